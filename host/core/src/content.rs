@@ -1,0 +1,146 @@
+//! What a tool gives back, in the shape in which models and programs read it.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::pending::{Decision, PendingAction};
+
+/// One block of a result. Serializes in the shape of MCP's content blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text or Markdown.
+    Text {
+        /// The text, as the tool gave it: it may hold control characters.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// The raw bytes; base64 when serialized.
+        #[serde(serialize_with = "as_base64")]
+        data: Vec<u8>,
+        /// For example `image/png`.
+        mime_type: String,
+    },
+    /// A pointer to a resource.
+    #[serde(rename_all = "camelCase")]
+    ResourceLink {
+        /// An absolute URI.
+        uri: String,
+        /// What to call it in a list.
+        name: String,
+        /// The media type behind the URI, where it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+    },
+}
+
+impl Content {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Content::Text { text: text.into() }
+    }
+
+    /// The text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Content::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// How many bytes came from the guest.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Content::Text { text } => text.len(),
+            Content::Image { data, mime_type } => data.len() + mime_type.len(),
+            Content::ResourceLink {
+                uri,
+                name,
+                mime_type,
+            } => uri.len() + name.len() + mime_type.as_ref().map_or(0, String::len),
+        }
+    }
+}
+
+fn as_base64<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(data))
+}
+
+/// The text blocks of `content`, one after the other on lines of their own.
+fn joined_text(content: &[Content]) -> String {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    texts.join("\n")
+}
+
+/// What a guest's function returned.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ToolResult {
+    pub content: Vec<Content>,
+    pub details: Option<Value>,
+}
+
+/// A call that succeeded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CallOutcome {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// A JSON value for programs.
+    pub details: Option<Value>,
+    /// What this call pushed, topmost first.
+    pub pushed: Vec<Arc<PendingAction>>,
+}
+
+impl CallOutcome {
+    /// The text blocks, one after the other.
+    pub fn text(&self) -> String {
+        joined_text(&self.content)
+    }
+}
+
+/// A resolution that succeeded. Serializes in the shape of the `resolve` tool's result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResolutionOutcome {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// What was decided, about what.
+    pub details: ResolutionDetails,
+}
+
+impl ResolutionOutcome {
+    /// The text blocks, one after the other.
+    pub fn text(&self) -> String {
+        joined_text(&self.content)
+    }
+}
+
+/// The details of a resolution. The pending action's own details are not among them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResolutionDetails {
+    /// Apply or discard.
+    pub action: Decision,
+    /// Why it was decided so.
+    pub reason: String,
+    /// What else came with the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Map<String, Value>>,
+    /// The tool that made the preview.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_tool_name: Option<String>,
+    /// What the action was called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The details that the plugin's `apply` or `reject` returned, where they are not null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_result_details: Option<Value>,
+}

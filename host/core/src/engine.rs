@@ -1,0 +1,228 @@
+//! The machinery that all plugins and sessions of a process share.
+
+mod live;
+mod ticker;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use wasmtime::component::Linker;
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::error::Error;
+use crate::instance::State;
+use crate::limits::Limits;
+use crate::plugin::CompileCache;
+
+pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+
+/// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
+///
+/// A process needs one. It holds a pool of instance slots, a thread that lets long computations be interrupted, and a
+/// linker with what a guest may import.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<EngineInner>,
+}
+
+struct EngineInner {
+    wasmtime: wasmtime::Engine,
+    linker: Linker<State>,
+    live: Arc<LiveInstances>,
+    limits: Arc<Limits>,
+    plugin_bytes: usize,
+    cache: Option<CompileCache>,
+    scratch_parent: PathBuf,
+}
+
+impl Engine {
+    /// An engine with the default settings and without a compile cache.
+    ///
+    /// # Errors
+    /// See [`EngineBuilder::build`].
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// An engine with settings of one's own.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// The wasmtime engine inside: the one way around this crate's own types.
+    ///
+    /// What is compiled or instantiated with it shares the pool and the epoch thread, but none of the limits, gates and checks.
+    pub fn wasmtime(&self) -> &wasmtime::Engine {
+        &self.inner.wasmtime
+    }
+
+    /// The limits of a session that sets none of its own.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// How many guest instances are alive at this moment.
+    pub fn live_instances(&self) -> usize {
+        self.inner.live.count()
+    }
+
+    pub(crate) fn shared_limits(&self) -> &Arc<Limits> {
+        &self.inner.limits
+    }
+
+    pub(crate) fn live(&self) -> &Arc<LiveInstances> {
+        &self.inner.live
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<State> {
+        &self.inner.linker
+    }
+
+    pub(crate) fn plugin_bytes(&self) -> usize {
+        self.inner.plugin_bytes
+    }
+
+    pub(crate) fn cache(&self) -> Option<&CompileCache> {
+        self.inner.cache.as_ref()
+    }
+
+    pub(crate) fn scratch_parent(&self) -> &Path {
+        &self.inner.scratch_parent
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("live_instances", &self.live_instances())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The settings of an [`Engine`].
+#[derive(Debug, Clone)]
+pub struct EngineBuilder {
+    limits: Limits,
+    live_instances: u32,
+    stack_bytes: usize,
+    plugin_bytes: usize,
+    cache: Option<CompileCache>,
+    scratch_parent: PathBuf,
+}
+
+impl Default for EngineBuilder {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            live_instances: 512,
+            stack_bytes: 512 * 1024,
+            plugin_bytes: 128 << 20,
+            cache: None,
+            scratch_parent: std::env::temp_dir(),
+        }
+    }
+}
+
+impl EngineBuilder {
+    /// The limits of sessions that set none of their own, and of loading a plugin.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How many guest instances may be alive at one time. Default: 512.
+    ///
+    /// When there are as many, an idle one without a volatile action is dropped for the next; where there is none, a call
+    /// waits for its [`Limits::call_time`].
+    pub fn live_instances(mut self, count: u32) -> Self {
+        self.live_instances = count.max(1);
+        self
+    }
+
+    /// Bytes of stack that a guest may use. Default: 512 KiB.
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.stack_bytes = bytes;
+        self
+    }
+
+    /// The largest component that is compiled, in bytes. Default: 128 MiB.
+    pub fn plugin_bytes(mut self, bytes: usize) -> Self {
+        self.plugin_bytes = bytes;
+        self
+    }
+
+    /// Keeps compiled plugins here. Default: each process compiles anew.
+    pub fn cache(mut self, cache: CompileCache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// The directory in which sessions make their scratch directories. Default: the system's, for temporary files.
+    pub fn scratch_parent(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.scratch_parent = folder.into();
+        self
+    }
+
+    /// Reserves the pool and starts the epoch thread.
+    ///
+    /// # Errors
+    /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a setting is out of range.
+    pub fn build(self) -> Result<Engine, Error> {
+        let failed = |error: wasmtime::Error| Error::host("could not start the WebAssembly engine", error);
+        let wasmtime = wasmtime::Engine::new(&self.config()).map_err(failed)?;
+        let linker = crate::instance::linker(&wasmtime).map_err(failed)?;
+        ticker::start(&wasmtime)
+            .map_err(|error| Error::host("could not start the epoch thread", error))?;
+        Ok(Engine {
+            inner: Arc::new(EngineInner {
+                wasmtime,
+                linker,
+                live: Arc::new(LiveInstances::new(self.live_instances)),
+                limits: Arc::new(self.limits),
+                plugin_bytes: self.plugin_bytes,
+                cache: self.cache,
+                scratch_parent: self.scratch_parent,
+            }),
+        })
+    }
+
+    fn config(&self) -> Config {
+        let mut config = Config::new();
+        config
+            // No guest of the world uses async component functions, and leaving them on makes every call dearer.
+            .concurrency_support(false)
+            .epoch_interruption(true)
+            .max_wasm_stack(self.stack_bytes)
+            // Host functions run on the same stack, behind the guest's part.
+            .async_stack_size(self.stack_bytes + (1 << 20))
+            .memory_init_cow(true)
+            .allocation_strategy(InstanceAllocationStrategy::Pooling(self.pool()));
+        config
+    }
+
+    fn pool(&self) -> PoolingAllocationConfig {
+        let instances = self.live_instances;
+        let per_instance = u32::try_from(self.limits.core_instances).unwrap_or(u32::MAX);
+        let mut pool = PoolingAllocationConfig::new();
+        pool.total_component_instances(instances)
+            .total_stacks(instances)
+            // Most components have one memory and a handful of core instances and tables; the totals are for their average, and
+            // the maxima for those that are linked from many modules.
+            .total_memories(instances.saturating_mul(2))
+            .total_core_instances(instances.saturating_mul(16).max(per_instance))
+            .total_tables(instances.saturating_mul(8).max(per_instance))
+            .max_core_instances_per_component(per_instance)
+            .max_memories_per_component(per_instance.min(instances.saturating_mul(2)))
+            .max_tables_per_component(per_instance)
+            .max_component_instance_size(4 << 20)
+            .max_core_instance_size(4 << 20)
+            .table_elements(self.limits.table_elements)
+            .max_memory_size(self.limits.memory.max(4 << 30))
+            // A page that is reset in place is cheaper than one that is given back and faulted in anew.
+            .linear_memory_keep_resident(256 << 10)
+            .table_keep_resident(64 << 10)
+            .pagemap_scan(Enabled::Auto);
+        pool
+    }
+}

@@ -1,0 +1,82 @@
+//! What happens during a call that somebody may want to watch.
+
+use std::sync::Arc;
+
+use crate::pending::SessionId;
+
+/// How much a line of the log matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+/// Something that a guest said or did. Texts come from the guest as they are: they may hold control characters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A line of the log, or of the guest's standard output ([`LogLevel::Info`]) or error ([`LogLevel::Warn`]).
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// One line.
+        message: String,
+    },
+    /// How far the call is.
+    Progress {
+        /// What is going on.
+        message: String,
+        /// How much is done, in the tool's own unit.
+        progress: Option<f64>,
+        /// How much there is.
+        total: Option<f64>,
+    },
+    /// The call ended, and this many lines of its log were dropped, since it wrote more than it may.
+    LogsDropped {
+        /// The number of lines.
+        lines: u64,
+    },
+}
+
+/// Where an event comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventSource<'a> {
+    /// The session; none while a plugin is being loaded.
+    pub session: Option<&'a SessionId>,
+    /// The plugin's name.
+    pub plugin: &'a str,
+    /// The tool that is being called or resolved; empty while a plugin is being loaded.
+    pub tool: &'a str,
+}
+
+/// Called with every event, on the thread that runs the guest: it should return soon.
+pub type Observer = Arc<dyn Fn(EventSource<'_>, &Event) + Send + Sync>;
+
+/// Hands an event to the observer, and to `tracing` under the target `airlock::guest`.
+pub(crate) fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event) {
+    if let Some(observer) = observer {
+        observer(source, event);
+    }
+    let EventSource { plugin, tool, .. } = source;
+    macro_rules! line {
+        ($level:ident, $message:expr) => {
+            tracing::$level!(target: "airlock::guest", plugin, tool, "{}", $message)
+        };
+    }
+    match event {
+        Event::Log { level, message } => match level {
+            LogLevel::Trace => line!(trace, message),
+            LogLevel::Debug => line!(debug, message),
+            LogLevel::Info => line!(info, message),
+            LogLevel::Warn => line!(warn, message),
+            LogLevel::Error => line!(error, message),
+        },
+        Event::Progress { message, .. } => line!(debug, message),
+        Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
+    }
+}

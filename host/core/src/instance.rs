@@ -1,0 +1,75 @@
+//! One live guest: its store, what it may use up, what it may import, and how a call into it ends.
+
+pub(crate) mod bindings;
+mod call;
+mod failure;
+mod imports;
+mod output;
+mod state;
+mod usage;
+
+use wasmtime::Store;
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
+
+use crate::engine::{Engine, Permit};
+use crate::error::Error;
+use crate::workspace::HasFiles;
+use bindings::{CustomTool, CustomToolPre};
+
+pub(crate) use call::{Call, ResolverResolution};
+pub(crate) use state::{Home, SessionContext, State, VolatileActions};
+
+/// A component instance and the store that it lives in. Dropped after any call that did not come to its end.
+pub(crate) struct Instance {
+    store: Store<State>,
+    exports: CustomTool,
+    /// Given back last, when the slot in the pool is free again.
+    _permit: Permit,
+}
+
+impl Instance {
+    /// Makes a new one. Nothing of the guest's has run before, except for a `start` function.
+    pub async fn new(
+        engine: &Engine,
+        component: &CustomToolPre<State>,
+        home: Home,
+        permit: Permit,
+    ) -> Result<Self, Error> {
+        let limits = home.limits.clone();
+        let mut store = Store::new(engine.wasmtime(), State::new(home));
+        store.limiter(|state| &mut state.usage);
+        store.set_hostcall_fuel(limits.hostcall_bytes);
+        store.set_max_component_handles(state::handles(&limits));
+        store.epoch_deadline_async_yield_and_update(1);
+        store.set_epoch_deadline(1);
+        let started = call::within(&limits, None, component.instantiate_async(&mut store)).await;
+        match started {
+            call::Ended::Returned(Ok(exports)) => Ok(Self {
+                store,
+                exports,
+                _permit: permit,
+            }),
+            call::Ended::Returned(Err(error)) => {
+                Err(failure::classify(error, store.data(), "(start)"))
+            }
+            call::Ended::TimedOut | call::Ended::Cancelled => {
+                Err(failure::timed_out("(start)", &limits))
+            }
+        }
+    }
+}
+
+/// What a guest may import: the world's own interfaces, and WASI 0.2 with our gate in front of the files.
+///
+/// Sockets are there to be imported, since some languages' runtimes do; the context denies every use of them.
+pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    linker.allow_shadowing(true);
+    types::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
+    preopens::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
+    linker.allow_shadowing(false);
+    CustomTool::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?;
+    Ok(linker)
+}

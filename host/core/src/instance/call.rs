@@ -1,0 +1,188 @@
+//! One call into a guest, from the deadline that is set before it to the sense that is made of its end.
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::bindings::exports::airlock::tool::resolver::Resolution;
+use super::bindings::types::{Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult};
+use super::{Instance, failure};
+use crate::content::{Content, ToolResult};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::pending::PendingAction;
+use crate::policy::Phase;
+
+pub(crate) use super::bindings::exports::airlock::tool::resolver::Resolution as ResolverResolution;
+
+/// What a call is about, besides its arguments.
+pub(crate) struct Call<'a> {
+    /// The tool that is called, or that pushed the action that is resolved.
+    pub tool: &'a str,
+    pub cancel: Option<&'a CancellationToken>,
+}
+
+/// How a future that was given a deadline ended.
+pub(super) enum Ended<T> {
+    Returned(T),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs a guest until it returns, its time is up, or the caller cancels and the grace period has passed.
+///
+/// On the last two the future is dropped in the middle, wherever the guest is: computing or in a host call.
+pub(super) async fn within<T>(
+    limits: &Limits,
+    cancel: Option<&CancellationToken>,
+    running: impl Future<Output = T>,
+) -> Ended<T> {
+    let cancelled = async {
+        match cancel {
+            Some(cancel) => cancel.cancelled().await,
+            None => pending().await,
+        }
+        tokio::time::sleep(limits.cancel_grace).await;
+    };
+    tokio::select! {
+        // Most calls return when first polled, and then neither timer is ever armed.
+        biased;
+        returned = running => Ended::Returned(returned),
+        () = cancelled => Ended::Cancelled,
+        () = tokio::time::sleep(limits.call_time) => Ended::TimedOut,
+    }
+}
+
+/// An instance, and what a call into it gave. There is no instance after a call that didn't come to its end.
+pub(crate) type Done<T> = (Option<Instance>, Result<T, Error>);
+
+impl Instance {
+    pub async fn definitions(mut self) -> Result<Vec<ToolDefinition>, Error> {
+        let call = Call {
+            tool: "(definitions)",
+            cancel: None,
+        };
+        self.begin(&call, Phase::Preview);
+        let limits = Arc::clone(&self.store.data().home.limits);
+        let running = self.exports.airlock_tool_tool().call_definitions(&mut self.store);
+        let ended = within(&limits, None, running).await;
+        self.end(&call, ended).1
+    }
+
+    pub async fn execute(
+        mut self,
+        call: &Call<'_>,
+        call_id: &str,
+        params: &str,
+    ) -> Done<(ToolResult, Vec<Arc<PendingAction>>)> {
+        self.begin(call, Phase::Preview);
+        let limits = Arc::clone(&self.store.data().home.limits);
+        let guest = self.exports.airlock_tool_tool();
+        let running = guest.call_execute(&mut self.store, call_id, call.tool, params);
+        let ended = within(&limits, call.cancel, running).await;
+        let (mut instance, returned) = self.end(call, ended);
+        let result = returned.and_then(|returned| returned.map_err(guest_error));
+        let result = result.and_then(|result| convert(result, call.tool, &limits));
+        let pushed = match &mut instance {
+            Some(instance) => std::mem::take(&mut instance.store.data_mut().pushed),
+            None => Vec::new(),
+        };
+        (instance, result.map(|result| (result, pushed)))
+    }
+
+    pub async fn apply(mut self, call: &Call<'_>, resolution: &Resolution) -> Done<ToolResult> {
+        self.begin(call, Phase::Apply);
+        let limits = Arc::clone(&self.store.data().home.limits);
+        let guest = self.exports.airlock_tool_resolver();
+        let running = guest.call_apply(&mut self.store, resolution);
+        let ended = within(&limits, call.cancel, running).await;
+        let (instance, returned) = self.end(call, ended);
+        let result = returned.and_then(|returned| returned.map_err(guest_error));
+        (instance, result.and_then(|result| convert(result, call.tool, &limits)))
+    }
+
+    pub async fn reject(
+        mut self,
+        call: &Call<'_>,
+        resolution: &Resolution,
+    ) -> Done<Option<ToolResult>> {
+        self.begin(call, Phase::Preview);
+        let limits = Arc::clone(&self.store.data().home.limits);
+        let guest = self.exports.airlock_tool_resolver();
+        let running = guest.call_reject(&mut self.store, resolution);
+        let ended = within(&limits, call.cancel, running).await;
+        let (instance, returned) = self.end(call, ended);
+        let result = returned.and_then(|returned| returned.map_err(guest_error));
+        let result = result.and_then(|result| {
+            result
+                .map(|result| convert(result, call.tool, &limits))
+                .transpose()
+        });
+        (instance, result)
+    }
+
+    fn begin(&mut self, call: &Call<'_>, phase: Phase) {
+        self.store.set_epoch_deadline(1);
+        self.store.data_mut().begin_call(call.tool, phase, call.cancel.cloned());
+    }
+
+    fn end<T>(mut self, call: &Call<'_>, ended: Ended<wasmtime::Result<T>>) -> Done<T> {
+        self.store.data_mut().end_call();
+        match ended {
+            Ended::Returned(Ok(returned)) => (Some(self), Ok(returned)),
+            Ended::Returned(Err(error)) => {
+                (None, Err(failure::classify(error, self.store.data(), call.tool)))
+            }
+            Ended::Cancelled => (None, Err(Error::Cancelled)),
+            Ended::TimedOut => {
+                let limits = &self.store.data().home.limits;
+                (None, Err(failure::timed_out(call.tool, limits)))
+            }
+        }
+    }
+}
+
+fn guest_error(error: ToolError) -> Error {
+    match error {
+        ToolError::Tool(message) => Error::Tool { message },
+        ToolError::Failed(message) => Error::Failed { message },
+        ToolError::Cancelled => Error::Cancelled,
+    }
+}
+
+fn convert(result: GuestResult, tool: &str, limits: &Limits) -> Result<ToolResult, Error> {
+    let content: Vec<Content> = result.content.into_iter().map(convert_content).collect();
+    let bytes = content.iter().map(Content::len).sum::<usize>()
+        + result.details.as_ref().map_or(0, String::len);
+    if bytes > limits.result_bytes {
+        return Err(failure::result_too_large(tool, bytes, limits));
+    }
+    let details = match result.details {
+        Some(details) => serde_json::from_str(&details).map_err(|error| Error::Failed {
+            message: format!("tool `{tool}` returned details that are not JSON: {error}"),
+        })?,
+        None => Value::Null,
+    };
+    Ok(ToolResult {
+        content,
+        // `null` and no details are the same to whoever reads them.
+        details: Some(details).filter(|details| !details.is_null()),
+    })
+}
+
+fn convert_content(content: GuestContent) -> Content {
+    match content {
+        GuestContent::Text(text) => Content::Text { text },
+        GuestContent::Image(blob) => Content::Image {
+            data: blob.data,
+            mime_type: blob.mime_type,
+        },
+        GuestContent::ResourceLink(link) => Content::ResourceLink {
+            uri: link.uri,
+            name: link.name,
+            mime_type: link.mime_type,
+        },
+    }
+}

@@ -1,0 +1,85 @@
+//! Why a call did not come to its end, told apart by who is to blame.
+
+use wasmtime::Trap;
+use wasmtime::component::ResourceTableError;
+use wasmtime_wasi::I32Exit;
+
+use super::state::State;
+use crate::error::Error;
+use crate::limits::{LimitKind, Limits};
+
+/// wasmtime keeps the error's type to itself.
+const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
+
+/// Turns what wasmtime reports into the limit, the trap or the host failure that it was.
+pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Error {
+    let limits = &state.home.limits;
+    let limit = |kind, message| Error::Limit {
+        tool: tool.to_owned(),
+        kind,
+        message,
+    };
+    if let Some(I32Exit(status)) = error.downcast_ref() {
+        return Error::Trap {
+            tool: tool.to_owned(),
+            message: format!("it ended itself with exit status {status}"),
+        };
+    }
+    if let Some(Trap::StackOverflow) = error.downcast_ref() {
+        return limit(LimitKind::Stack, "used up its stack; it may recurse without end".to_owned());
+    }
+    if let Some(ResourceTableError::Full) = error.downcast_ref() {
+        let message = format!("held more than {} handles at one time", super::state::handles(limits));
+        return limit(LimitKind::Handles, message);
+    }
+    let cause = error.root_cause().to_string();
+    if cause.contains(HOSTCALL_FUEL) {
+        let message = format!("passed more than {} bytes in one call", limits.hostcall_bytes);
+        return limit(LimitKind::HostcallBytes, message);
+    }
+    match state.usage.refused {
+        Some(kind @ LimitKind::Memory) => {
+            return limit(kind, format!("needs more than its {} of memory", mib(limits.memory)));
+        }
+        Some(kind) => {
+            let message = format!("needs more than its {} table elements", limits.table_elements);
+            return limit(kind, message);
+        }
+        None => {}
+    }
+    let last_words = state.log.last_words();
+    // A guest in Rust may name the tool itself.
+    let last_words = last_words.strip_prefix(&format!("tool `{tool}` ")).unwrap_or(&last_words);
+    let message = match (error.downcast_ref::<Trap>(), last_words) {
+        (_, "") => cause,
+        (Some(Trap::UnreachableCodeReached), words) => words.to_owned(),
+        (_, words) => format!("{cause}; it last wrote: {words}"),
+    };
+    Error::Trap {
+        tool: tool.to_owned(),
+        message,
+    }
+}
+
+pub(super) fn timed_out(tool: &str, limits: &Limits) -> Error {
+    Error::Limit {
+        tool: tool.to_owned(),
+        kind: LimitKind::CallTime,
+        message: format!("was stopped after {} s, the most that a call may take", limits.call_time.as_secs_f64()),
+    }
+}
+
+pub(super) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Error {
+    Error::Limit {
+        tool: tool.to_owned(),
+        kind: LimitKind::ResultBytes,
+        message: format!("returned {bytes} bytes, {} is the most", limits.result_bytes),
+    }
+}
+
+fn mib(bytes: usize) -> String {
+    match bytes % (1 << 20) {
+        0 => format!("{} MiB", bytes >> 20),
+        _ => format!("{bytes} bytes"),
+    }
+}

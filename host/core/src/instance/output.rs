@@ -1,0 +1,244 @@
+//! What a guest says besides its results: log lines, progress, standard output and error. All of it is counted.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use tokio::io::AsyncWrite;
+use wasmtime_wasi::async_trait;
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+
+use super::state::Home;
+use crate::event::{self, Event, EventSource, LogLevel, Observer};
+use crate::pending::SessionId;
+
+/// How many bytes of standard error are kept for the message about a crash.
+const LAST_WORDS: usize = 2048;
+
+/// A guest's log; clones share it.
+#[derive(Clone)]
+pub(crate) struct GuestLog(Arc<Mutex<Log>>);
+
+struct Log {
+    observer: Option<Observer>,
+    session: Option<SessionId>,
+    plugin: Arc<str>,
+    tool: String,
+    max_lines: usize,
+    max_line_bytes: usize,
+    lines: usize,
+    dropped: u64,
+    /// Unfinished lines: of standard output, of standard error.
+    partial: [Vec<u8>; 2],
+    /// The end of standard error in the current call.
+    last_words: String,
+}
+
+impl GuestLog {
+    pub fn new(home: &Home) -> Self {
+        Self(Arc::new(Mutex::new(Log {
+            observer: home.observer.clone(),
+            session: home.session.as_ref().map(|session| session.id.clone()),
+            plugin: Arc::clone(&home.plugin_name),
+            tool: String::new(),
+            max_lines: home.limits.log_lines,
+            max_line_bytes: home.limits.log_line_bytes,
+            lines: 0,
+            dropped: 0,
+            partial: Default::default(),
+            last_words: String::new(),
+        })))
+    }
+
+    pub fn begin_call(&self, tool: &str) {
+        let mut log = self.lock();
+        log.tool.clear();
+        log.tool.push_str(tool);
+        log.lines = 0;
+        log.dropped = 0;
+        log.last_words.clear();
+    }
+
+    pub fn end_call(&self) {
+        let mut log = self.lock();
+        log.finish_line(LogLevel::Info);
+        log.finish_line(LogLevel::Warn);
+        if log.dropped > 0 {
+            let lines = log.dropped;
+            log.emit(&Event::LogsDropped { lines });
+        }
+    }
+
+    /// A line of the log.
+    pub fn line(&self, level: LogLevel, message: String) {
+        let mut log = self.lock();
+        let message = log.cut(message);
+        log.count_and_emit(|| Event::Log { level, message });
+    }
+
+    pub fn progress(&self, message: String, progress: Option<f64>, total: Option<f64>) {
+        let mut log = self.lock();
+        let message = log.cut(message);
+        log.count_and_emit(|| Event::Progress {
+            message,
+            progress,
+            total,
+        });
+    }
+
+    /// The last lines that the guest wrote to its standard error in this call, without surrounding space.
+    pub fn last_words(&self) -> String {
+        let log = self.lock();
+        let unfinished = String::from_utf8_lossy(&log.partial[stream_index(LogLevel::Warn)]);
+        let words = format!("{}{unfinished}", log.last_words);
+        let lines = words.lines().map(str::trim).filter(|line| {
+            // Rust's advice to set an environment variable, which a guest doesn't have.
+            !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE")
+        });
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Standard output is logged at one level, and standard error at another.
+fn stream_index(level: LogLevel) -> usize {
+    usize::from(level == LogLevel::Warn)
+}
+
+impl Log {
+    fn emit(&self, event: &Event) {
+        let source = EventSource {
+            session: self.session.as_ref(),
+            plugin: &self.plugin,
+            tool: &self.tool,
+        };
+        event::emit(self.observer.as_ref(), source, event);
+    }
+
+    fn count_and_emit(&mut self, event: impl FnOnce() -> Event) {
+        if self.lines < self.max_lines {
+            self.lines += 1;
+            self.emit(&event());
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    fn cut(&self, mut message: String) -> String {
+        if message.len() > self.max_line_bytes {
+            message.truncate(message.floor_char_boundary(self.max_line_bytes));
+            message.push('…');
+        }
+        message
+    }
+
+    fn write(&mut self, level: LogLevel, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (text, ends) = match piece.strip_suffix(b"\n") {
+                Some(text) => (text, true),
+                None => (piece, false),
+            };
+            let partial = &mut self.partial[stream_index(level)];
+            // One byte more than allowed, so that the cut shows.
+            let room = (self.max_line_bytes + 1).saturating_sub(partial.len());
+            partial.extend_from_slice(&text[..text.len().min(room)]);
+            if ends {
+                self.finish_line(level);
+            }
+        }
+    }
+
+    fn finish_line(&mut self, level: LogLevel) {
+        let bytes = std::mem::take(&mut self.partial[stream_index(level)]);
+        if bytes.is_empty() {
+            return;
+        }
+        let message = self.cut(String::from_utf8_lossy(&bytes).into_owned());
+        if level == LogLevel::Warn {
+            self.last_words.push_str(&message);
+            self.last_words.push('\n');
+            let excess = self.last_words.len().saturating_sub(LAST_WORDS);
+            self.last_words.drain(..self.last_words.ceil_char_boundary(excess));
+        }
+        self.count_and_emit(|| Event::Log { level, message });
+    }
+}
+
+/// The guest's standard output or error, cut into lines of the log.
+#[derive(Clone)]
+pub(super) struct GuestOutput {
+    log: GuestLog,
+    level: LogLevel,
+}
+
+impl GuestOutput {
+    pub fn new(log: &GuestLog, level: LogLevel) -> Self {
+        let log = log.clone();
+        Self { log, level }
+    }
+
+    fn write(&self, bytes: &[u8]) {
+        self.log.lock().write(self.level, bytes);
+    }
+}
+
+impl IsTerminal for GuestOutput {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for GuestOutput {
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+}
+
+#[async_trait]
+impl Pollable for GuestOutput {
+    async fn ready(&mut self) {}
+}
+
+#[async_trait]
+impl OutputStream for GuestOutput {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        GuestOutput::write(self, &bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(64 << 10)
+    }
+}
+
+impl AsyncWrite for GuestOutput {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        GuestOutput::write(&self, bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

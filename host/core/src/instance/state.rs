@@ -1,0 +1,155 @@
+//! What the host keeps beside a live guest.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use super::output::{GuestLog, GuestOutput};
+use super::usage::Usage;
+use crate::digest::Digest;
+use crate::event::{LogLevel, Observer};
+use crate::limits::Limits;
+use crate::pending::{ActionId, PendingAction, SessionId};
+use crate::policy::{Phase, Policy};
+use crate::store::PendingStore;
+use crate::workspace::{Files, FilesView, Roots};
+
+/// Where an instance belongs.
+pub(crate) struct Home {
+    pub plugin: Digest,
+    pub plugin_name: Arc<str>,
+    pub policy: Policy,
+    pub limits: Arc<Limits>,
+    pub roots: Arc<Roots>,
+    pub observer: Option<Observer>,
+    pub volatile: VolatileActions,
+    /// None while a plugin is being loaded.
+    pub session: Option<Arc<SessionContext>>,
+}
+
+/// The part of a session that its guests can reach.
+pub(crate) struct SessionContext {
+    pub id: SessionId,
+    pub store: Option<Arc<dyn PendingStore>>,
+}
+
+/// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.
+///
+/// It is kept beside the instance, since somebody may ask while a call is running.
+#[derive(Clone, Default)]
+pub(crate) struct VolatileActions(Arc<Mutex<HashSet<ActionId>>>);
+
+impl VolatileActions {
+    pub fn insert(&self, id: ActionId) {
+        self.lock().insert(id);
+    }
+
+    /// The action was resolved for good.
+    pub fn remove(&self, id: &ActionId) {
+        self.lock().remove(id);
+    }
+
+    pub fn contains(&self, id: &ActionId) -> bool {
+        self.lock().contains(id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<ActionId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The data of a wasmtime store.
+pub(crate) struct State {
+    wasi: WasiCtx,
+    table: ResourceTable,
+    files: Files,
+    pub usage: Usage,
+    pub home: Home,
+    pub log: GuestLog,
+    /// What the current call pushed.
+    pub pushed: Vec<Arc<PendingAction>>,
+    /// How the caller of the current call says that it no longer wants the answer.
+    pub cancel: Option<CancellationToken>,
+}
+
+impl State {
+    pub fn new(home: Home) -> Self {
+        let limits = &home.limits;
+        let log = GuestLog::new(&home);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(handles(limits));
+        Self {
+            wasi: WasiCtx::builder()
+                // Inline file access is several times faster than a thread for each, and leaves nothing
+                // running behind a call that was dropped.
+                .allow_blocking_current_thread(true)
+                .max_random_size(1 << 16)
+                .initial_cwd("/workspace")
+                .stdout(GuestOutput::new(&log, LogLevel::Info))
+                .stderr(GuestOutput::new(&log, LogLevel::Warn))
+                .build(),
+            table,
+            files: Files::new(home.roots.clone(), limits.open_files, limits.scratch_bytes),
+            usage: Usage::new(limits),
+            pushed: Vec::new(),
+            cancel: None,
+            log,
+            home,
+        }
+    }
+
+    /// To be called before every call into the guest: no function of the guest's own can change what is set here.
+    pub fn begin_call(&mut self, tool: &str, phase: Phase, cancel: Option<CancellationToken>) {
+        let writable = self.home.policy.allows_workspace_change(phase);
+        self.files.set_workspace_writable(writable);
+        self.log.begin_call(tool);
+        self.pushed.clear();
+        self.cancel = cancel;
+        self.usage.refused = None;
+    }
+
+    pub fn end_call(&mut self) {
+        self.files.set_workspace_writable(false);
+        self.log.end_call();
+        self.cancel = None;
+    }
+
+    pub(super) fn files(&mut self) -> FilesView<'_> {
+        FilesView {
+            inner: WasiFilesystemCtxView {
+                ctx: self.wasi.filesystem(),
+                table: &mut self.table,
+            },
+            files: &mut self.files,
+        }
+    }
+}
+
+impl Drop for State {
+    /// Whatever ends an instance, its volatile actions end with it.
+    fn drop(&mut self) {
+        self.home.volatile.lock().clear();
+    }
+}
+
+/// A guest that has its files open holds a few other handles for each: streams, listings, pollables.
+pub(super) fn handles(limits: &Limits) -> usize {
+    limits.open_files.saturating_mul(4).saturating_add(64)
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Runs WebAssembly tools that cannot have an effect before somebody has decided.
+//!
+//! A tool is a component that implements the world `airlock:tool/custom-tool` (in `wit/`), in any language. Calling it
+//! makes a *preview*, during which the sandbox keeps its workspace read-only, and pushes a *pending action*. The session keeps
+//! these on a stack, and [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
+//!
+//! ```no_run
+//! use airlock_host::{Engine, Plugin, Resolution, Session};
+//! use serde_json::json;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new()?;
+//! let plugin = Plugin::load(&engine, "batch_rename.wasm").await?;
+//! let session = Session::builder().workspace("photos").plugin(&plugin).open()?;
+//!
+//! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
+//! let preview = session.call("batch_rename_preview", &params).await?;
+//! println!("{}", preview.text());
+//! for pending in session.pending().await? {
+//!     println!("waits for a decision: {}", pending.action.label);
+//! }
+//! let done = session.resolve(Resolution::apply("the names are right")).await?;
+//! println!("{}", done.text());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`] |
+//! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
+//! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
+//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
+//! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
+//! | keep what is pending | [`PendingStore`], [`MemoryStore`] |
+//! | watch | [`Event`], [`Observer`] |
+
+#![warn(missing_docs)]
+
+mod content;
+mod digest;
+mod engine;
+mod error;
+mod event;
+mod instance;
+mod limits;
+mod pending;
+mod plugin;
+mod policy;
+mod session;
+mod store;
+mod workspace;
+
+pub use content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
+pub use digest::{Digest, ParseDigestError};
+pub use engine::{Engine, EngineBuilder};
+pub use error::{Error, Violation};
+pub use event::{Event, EventSource, LogLevel, Observer};
+pub use limits::{LimitKind, Limits};
+pub use pending::{
+    ActionId, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution, SessionId,
+    StackedAction,
+};
+pub use plugin::{
+    CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
+};
+pub use policy::{Phase, Policy, WorkspaceGrant};
+pub use session::{Session, SessionBuilder, resolve_tool};
+pub use store::{Claim, Claimed, Lease, MemoryStore, PendingStore, StoreError};
+pub use tokio_util::sync::CancellationToken;

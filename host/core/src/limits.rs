@@ -1,0 +1,112 @@
+//! What one guest may use up.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Bounds on what a guest can take from its host, each with a safe default.
+///
+/// They hold for each live instance, or each call where that is said. Stack depth and the number of live instances belong to
+/// the whole [`Engine`](crate::Engine), and are set on its [builder](crate::EngineBuilder).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
+    pub call_time: Duration,
+    /// How long a cancelled call may go on, to notice and to clean up. Default: 250 ms.
+    pub cancel_grace: Duration,
+    /// Bytes of linear memory, over all memories of an instance. Default: 256 MiB.
+    pub memory: usize,
+    /// Elements of a table. Default: 100,000.
+    pub table_elements: usize,
+    /// Core instances, memories and tables in one component instance, each. Default: 64.
+    pub core_instances: usize,
+    /// Bytes that the host takes over in one call from the guest, for strings and lists. Default: 32 MiB.
+    pub hostcall_bytes: usize,
+    /// Bytes of a result: its content and its details. Default: 16 MiB.
+    pub result_bytes: usize,
+    /// Bytes of a pending action's label and of its source tool's name, each. Default: 1,024.
+    pub label_bytes: usize,
+    /// Bytes of a pending action's details. Default: 1 MiB.
+    pub details_bytes: usize,
+    /// Bytes of a pending action's state. Default: 4 MiB.
+    pub state_bytes: usize,
+    /// Pending actions of a session at one time. Default: 1,000.
+    pub pending_actions: usize,
+    /// Lines per call in the log, of the guest's standard output and error, and of progress, together. Default: 1,000.
+    pub log_lines: usize,
+    /// Bytes of one such line; what is longer is cut. Default: 8,192.
+    pub log_line_bytes: usize,
+    /// Files and directories that are open at one time. Default: 256.
+    pub open_files: usize,
+    /// Bytes that may be written to the scratch directory during the life of an instance. Default: 1 GiB.
+    pub scratch_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: usize = 1 << 20;
+        Self {
+            call_time: Duration::from_secs(60),
+            cancel_grace: Duration::from_millis(250),
+            memory: 256 * MIB,
+            table_elements: 100_000,
+            core_instances: 64,
+            hostcall_bytes: 32 * MIB,
+            result_bytes: 16 * MIB,
+            label_bytes: 1024,
+            details_bytes: MIB,
+            state_bytes: 4 * MIB,
+            pending_actions: 1000,
+            log_lines: 1000,
+            log_line_bytes: 8192,
+            open_files: 256,
+            scratch_bytes: 1 << 30,
+        }
+    }
+}
+
+/// Which limit ended a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// [`Limits::call_time`].
+    CallTime,
+    /// [`Limits::memory`].
+    Memory,
+    /// [`Limits::table_elements`].
+    TableElements,
+    /// [`Limits::core_instances`].
+    CoreInstances,
+    /// [`EngineBuilder::stack_bytes`](crate::EngineBuilder::stack_bytes).
+    Stack,
+    /// [`Limits::hostcall_bytes`].
+    HostcallBytes,
+    /// [`Limits::result_bytes`].
+    ResultBytes,
+    /// [`EngineBuilder::live_instances`](crate::EngineBuilder::live_instances).
+    LiveInstances,
+    /// The handles that a guest holds on the host's side, as many as [`Limits::open_files`] and what comes with each.
+    Handles,
+}
+
+impl LimitKind {
+    /// A short name for programs, in kebab case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LimitKind::CallTime => "call-time",
+            LimitKind::Memory => "memory",
+            LimitKind::TableElements => "table-elements",
+            LimitKind::CoreInstances => "core-instances",
+            LimitKind::Stack => "stack",
+            LimitKind::HostcallBytes => "hostcall-bytes",
+            LimitKind::ResultBytes => "result-bytes",
+            LimitKind::LiveInstances => "live-instances",
+            LimitKind::Handles => "handles",
+        }
+    }
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,176 @@
+//! Pending actions and what is decided about them. Nothing here knows how an action is stored or carried out.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::digest::Digest;
+
+/// The source tool's name where a plugin gives none.
+pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// A new id; later ones sort behind earlier ones.
+            pub(crate) fn generate() -> Self {
+                let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+                let text: &str = uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text);
+                Self(text.into())
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl<T: Into<Arc<str>>> From<T> for $name {
+            fn from(text: T) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+id! {
+    /// Identifies one pending action, for as long as anybody remembers it.
+    ActionId
+}
+id! {
+    /// Identifies one session. Two sessions with the same id share one stack of pending actions.
+    SessionId
+}
+
+
+/// A preview that waits for a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingAction {
+    /// What the host calls it.
+    pub id: ActionId,
+    /// What would happen, in one line.
+    pub label: String,
+    /// The tool that made the preview; [`DEFAULT_SOURCE_TOOL_NAME`] where it gave no name.
+    pub source_tool_name: String,
+    /// For reviewers. Not forwarded to the resolution's result.
+    pub details: Option<Value>,
+    /// Whether the plugin wants to hear of a discard.
+    pub has_reject: bool,
+    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
+    pub state: Option<Vec<u8>>,
+    /// The bytes that pushed it, and the only ones that may apply it.
+    pub plugin: Digest,
+    /// When it was pushed, by this machine's clock.
+    pub pushed_at: SystemTime,
+}
+
+impl PendingAction {
+    /// Whether the action outlives the instance that pushed it.
+    pub fn is_durable(&self) -> bool {
+        self.state.is_some()
+    }
+}
+
+/// A pending action as it stands on the stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackedAction {
+    /// The action as pushed.
+    pub action: Arc<PendingAction>,
+    /// How often somebody has tried to apply it.
+    pub attempts: u32,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+}
+
+/// Apply or discard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Let it happen.
+    Apply,
+    /// Drop it.
+    Discard,
+}
+
+impl Decision {
+    /// How a resolved action is spoken of: `applied` or `discarded`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Decision::Apply => "applied",
+            Decision::Discard => "discarded",
+        }
+    }
+}
+
+/// What somebody decided, and about which action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolution {
+    /// Apply or discard.
+    pub decision: Decision,
+    /// Why. It reaches the plugin, and should not change what happens.
+    pub reason: String,
+    /// Whatever else comes with the decision.
+    pub extra: Option<Map<String, Value>>,
+    /// Which action; the topmost where none is given.
+    pub id: Option<ActionId>,
+}
+
+impl Resolution {
+    /// Apply the topmost action.
+    pub fn apply(reason: impl Into<String>) -> Self {
+        Self::new(Decision::Apply, reason.into())
+    }
+
+    /// Discard the topmost action.
+    pub fn discard(reason: impl Into<String>) -> Self {
+        Self::new(Decision::Discard, reason.into())
+    }
+
+    fn new(decision: Decision, reason: String) -> Self {
+        Self {
+            decision,
+            reason,
+            extra: None,
+            id: None,
+        }
+    }
+
+    /// Decide about this action instead of the topmost one.
+    pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Hand this to the plugin too.
+    pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
+        self.extra = Some(extra);
+        self
+    }
+}

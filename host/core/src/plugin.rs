@@ -1,0 +1,205 @@
+//! A component that implements the world, compiled and checked.
+
+mod cache;
+mod definition;
+mod load;
+mod schema;
+mod schema_cost;
+mod world;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::digest::Digest;
+use crate::engine::Engine;
+use crate::instance::State;
+use crate::instance::bindings::CustomToolPre;
+
+pub use cache::CompileCache;
+pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
+pub(crate) use definition::resolve_definition;
+pub(crate) use schema::ParamsSchema;
+pub use world::WORLD_VERSION;
+
+/// A loaded plugin. Cheap to clone; clones share the compiled code.
+///
+/// Loading compiles the component, or takes it from the [`CompileCache`], checks it against the world and asks it for its
+/// tools. Nothing of the guest's has run when loading returns, but for that one question.
+#[derive(Clone)]
+pub struct Plugin {
+    inner: Arc<PluginInner>,
+}
+
+pub(crate) struct PluginInner {
+    name: Arc<str>,
+    digest: Digest,
+    size: usize,
+    world_version: String,
+    imports: Vec<String>,
+    tools: Vec<LoadedTool>,
+    rejected: Vec<RejectedTool>,
+    engine: Engine,
+    component: CustomToolPre<State>,
+}
+
+pub(crate) struct LoadedTool {
+    pub definition: ToolDefinition,
+    pub params: ParamsSchema,
+}
+
+impl Plugin {
+    /// Loads a component from a file. The plugin is named after the file, without its ending.
+    ///
+    /// # Errors
+    /// [`LoadError`], which names the file and what is wrong with it. Where only some of its tools are bad, the others
+    /// load, and [`Plugin::rejected`] has the bad ones.
+    pub async fn load(engine: &Engine, path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        load::from_file(engine, path.as_ref()).await
+    }
+
+    /// Loads a component from its bytes, under a name of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Plugin::load`].
+    pub async fn from_bytes(
+        engine: &Engine,
+        name: impl Into<Arc<str>>,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+    ) -> Result<Self, LoadError> {
+        load::from_bytes(engine, name.into(), bytes).await
+    }
+
+    /// What the plugin is called in messages.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The SHA-256 of the component's bytes: what the plugin is known by.
+    pub fn digest(&self) -> Digest {
+        self.inner.digest
+    }
+
+    /// The component's size in bytes.
+    pub fn size(&self) -> usize {
+        self.inner.size
+    }
+
+    /// The version of the package `airlock:tool` that the component was built for.
+    pub fn world_version(&self) -> &str {
+        &self.inner.world_version
+    }
+
+    /// The interfaces that the component imports, sorted: what it asks for.
+    pub fn imports(&self) -> &[String] {
+        &self.inner.imports
+    }
+
+    /// The plugin's tools, hidden ones among them, in the order in which it lists them.
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolDefinition> {
+        self.inner.tools.iter().map(|tool| &tool.definition)
+    }
+
+    /// The tools that the plugin defines and the host left out, with the reason.
+    pub fn rejected(&self) -> &[RejectedTool] {
+        &self.inner.rejected
+    }
+
+    pub(crate) fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.inner.name)
+    }
+
+    pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {
+        &self.inner.tools
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.inner.engine
+    }
+
+    pub(crate) fn component(&self) -> &CustomToolPre<State> {
+        &self.inner.component
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("name", &self.inner.name)
+            .field("digest", &self.inner.digest)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a plugin could not be loaded. Each displays as one sentence that begins with the plugin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file can't be read.
+    #[error("can't read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The component is larger than [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
+    #[error("{plugin} has {size} bytes, {limit} is the most")]
+    TooLarge {
+        /// The plugin's name.
+        plugin: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The largest size that is allowed.
+        limit: usize,
+    },
+    /// The bytes are not a component: other data, a core module, or damaged.
+    #[error("{plugin} is not a WebAssembly component: {reason}")]
+    NotAComponent {
+        /// The plugin's name.
+        plugin: String,
+        /// What they are instead, or where they are damaged.
+        reason: String,
+    },
+    /// The component doesn't implement the world, or was built for another version of it.
+    #[error("{plugin} doesn't fit the world `airlock:tool/custom-tool@{WORLD_VERSION}`: {reason}")]
+    World {
+        /// The plugin's name.
+        plugin: String,
+        /// The item that doesn't fit, with the version on either side.
+        reason: String,
+    },
+    /// It could not be asked for its tools.
+    #[error("{plugin} could not be asked for its tools: {source}")]
+    Definitions {
+        /// The plugin's name.
+        plugin: String,
+        /// How the call ended.
+        #[source]
+        source: Box<crate::Error>,
+    },
+    /// It has no tool that can be used.
+    #[error("{plugin} has no tool that can be used{}", Reasons(.rejected))]
+    NoTools {
+        /// The plugin's name.
+        plugin: String,
+        /// The tools that it defines.
+        rejected: Vec<RejectedTool>,
+    },
+}
+
+struct Reasons<'a>(&'a [RejectedTool]);
+
+impl fmt::Display for Reasons<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, tool) in self.0.iter().take(3).enumerate() {
+            let separator = if index == 0 { ": " } else { "; " };
+            write!(f, "{separator}{tool}")?;
+        }
+        match self.0.len().saturating_sub(3) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Compiled plugins on disk.
+//!
+//! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed hash has shown that this host
+//! wrote it, for this plugin, with this engine. Anything else is as good as absent, and is written anew.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::definition::{RejectedTool, ToolDefinition};
+use crate::digest::Digest;
+
+/// Changes with the layout of an entry and with the checks that its definitions have passed.
+const MAGIC: &[u8; 16] = b"airlock-cache-1\n";
+
+/// Of the keyed hash, and of its key.
+const HASH_BYTES: usize = 32;
+
+/// A folder of compiled plugins.
+///
+/// Entries are authenticated with a secret key (BLAKE3, keyed) that lies outside the folder, so that whoever can write to
+/// the folder alone can't make a host run code of theirs. An entry that is damaged, or comes from elsewhere, is
+/// compiled anew without a word.
+#[derive(Debug, Clone)]
+pub struct CompileCache {
+    folder: PathBuf,
+    key: [u8; HASH_BYTES],
+}
+
+/// What an entry holds.
+pub(super) struct Cached {
+    pub component: Component,
+    pub tools: Vec<ToolDefinition>,
+    pub rejected: Vec<RejectedTool>,
+}
+
+/// The part of an entry that precedes the compiled code.
+#[derive(Serialize, Deserialize)]
+struct Definitions {
+    tools: Vec<ToolDefinition>,
+    rejected: Vec<RejectedTool>,
+}
+
+impl CompileCache {
+    /// Opens the cache in `folder`, with the key in the file `key`; what is missing is made, readable for the current user alone.
+    ///
+    /// # Errors
+    /// Where the folder or the key can't be made or read.
+    pub fn open(folder: impl Into<PathBuf>, key: impl AsRef<Path>) -> io::Result<Self> {
+        let folder = folder.into();
+        fs::create_dir_all(&folder)?;
+        let key = read_or_make_key(key.as_ref())?;
+        Ok(Self { folder, key })
+    }
+
+    /// Where the entries are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn get(&self, engine: &Engine, digest: Digest) -> Option<Cached> {
+        let entry = fs::read(self.path(engine, digest)).ok()?;
+        match self.decode(engine, digest, &entry) {
+            Some(cached) => Some(cached),
+            None => {
+                tracing::debug!(%digest, "a compile cache entry is damaged or not ours");
+                None
+            }
+        }
+    }
+
+    /// A cache that can't be written costs time, and is no error.
+    pub(super) fn put(&self, engine: &Engine, digest: Digest, cached: Cached) {
+        if let Err(error) = self.try_put(engine, digest, cached) {
+            tracing::warn!(%digest, "could not write to the compile cache: {error}");
+        }
+    }
+
+    fn try_put(&self, engine: &Engine, digest: Digest, cached: Cached) -> io::Result<()> {
+        let code = cached.component.serialize().map_err(io::Error::other)?;
+        let definitions = serde_json::to_vec(&Definitions {
+            tools: cached.tools,
+            rejected: cached.rejected,
+        })?;
+        let mut body = Vec::with_capacity(8 + definitions.len() + code.len());
+        body.extend_from_slice(&(definitions.len() as u64).to_le_bytes());
+        body.extend_from_slice(&definitions);
+        body.extend_from_slice(&code);
+        let hash = self.hash(engine, digest, &body);
+
+        // Others may be reading an older entry: it is replaced as a whole.
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(MAGIC)?;
+        file.write_all(hash.as_bytes())?;
+        file.write_all(&body)?;
+        file.persist(self.path(engine, digest))?;
+        Ok(())
+    }
+
+    fn decode(&self, engine: &Engine, digest: Digest, entry: &[u8]) -> Option<Cached> {
+        let (hash, body) = entry.strip_prefix(MAGIC)?.split_first_chunk::<HASH_BYTES>()?;
+        // Compares in constant time.
+        if self.hash(engine, digest, body) != *hash {
+            return None;
+        }
+        let (length, body) = body.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (definitions, code) = body.split_at_checked(length)?;
+        let definitions: Definitions = serde_json::from_slice(definitions).ok()?;
+        // SAFETY: these very bytes came from `Component::serialize` in a host that knew the key, for an engine with the
+        // same compatibility hash. They are in our memory, where nobody can change them between the check and the use.
+        let component = unsafe { Component::deserialize(engine, code) }.ok()?;
+        Some(Cached {
+            component,
+            tools: definitions.tools,
+            rejected: definitions.rejected,
+        })
+    }
+
+    /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as another.
+    fn hash(&self, engine: &Engine, digest: Digest, body: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        hasher.update(MAGIC);
+        hasher.update(digest.as_bytes());
+        hasher.update(&compatibility(engine).to_le_bytes());
+        hasher.update(body);
+        hasher.finalize()
+    }
+
+    fn path(&self, engine: &Engine, digest: Digest) -> PathBuf {
+        let name = format!("{}-{:016x}.compiled", digest.to_hex(), compatibility(engine));
+        self.folder.join(name)
+    }
+}
+
+/// Differs between engines that can't run each other's code: versions, settings, processors.
+fn compatibility(engine: &Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
+    if let Some(key) = read_key(path)? {
+        return Ok(key);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut key = [0; HASH_BYTES];
+    getrandom::fill(&mut key).map_err(io::Error::other)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&key)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(key),
+        // Another process was faster, or the file is there and is no key: the latter is ours to replace.
+        Err(error) => match read_key(path)? {
+            Some(key) => Ok(key),
+            None => {
+                error.file.persist(path)?;
+                Ok(key)
+            }
+        },
+    }
+}
+
+fn read_key(path: &Path) -> io::Result<Option<[u8; HASH_BYTES]>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut key = Vec::with_capacity(HASH_BYTES + 1);
+    file.take(HASH_BYTES as u64 + 1).read_to_end(&mut key)?;
+    Ok(key.try_into().ok())
+}

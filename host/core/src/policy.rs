@@ -1,0 +1,99 @@
+//! What an operator grants to a plugin, per phase.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What the sandbox lets a guest do, by what the host is asking it for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// `execute` and `reject`: the workspace can't be changed, whatever was granted.
+    Preview,
+    /// `apply`: the grants hold.
+    Apply,
+}
+
+/// How much of the workspace a plugin gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkspaceGrant {
+    /// The guest doesn't see it.
+    None,
+    /// Read it, in either phase.
+    Read,
+    /// Read it while previewing, change it while applying.
+    #[default]
+    ReadWrite,
+}
+
+/// What one plugin may do in one session.
+///
+/// The default is the contract's: the workspace, to read in [`Phase::Preview`] and to change in [`Phase::Apply`], and a
+/// scratch directory of its own. There is no environment, no network and no other path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Policy {
+    /// How much of the workspace the plugin gets.
+    pub workspace: WorkspaceGrant,
+}
+
+impl Policy {
+    /// The default grants, but the workspace can't be changed even by an apply.
+    pub fn read_only() -> Self {
+        Self::default().with_workspace(WorkspaceGrant::Read)
+    }
+
+    /// Grants this much of the workspace.
+    pub fn with_workspace(mut self, workspace: WorkspaceGrant) -> Self {
+        self.workspace = workspace;
+        self
+    }
+
+    /// Whether a guest may change the workspace during `phase`.
+    pub fn allows_workspace_change(&self, phase: Phase) -> bool {
+        phase == Phase::Apply && self.workspace == WorkspaceGrant::ReadWrite
+    }
+
+    /// Whether a guest may read the workspace.
+    pub fn allows_workspace_read(&self) -> bool {
+        self.workspace >= WorkspaceGrant::Read
+    }
+}
+
+/// The grants in words, one clause each, for a person who decides whether to trust a plugin.
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.workspace {
+            WorkspaceGrant::None => "workspace: none",
+            WorkspaceGrant::Read => "workspace: read",
+            WorkspaceGrant::ReadWrite => "workspace: read; to change it, only while applying",
+        })?;
+        f.write_str("; scratch directory; no environment, no network, no other path")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_apply_with_a_write_grant_may_change_the_workspace() {
+        use {Phase::*, WorkspaceGrant::*};
+        for (grant, phase, allowed) in [
+            (ReadWrite, Apply, true),
+            (ReadWrite, Preview, false),
+            (Read, Apply, false),
+            (Read, Preview, false),
+            (None, Apply, false),
+            (None, Preview, false),
+        ] {
+            let policy = Policy::default().with_workspace(grant);
+            assert_eq!(
+                policy.allows_workspace_change(phase),
+                allowed,
+                "{grant:?} in {phase:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! One conversation: the tools that are bound to it, the files that they see, and its stack of pending actions.
+
+mod bindings;
+mod builder;
+mod resolve;
+mod slot;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::content::CallOutcome;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::event::Observer;
+use crate::instance::{Call, SessionContext};
+use crate::limits::Limits;
+use crate::pending::{SessionId, StackedAction};
+use crate::plugin::{Plugin, RejectedTool, ToolDefinition};
+use crate::policy::Policy;
+use crate::store::PendingStore;
+use crate::workspace::WorkspaceFolder;
+use bindings::Bindings;
+
+pub use builder::SessionBuilder;
+
+/// One conversation. Cheap to clone; clones are the same session.
+///
+/// Opening one costs a few allocations: an instance of a plugin is made when a tool of its is first called, and
+/// may be dropped again between any two calls unless it holds a volatile action. Calls to tools of one plugin run one after the
+/// other; sessions, and plugins within a session, run in parallel.
+///
+/// Its futures need a tokio runtime with timers.
+#[derive(Clone)]
+pub struct Session {
+    inner: Arc<SessionInner>,
+}
+
+struct SessionInner {
+    context: Arc<SessionContext>,
+    workspace: Option<Arc<WorkspaceFolder>>,
+    limits: Arc<Limits>,
+    observer: Option<Observer>,
+    bindings: RwLock<Bindings>,
+    calls: AtomicU64,
+}
+
+impl Session {
+    /// The settings of a session that is to be opened.
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder::default()
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.inner.context.id
+    }
+
+    /// The workspace's absolute path.
+    pub fn workspace(&self) -> Option<&Path> {
+        self.inner.workspace.as_ref().map(|workspace| workspace.path())
+    }
+
+    /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the reason.
+    ///
+    /// # Errors
+    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
+    pub fn bind(&self, plugin: &Plugin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
+        let slot = self.slot(plugin, policy)?;
+        Ok(self.write_bindings(|bindings| bindings.add(slot)))
+    }
+
+    /// Takes a plugin's tools out of the session. Pending actions that it pushed can still be resolved.
+    pub fn unbind(&self, plugin: Digest) {
+        self.write_bindings(|bindings| bindings.remove_tools(plugin));
+    }
+
+    /// The tools to be shown to a model: those that are not hidden, in the order in which they were bound.
+    ///
+    /// [`resolve`](resolve_tool) is not among them, and is to be added apart.
+    pub fn tools(&self) -> Vec<ToolDefinition> {
+        self.read_bindings(|bindings| {
+            let tools = bindings.definitions();
+            tools.filter(|tool| !tool.traits.hidden).cloned().collect()
+        })
+    }
+
+    /// The tools of these names that the session has, hidden ones too, in the order in which they were bound.
+    pub fn tools_named(&self, names: &[&str]) -> Vec<ToolDefinition> {
+        self.read_bindings(|bindings| {
+            let tools = bindings.definitions();
+            tools.filter(|tool| names.contains(&tool.name.as_str())).cloned().collect()
+        })
+    }
+
+    /// All pending actions, topmost first.
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read. Without a store there are none.
+    pub async fn pending(&self) -> Result<Vec<StackedAction>, Error> {
+        match &self.inner.context.store {
+            Some(store) => Ok(store.list(self.id()).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether anything is pending: asked of the stack each time.
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read.
+    pub async fn has_pending(&self) -> Result<bool, Error> {
+        match &self.inner.context.store {
+            Some(store) => Ok(store.peek(self.id()).await?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Calls a tool with its params, an object that must fit the tool's schema. `resolve` can be called like any other.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest; [`Error::Tool`] and
+    /// [`Error::Failed`] with what it said; [`Error::Trap`] and [`Error::Limit`] with what it did.
+    pub async fn call(&self, tool: &str, params: &Value) -> Result<CallOutcome, Error> {
+        self.call_with(tool, params, None).await
+    }
+
+    /// [`Session::call`], to be cancelled from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Session::call`], and [`Error::Cancelled`].
+    pub async fn call_with(
+        &self,
+        tool: &str,
+        params: &Value,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<CallOutcome, Error> {
+        if tool == resolve::NAME {
+            let resolution = resolve::parse(params)?;
+            return Ok(self.resolve_with(resolution, cancel).await?.into());
+        }
+        let found = self.read_bindings(|bindings| {
+            bindings.find(tool).ok_or_else(|| Error::UnknownTool {
+                name: tool.to_owned(),
+                known: bindings.definitions().map(|tool| tool.name.clone()).collect(),
+            })
+        });
+        let found = found?;
+        let checked = found.definition().params.check(params);
+        checked.map_err(|violations| Error::InvalidParams {
+            tool: tool.to_owned(),
+            violations,
+        })?;
+        let call_id = format!("call-{}", self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
+        let params = params.to_string();
+        let call = Call { tool, cancel };
+        let mut entered = found.slot().enter(cancel).await?;
+        let (result, mut pushed) = entered
+            .run(async |instance| instance.execute(&call, &call_id, &params).await)
+            .await?;
+        pushed.reverse();
+        Ok(CallOutcome {
+            content: result.content,
+            details: result.details,
+            pushed,
+        })
+    }
+
+    fn slot(&self, plugin: &Plugin, policy: Policy) -> Result<Arc<slot::Slot>, Error> {
+        let inner = &self.inner;
+        let roots = builder::roots(plugin, &policy, inner.workspace.as_ref())?;
+        Ok(Arc::new_cyclic(|this| {
+            slot::Slot::new(this.clone(), plugin.clone(), slot::Surroundings {
+                policy,
+                roots: Arc::new(roots),
+                limits: Arc::clone(&inner.limits),
+                observer: inner.observer.clone(),
+                session: Arc::clone(&inner.context),
+            })
+        }))
+    }
+
+    fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {
+        self.inner.context.store.as_ref().ok_or(Error::NoStore)
+    }
+
+    fn read_bindings<R>(&self, body: impl FnOnce(&Bindings) -> R) -> R {
+        body(&self.inner.bindings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn write_bindings<R>(&self, body: impl FnOnce(&mut Bindings) -> R) -> R {
+        body(&mut self.inner.bindings.write().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("id", self.id())
+            .field("workspace", &self.workspace())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The definition of the hidden tool `resolve`, to be offered to a model beside [`Session::tools`].
+pub fn resolve_tool() -> ToolDefinition {
+    crate::plugin::resolve_definition()
+}

@@ -1,0 +1,69 @@
+//! Which tools a session has, and which plugin answers for each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::slot::Slot;
+use crate::digest::Digest;
+use crate::plugin::{LoadedTool, RejectedTool, ToolDefinition};
+
+#[derive(Default)]
+pub(super) struct Bindings {
+    /// In the order in which they were bound.
+    tools: Vec<BoundTool>,
+    /// Unbound plugins too: their pending actions may still be resolved.
+    slots: HashMap<Digest, Arc<Slot>>,
+}
+
+/// One tool of one plugin.
+#[derive(Clone)]
+pub(super) struct BoundTool {
+    slot: Arc<Slot>,
+    index: usize,
+}
+
+impl BoundTool {
+    pub fn slot(&self) -> &Arc<Slot> {
+        &self.slot
+    }
+
+    pub fn definition(&self) -> &LoadedTool {
+        &self.slot.plugin().loaded_tools()[self.index]
+    }
+}
+
+impl Bindings {
+    pub fn add(&mut self, slot: Arc<Slot>) -> Vec<RejectedTool> {
+        let mut rejected = slot.plugin().rejected().to_vec();
+        let digest = slot.plugin().digest();
+        // A plugin that is bound again keeps its live instance, and its volatile actions.
+        let slot = Arc::clone(self.slots.entry(digest).or_insert(slot));
+        for index in 0..slot.plugin().loaded_tools().len() {
+            let slot = Arc::clone(&slot);
+            let tool = BoundTool { slot, index };
+            let name = &tool.definition().definition.name;
+            match self.find(name) {
+                Some(_) => rejected.push(RejectedTool::conflict(name)),
+                None => self.tools.push(tool),
+            }
+        }
+        rejected
+    }
+
+    pub fn remove_tools(&mut self, plugin: Digest) {
+        self.tools.retain(|tool| tool.slot.plugin().digest() != plugin);
+    }
+
+    pub fn find(&self, name: &str) -> Option<BoundTool> {
+        let mut tools = self.tools.iter();
+        tools.find(|tool| tool.definition().definition.name == name).cloned()
+    }
+
+    pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
+        self.tools.iter().map(|tool| &tool.definition().definition)
+    }
+
+    pub fn slot(&self, plugin: Digest) -> Option<Arc<Slot>> {
+        self.slots.get(&plugin).cloned()
+    }
+}

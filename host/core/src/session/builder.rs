@@ -1,0 +1,181 @@
+//! Opening a session.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, RwLock};
+
+use super::{Session, SessionInner};
+use crate::error::Error;
+use crate::event::{Event, EventSource, Observer};
+use crate::instance::SessionContext;
+use crate::limits::Limits;
+use crate::pending::SessionId;
+use crate::plugin::{Plugin, RejectedTool};
+use crate::policy::Policy;
+use crate::store::{MemoryStore, PendingStore};
+use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
+
+/// The settings of a session that is to be opened.
+#[derive(Default)]
+pub struct SessionBuilder {
+    id: Option<SessionId>,
+    workspace: Option<PathBuf>,
+    store: Store,
+    limits: Option<Arc<Limits>>,
+    observer: Option<Observer>,
+    plugins: Vec<(Plugin, Policy)>,
+}
+
+#[derive(Default)]
+enum Store {
+    #[default]
+    OwnMemory,
+    Shared(Arc<dyn PendingStore>),
+    None,
+}
+
+impl SessionBuilder {
+    /// The session's id. Default: a random one.
+    pub fn id(mut self, id: impl Into<SessionId>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The directory that the session's tools see as theirs. Default: they see no files.
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
+        self
+    }
+
+    /// Where pending actions are kept. Default: in memory, for this session alone.
+    pub fn store(mut self, store: Arc<dyn PendingStore>) -> Self {
+        self.store = Store::Shared(store);
+        self
+    }
+
+    /// Without a store, a tool that pushes a pending action is told that there is none.
+    pub fn without_store(mut self) -> Self {
+        self.store = Store::None;
+        self
+    }
+
+    /// What each guest may use up. Default: the limits of the first plugin's engine.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Called with what guests log and how far they are, on the thread that runs them.
+    pub fn observer(
+        mut self,
+        observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
+    ) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Binds a plugin under the default policy.
+    pub fn plugin(self, plugin: &Plugin) -> Self {
+        self.plugin_with(plugin, Policy::default())
+    }
+
+    /// Binds a plugin under a policy of its own.
+    pub fn plugin_with(mut self, plugin: &Plugin, policy: Policy) -> Self {
+        self.plugins.push((plugin.clone(), policy));
+        self
+    }
+
+    /// Opens the session. Tools that are left out for their name are left out silently: see [`SessionBuilder::open_with_report`].
+    ///
+    /// # Errors
+    /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place for a scratch directory.
+    pub fn open(self) -> Result<Session, Error> {
+        Ok(self.open_with_report()?.0)
+    }
+
+    /// Opens the session, and tells which tools were left out.
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn open_with_report(self) -> Result<(Session, Vec<RejectedTool>), Error> {
+        let workspace = match self.workspace {
+            Some(path) => Some(Arc::new(open_workspace(&path)?)),
+            None => None,
+        };
+        let limits = self.limits.unwrap_or_else(|| match self.plugins.first() {
+            Some((plugin, _)) => Arc::clone(plugin.engine().shared_limits()),
+            None => Arc::default(),
+        });
+        let store = match self.store {
+            Store::OwnMemory => Some(Arc::new(MemoryStore::new()) as Arc<dyn PendingStore>),
+            Store::Shared(store) => Some(store),
+            Store::None => None,
+        };
+        let id = self.id.unwrap_or_else(SessionId::generate);
+        let session = Session {
+            inner: Arc::new(SessionInner {
+                context: Arc::new(SessionContext { id, store }),
+                workspace,
+                limits,
+                observer: self.observer,
+                bindings: RwLock::default(),
+                calls: AtomicU64::new(0),
+            }),
+        };
+        let mut rejected = Vec::new();
+        for (plugin, policy) in self.plugins {
+            rejected.extend(session.bind(&plugin, policy)?);
+        }
+        Ok((session, rejected))
+    }
+}
+
+impl fmt::Debug for SessionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionBuilder")
+            .field("id", &self.id)
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
+    }
+}
+
+fn open_workspace(path: &Path) -> Result<WorkspaceFolder, Error> {
+    WorkspaceFolder::at(path).map_err(|error| Error::Workspace {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// The host's directories for one plugin of a session.
+pub(super) fn roots(
+    plugin: &Plugin,
+    policy: &Policy,
+    workspace: Option<&Arc<WorkspaceFolder>>,
+) -> Result<Roots, Error> {
+    let scratch_parent = match workspace {
+        None => plugin.engine().scratch_parent().to_owned(),
+        Some(workspace) => scratch_parent_outside(plugin, workspace)?,
+    };
+    Ok(Roots {
+        workspace: workspace.filter(|_| policy.allows_workspace_read()).cloned(),
+        scratch: ScratchFolder::inside(scratch_parent),
+    })
+}
+
+/// A scratch directory inside the workspace would have two paths with different rules.
+fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Result<PathBuf, Error> {
+    let parents = [
+        plugin.engine().scratch_parent(),
+        &std::env::temp_dir(),
+        Path::new("/dev/shm"),
+    ];
+    let outside = parents.into_iter().find(|parent| {
+        let real = parent.canonicalize();
+        !real.as_deref().unwrap_or(parent).starts_with(workspace.path())
+    });
+    outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
+        path: workspace.path().to_owned(),
+        reason: "it contains the places for scratch directories; choose a directory further down".to_owned(),
+    })
+}

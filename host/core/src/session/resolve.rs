@@ -1,0 +1,234 @@
+//! The hidden tool `resolve`: a decision about a pending action, carried out once.
+
+use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use super::slot::Slot;
+use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
+use crate::error::Error;
+use crate::instance::{Call, ResolverResolution};
+use crate::pending::{ActionId, Decision, PendingAction, Resolution};
+use crate::plugin::{ParamsSchema, resolve_definition};
+use crate::store::{Claim, Claimed, Lease, PendingStore};
+
+/// What the tool is called.
+pub(super) const NAME: &str = "resolve";
+
+/// Reads the tool's params.
+pub(super) fn parse(params: &Value) -> Result<Resolution, Error> {
+    static SCHEMA: LazyLock<ParamsSchema> =
+        LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters));
+    SCHEMA.check(params).map_err(|violations| Error::InvalidParams {
+        tool: NAME.to_owned(),
+        violations,
+    })?;
+    let text = |key| params.get(key).and_then(Value::as_str);
+    let reason = text("reason").unwrap_or_default();
+    let resolution = match text("action") {
+        Some("apply") => Resolution::apply(reason),
+        _ => Resolution::discard(reason),
+    };
+    Ok(Resolution {
+        extra: params.get("extra").and_then(Value::as_object).cloned(),
+        id: text("id").map(ActionId::from),
+        ..resolution
+    })
+}
+
+impl Session {
+    /// Carries out a decision about a pending action: the topmost one, unless the resolution names another.
+    ///
+    /// # Errors
+    /// [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or [`Error::UnknownAction`] where
+    /// there is no such action to resolve. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
+    /// [`Error::Tool`], the action is on top of the stack again. After a failed reject it is gone.
+    pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
+        self.resolve_with(resolution, None).await
+    }
+
+    /// [`Session::resolve`], to be cancelled from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Session::resolve`], and [`Error::Cancelled`]: an apply that was cancelled has failed, and is pending again.
+    pub async fn resolve_with(
+        &self,
+        resolution: Resolution,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<ResolutionOutcome, Error> {
+        if cancel.is_some_and(CancellationToken::is_cancelled) {
+            return Err(Error::Cancelled);
+        }
+        // Without a store nothing can be pending.
+        let store = self.store().map_err(|_| Error::NothingPending)?;
+        let claimed = match store.claim(self.id(), &resolution).await? {
+            Claim::Claimed(claimed) => claimed,
+            Claim::NothingPending => return Err(Error::NothingPending),
+            Claim::Unknown(id) => return Err(Error::UnknownAction(id)),
+            Claim::InProgress(id) => return Err(Error::ResolutionInProgress(id)),
+            Claim::Resolved(id, decision) => return Err(Error::AlreadyResolved { id, decision }),
+        };
+        let Claimed {
+            action,
+            attempt,
+            lease,
+        } = claimed;
+        let held = HeldClaim::new(store, lease);
+        let slot = self.read_bindings(|bindings| bindings.slot(action.plugin));
+        let carrying_out = CarryingOut {
+            action: &action,
+            attempt,
+            resolution: &resolution,
+            cancel,
+        };
+        let returned = match resolution.decision {
+            Decision::Apply => match carrying_out.apply(slot.as_deref()).await {
+                Ok(result) => Ok(Some(result)),
+                Err(error) => {
+                    let error = apply_error(error);
+                    held.requeue(&error).await?;
+                    return Err(error);
+                }
+            },
+            Decision::Discard => carrying_out.reject(slot.as_deref()).await,
+        };
+        held.complete().await?;
+        if let Some(slot) = slot {
+            slot.volatile().remove(&action.id);
+        }
+        Ok(outcome(&action, resolution, returned?))
+    }
+}
+
+/// One claimed action and the decision about it.
+struct CarryingOut<'a> {
+    action: &'a PendingAction,
+    attempt: u32,
+    resolution: &'a Resolution,
+    cancel: Option<&'a CancellationToken>,
+}
+
+impl CarryingOut<'_> {
+    async fn apply(&self, slot: Option<&Slot>) -> Result<ToolResult, Error> {
+        let slot = slot.ok_or(Error::PluginGone(self.action.plugin))?;
+        let mut entered = slot.enter(self.cancel).await?;
+        // Asked with the instance in hand: a call that ran before may have ended it.
+        if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
+            return Err(Error::InstanceGone);
+        }
+        let (call, resolution) = (self.call(), self.for_guest());
+        entered.run(async |instance| instance.apply(&call, &resolution).await).await
+    }
+
+    /// None where the plugin has nothing to say, or can't be asked any more: a discard always removes.
+    async fn reject(&self, slot: Option<&Slot>) -> Result<Option<ToolResult>, Error> {
+        let Some(slot) = slot.filter(|_| self.action.has_reject) else {
+            return Ok(None);
+        };
+        let mut entered = slot.enter(self.cancel).await?;
+        if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
+            return Ok(None);
+        }
+        let (call, resolution) = (self.call(), self.for_guest());
+        entered.run(async |instance| instance.reject(&call, &resolution).await).await
+    }
+
+    fn call(&self) -> Call<'_> {
+        Call {
+            tool: &self.action.source_tool_name,
+            cancel: self.cancel,
+        }
+    }
+
+    fn for_guest(&self) -> ResolverResolution {
+        let extra = self.resolution.extra.as_ref();
+        ResolverResolution {
+            action_id: self.action.id.to_string(),
+            label: self.action.label.clone(),
+            source_tool_name: self.action.source_tool_name.clone(),
+            state: self.action.state.clone(),
+            reason: self.resolution.reason.clone(),
+            extra: extra.and_then(|extra| serde_json::to_string(extra).ok()),
+            attempt: self.attempt,
+        }
+    }
+}
+
+/// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else is a failed apply.
+fn apply_error(error: Error) -> Error {
+    match error {
+        Error::Tool { .. } | Error::Cancelled => error,
+        other => Error::ApplyFailed(Box::new(other)),
+    }
+}
+
+fn outcome(
+    action: &PendingAction,
+    resolution: Resolution,
+    returned: Option<ToolResult>,
+) -> ResolutionOutcome {
+    let (content, source_result_details) = match returned {
+        Some(result) => (result.content, result.details),
+        None => {
+            let text = format!("Discarded: {}. Reason: {}", action.label, resolution.reason);
+            (vec![Content::Text { text }], None)
+        }
+    };
+    ResolutionOutcome {
+        content,
+        details: ResolutionDetails {
+            action: resolution.decision,
+            reason: resolution.reason,
+            extra: resolution.extra,
+            source_tool_name: Some(action.source_tool_name.clone()),
+            label: Some(action.label.clone()),
+            source_result_details,
+        },
+    }
+}
+
+impl From<ResolutionOutcome> for CallOutcome {
+    fn from(outcome: ResolutionOutcome) -> Self {
+        Self {
+            content: outcome.content,
+            details: serde_json::to_value(&outcome.details).ok(),
+            pushed: Vec::new(),
+        }
+    }
+}
+
+/// A claim that goes back to the store whatever happens, also when the future that holds it is dropped.
+struct HeldClaim<'a> {
+    store: &'a Arc<dyn PendingStore>,
+    lease: Option<Lease>,
+}
+
+impl<'a> HeldClaim<'a> {
+    fn new(store: &'a Arc<dyn PendingStore>, lease: Lease) -> Self {
+        let lease = Some(lease);
+        Self { store, lease }
+    }
+
+    async fn complete(mut self) -> Result<(), Error> {
+        match self.lease.take() {
+            Some(lease) => Ok(self.store.complete(lease).await?),
+            None => Ok(()),
+        }
+    }
+
+    async fn requeue(mut self, failure: &Error) -> Result<(), Error> {
+        match self.lease.take() {
+            Some(lease) => Ok(self.store.requeue(lease, &failure.to_string()).await?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for HeldClaim<'_> {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            self.store.abandon(lease);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The guest's view of files: two directories, and a gate in front of whatever would change one of them.
+//!
+//! `wasi:filesystem` is the only WASI interface that the host replaces. Its functions are wasmtime's own, behind a
+//! check of the phase that each call makes anew ([`gate`]), and so are the streams that a guest may keep
+//! open from one phase into the next ([`stream`]).
+
+mod gate;
+mod roots;
+mod stream;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use wasmtime::component::HasData;
+use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+pub(crate) use roots::{Roots, ScratchFolder, WorkspaceFolder};
+
+/// What a new directory entry costs of the scratch budget, so that empty files aren't free.
+const ENTRY_BYTES: u64 = 4096;
+
+/// What a store remembers of the files that its guest has open.
+pub(crate) struct Files {
+    roots: Arc<Roots>,
+    workspace_writable: Gate,
+    scratch_budget: Budget,
+    /// Descriptors under the scratch directory, by their index in the resource table. All others are the
+    /// workspace's: an unknown one gets the stricter rule.
+    scratch: HashSet<u32>,
+    open: usize,
+    max_open: usize,
+}
+
+impl Files {
+    pub fn new(roots: Arc<Roots>, max_open: usize, scratch_bytes: u64) -> Self {
+        Self {
+            roots,
+            workspace_writable: Gate::default(),
+            scratch_budget: Budget(Arc::new(AtomicU64::new(scratch_bytes))),
+            scratch: HashSet::new(),
+            open: 0,
+            max_open,
+        }
+    }
+
+    /// Opens or closes the gate in front of the workspace, for calls and for streams that are already open.
+    pub fn set_workspace_writable(&self, writable: bool) {
+        self.workspace_writable.0.store(writable, Ordering::SeqCst);
+    }
+}
+
+/// Which of the guest's two directories a descriptor lies under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mount {
+    Workspace,
+    Scratch,
+}
+
+/// Whether the workspace may be changed at this moment.
+#[derive(Debug, Clone, Default)]
+struct Gate(Arc<AtomicBool>);
+
+impl Gate {
+    fn pass(&self) -> Result<(), ErrorCode> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Ok(()),
+            false => Err(ErrorCode::ReadOnly),
+        }
+    }
+}
+
+/// How many bytes may still be written to the scratch directory.
+#[derive(Debug, Clone)]
+struct Budget(Arc<AtomicU64>);
+
+impl Budget {
+    fn spend(&self, bytes: u64) -> Result<(), ErrorCode> {
+        self.0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(bytes))
+            .map(drop)
+            .map_err(|_| ErrorCode::Quota)
+    }
+}
+
+/// wasmtime's implementation of `wasi:filesystem`, and ours around it, for the duration of one call.
+pub(crate) struct FilesView<'a> {
+    pub inner: WasiFilesystemCtxView<'a>,
+    pub files: &'a mut Files,
+}
+
+/// Names [`FilesView`] to the linker.
+pub(crate) struct HasFiles;
+
+impl HasData for HasFiles {
+    type Data<'a> = FilesView<'a>;
+}

@@ -1,0 +1,115 @@
+//! The host's directories behind `/workspace` and `/scratch`.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::TempDir;
+use wasmtime_wasi::FsPerms;
+use wasmtime_wasi::filesystem::{Dir, OpenMode};
+
+/// What one plugin of one session sees of the host's files.
+pub(crate) struct Roots {
+    /// None where the session has no workspace, or the policy doesn't let the plugin read it.
+    pub workspace: Option<Arc<WorkspaceFolder>>,
+    pub scratch: ScratchFolder,
+}
+
+/// A workspace, known by its path and by what was there when the session was opened.
+///
+/// No descriptor is kept: ten thousand open sessions must not need ten thousand of them.
+#[derive(Debug)]
+pub(crate) struct WorkspaceFolder {
+    path: PathBuf,
+    identity: Identity,
+}
+
+impl WorkspaceFolder {
+    /// `path` must be a directory.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        let path = fs::canonicalize(path)?;
+        let metadata = fs::metadata(&path)?;
+        if !metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        let identity = Identity::of(&metadata);
+        Ok(Self { path, identity })
+    }
+
+    /// Absolute, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens it, unless something else has taken its place.
+    pub fn open(&self) -> io::Result<Dir> {
+        let file = File::open(&self.path)?;
+        if Identity::of(&file.metadata()?) != self.identity {
+            let message = "the workspace was replaced by another directory since the session was opened";
+            return Err(io::Error::other(message));
+        }
+        Ok(writable(file))
+    }
+}
+
+/// A directory of the plugin's own, made when the guest first asks for its directories and removed with the session.
+pub(crate) struct ScratchFolder {
+    parent: PathBuf,
+    made: Mutex<Option<TempDir>>,
+}
+
+impl ScratchFolder {
+    /// To be made in `parent`.
+    pub fn inside(parent: PathBuf) -> Self {
+        Self {
+            parent,
+            made: Mutex::default(),
+        }
+    }
+
+    /// Makes it if that has not been done, and opens it.
+    pub fn open(&self) -> io::Result<Dir> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = match made.take() {
+            Some(folder) => folder,
+            None => {
+                fs::create_dir_all(&self.parent)?;
+                tempfile::Builder::new()
+                    .prefix("airlock-scratch-")
+                    .tempdir_in(&self.parent)?
+            }
+        };
+        let file = File::open(folder.path());
+        *made = Some(folder);
+        Ok(writable(file?))
+    }
+}
+
+/// The permissions are wasmtime's own, and stay open: the gate decides, for each call.
+fn writable(directory: File) -> Dir {
+    let open_mode = OpenMode::READ | OpenMode::WRITE;
+    Dir::new(directory, FsPerms::ReadWrite, open_mode, true)
+}
+
+/// Tells a directory from another one at the same path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+}
+
+impl Identity {
+    #[cfg(unix)]
+    fn of(metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            device_and_inode: (metadata.dev(), metadata.ino()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &fs::Metadata) -> Self {
+        Self {}
+    }
+}

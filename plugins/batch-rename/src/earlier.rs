@@ -1,0 +1,216 @@
+//! What an earlier attempt at the same plan has left.
+//!
+//! Chains tell by which names exist. In a cycle every name exists before as well as after, so there it takes size and
+//! time; where these don't tell either, nothing is risked.
+
+use std::collections::{HashMap, HashSet};
+
+use airlock_sdk::Error;
+
+use crate::name::shown;
+use crate::order::{Order, Temporary};
+use crate::plan::{Plan, Rename};
+use crate::report;
+use crate::workspace::{Stamp, Workspace};
+
+/// How far an earlier attempt came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Earlier {
+    /// It renamed nothing, or everything has its old name again.
+    Nothing,
+    /// All files have their new names.
+    Complete,
+}
+
+/// Looks how far an earlier attempt came.
+///
+/// # Errors
+/// If it stopped halfway, or if one that did everything can't be told from one that did nothing.
+pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<Earlier, Error> {
+    let now = Now::read(workspace, plan)?;
+    let cyclic: HashSet<usize> = order.cyclic.iter().copied().collect();
+    let chained: Vec<_> = (0..plan.renames.len())
+        .filter(|it| !cyclic.contains(it))
+        .map(|it| &plan.renames[it])
+        .collect();
+
+    let arriving: HashSet<&str> = chained.iter().map(|rename| rename.to.as_str()).collect();
+    let is_renamed = |rename: &&Rename| {
+        let old_name_is_free = arriving.contains(rename.from.as_str()) || !now.exists(&rename.from);
+        now.exists(&rename.to) && old_name_is_free
+    };
+    let all_renamed = chained.iter().all(|rename| is_renamed(rename));
+    let mut traces: Vec<_> = chained
+        .iter()
+        .filter(|rename| now.exists(&rename.to) && !now.exists(&rename.from))
+        .map(|Rename { from, to }| format!("`{}` is `{}` already", shown(from), shown(to)))
+        .collect();
+    for Temporary { rename, path } in &order.temporaries {
+        if workspace.stamp(path)?.is_some() {
+            let Rename { from, to } = &plan.renames[*rename];
+            traces.push(format!(
+                "`{}` is left over: it was `{}`, to become `{}`",
+                shown(path),
+                shown(from),
+                shown(to)
+            ));
+            return Err(halfway(&traces));
+        }
+    }
+
+    let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
+    let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
+    let cycles_before = order.cyclic.iter().all(as_before);
+    let cycles_after = order.cyclic.iter().all(as_planned);
+    match (chained.is_empty(), order.cyclic.is_empty()) {
+        (_, true) if all_renamed => Ok(Earlier::Complete),
+        // Chains come first: while they wait, no cycle has begun.
+        (false, _) if traces.is_empty() => Ok(Earlier::Nothing),
+        (false, _) if !all_renamed => Err(halfway(&traces)),
+        _ if cycles_after && !cycles_before => Ok(Earlier::Complete),
+        (true, _) if cycles_before && !cycles_after => Ok(Earlier::Nothing),
+        (false, _) if cycles_before && !cycles_after => Err(halfway(&traces)),
+        _ => Err(undecidable(
+            order.cyclic.iter().map(|it| &plan.renames[*it]),
+        )),
+    }
+}
+
+/// What is at the paths of a plan.
+struct Now<'a>(HashMap<&'a str, Stamp>);
+
+impl<'a> Now<'a> {
+    fn read(workspace: &Workspace, plan: &'a Plan) -> Result<Self, Error> {
+        let mut found = HashMap::new();
+        for path in plan
+            .renames
+            .iter()
+            .flat_map(|rename| [&rename.from, &rename.to])
+        {
+            if let Some(stamp) = workspace.stamp(path)? {
+                found.insert(path.as_str(), stamp);
+            }
+        }
+        Ok(Self(found))
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.0.contains_key(path)
+    }
+
+    fn is(&self, path: &str, stamp: &Stamp) -> bool {
+        self.0.get(path) == Some(stamp)
+    }
+}
+
+fn halfway(traces: &[String]) -> Error {
+    let heading =
+        "Nothing was renamed now, because an earlier attempt at this plan stopped halfway:";
+    let advice =
+        "Discard this plan, give left-over files a name, and preview again for what is missing.";
+    Error::tool(format!("{}\n{advice}", report::problems(heading, traces)))
+}
+
+fn undecidable<'a>(renames: impl Iterator<Item = &'a Rename>) -> Error {
+    let heading =
+        "Nothing was renamed now, because an earlier attempt may have swapped these names already:";
+    let swaps: Vec<_> = renames
+        .map(|Rename { from, to }| format!("`{}` to `{}`", shown(from), shown(to)))
+        .collect();
+    let advice = "Discard this plan, look into the files, and preview again if they still have their old names.";
+    Error::tool(format!("{}\n{advice}", report::problems(heading, &swaps)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workspace::tests::Sandbox;
+
+    /// A plan over real files, written as `a>b b>c`.
+    fn plan(sandbox: &Sandbox, text: &str) -> Plan {
+        let rename = |it: &str| {
+            let (from, to) = it.split_once('>').unwrap();
+            Rename {
+                from: from.into(),
+                to: to.into(),
+            }
+        };
+        Plan::of(
+            &sandbox.workspace(),
+            &text.split(' ').map(rename).collect::<Vec<_>>(),
+        )
+        .unwrap()
+    }
+
+    /// What is found after some of the plan's steps, each file having a size of its own.
+    fn after(files: &[&str], text: &str, steps: usize) -> Result<Earlier, Error> {
+        let sandbox = Sandbox::with(files);
+        for (index, file) in files.iter().enumerate() {
+            fs::write(sandbox.path(file), "x".repeat(index)).unwrap();
+        }
+        let plan = plan(&sandbox, text);
+        let order = Order::of(&plan.renames, "7");
+        for step in &order.steps[..steps] {
+            sandbox.workspace().rename(&step.from, &step.to).unwrap();
+        }
+        look(&sandbox.workspace(), &plan, &order)
+    }
+
+    #[test]
+    fn each_state_of_a_plan_is_told_from_the_others() {
+        let check = |files, text, total: usize| {
+            assert_eq!(after(files, text, 0), Ok(Earlier::Nothing), "{text}");
+            for steps in 1..total {
+                let refused = after(files, text, steps).unwrap_err().to_string();
+                assert!(
+                    refused.contains("stopped halfway"),
+                    "{text} after {steps}: {refused}"
+                );
+            }
+            assert_eq!(after(files, text, total), Ok(Earlier::Complete), "{text}");
+        };
+        check(&["a"], "a>b", 1);
+        check(&["a", "b", "c"], "a>b b>c c>d", 3);
+        check(&["a", "b"], "a>b b>a", 3);
+        check(&["a", "b", "c"], "a>b b>c c>a", 4);
+        check(&["a", "b", "c", "d"], "a>b b>a c>d d>e", 5);
+    }
+
+    #[test]
+    fn leftovers_are_named() {
+        let refused = after(&["a", "b"], "a>b b>a", 1).unwrap_err();
+        let expected = "Nothing was renamed now, because an earlier attempt at this plan stopped halfway:\n\
+            - `.batch-rename-7-1` is left over: it was `a`, to become `b`\n\
+            Discard this plan, give left-over files a name, and preview again for what is missing.";
+        assert_eq!(refused, Error::tool(expected));
+    }
+
+    #[test]
+    fn files_that_look_alike_are_not_swapped_again() {
+        let sandbox = Sandbox::with(&["a", "b"]);
+        let mut plan = plan(&sandbox, "a>b b>a");
+        plan.stamps[1] = plan.stamps[0].clone();
+        fs::remove_file(sandbox.path("b")).unwrap();
+        fs::hard_link(sandbox.path("a"), sandbox.path("b")).unwrap();
+        let refused =
+            look(&sandbox.workspace(), &plan, &Order::of(&plan.renames, "7")).unwrap_err();
+        assert!(
+            refused.to_string().contains("may have swapped"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_target_that_appeared_is_no_trace() {
+        let sandbox = Sandbox::with(&["a"]);
+        let plan = plan(&sandbox, "a>b");
+        fs::write(sandbox.path("b"), "new").unwrap();
+        let order = Order::of(&plan.renames, "7");
+        assert_eq!(
+            look(&sandbox.workspace(), &plan, &order),
+            Ok(Earlier::Nothing)
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Which names a file may get.
+
+/// The most bytes that a name has on the usual file systems.
+const MAX_BYTES: usize = 255;
+
+/// Why a file can't have this name, if it can't.
+pub(crate) fn problem(name: &str) -> Option<String> {
+    let character = |c: &char| matches!(c, '/' | '\\') || c.is_control();
+    match name {
+        "" => Some("the new name is empty".into()),
+        "." | ".." => Some(format!("`{name}` is not a name for a file")),
+        _ if name.len() > MAX_BYTES => Some(format!(
+            "the new name has {} bytes, and may have {MAX_BYTES}",
+            name.len()
+        )),
+        _ => match name.chars().find(character)? {
+            // On Windows a backslash is a separator, and a workspace may be there.
+            separator @ ('/' | '\\') => Some(format!(
+                "`{separator}` in the new name would move the file out of its directory"
+            )),
+            control => Some(format!(
+                "the new name has the control character U+{:04X}",
+                u32::from(control)
+            )),
+        },
+    }
+}
+
+/// A path in one line, whatever its characters.
+pub(crate) fn shown(path: &str) -> String {
+    let escape = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
+    path.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_in_its_directory_and_can_be_read() {
+        let check =
+            |name: &str, expected: Option<&str>| assert_eq!(problem(name).as_deref(), expected);
+        check("a b.txt", None);
+        check("...", None);
+        check(".hidden", None);
+        check("", Some("the new name is empty"));
+        check(".", Some("`.` is not a name for a file"));
+        check("..", Some("`..` is not a name for a file"));
+        check(
+            "a/b",
+            Some("`/` in the new name would move the file out of its directory"),
+        );
+        check(
+            r"a\b",
+            Some(r"`\` in the new name would move the file out of its directory"),
+        );
+        check("a\0", Some("the new name has the control character U+0000"));
+        check(
+            "a\nb",
+            Some("the new name has the control character U+000A"),
+        );
+        check(&"ä".repeat(127), None);
+        check(
+            &"ä".repeat(128),
+            Some("the new name has 256 bytes, and may have 255"),
+        );
+    }
+
+    #[test]
+    fn a_path_is_shown_in_one_line() {
+        assert_eq!(shown("a\nb/ü.txt"), "a\\nb/ü.txt");
+    }
+}

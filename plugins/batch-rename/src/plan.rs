@@ -1,0 +1,256 @@
+//! Deciding what is renamed to what, and refusing what would overwrite or lose a file.
+
+use std::collections::{HashMap, HashSet};
+
+use airlock_sdk::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::name::{self, shown};
+use crate::report;
+use crate::rule::Rule;
+use crate::workspace::{Stamp, Workspace, join, split};
+
+/// One file's old and new path, relative to the workspace and in the same directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Rename {
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
+/// What is kept until somebody decides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) renames: Vec<Rename>,
+    /// What was at each `from`, in the same order.
+    pub(crate) stamps: Vec<Stamp>,
+}
+
+/// The renames that a rule asks for, and how many files it leaves alone.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Planned {
+    pub(crate) renames: Vec<Rename>,
+    /// Files whose names match, and come out as they were.
+    pub(crate) unchanged: usize,
+    /// Files whose names don't match.
+    pub(crate) unmatched: usize,
+}
+
+/// More renames than anybody can look at; also keeps the plan small enough for the host.
+const MAX_RENAMES: usize = 5_000;
+
+impl Plan {
+    pub(crate) fn of(workspace: &Workspace, renames: &[Rename]) -> Result<Self, Error> {
+        let stamp = |Rename { from, .. }: &Rename| {
+            let stamp = workspace.stamp(from)?;
+            stamp.ok_or_else(|| {
+                Error::tool(format!("`{}` disappeared during the preview.", shown(from)))
+            })
+        };
+        let stamps = renames.iter().map(stamp).collect::<Result<_, _>>()?;
+        Ok(Self {
+            renames: renames.to_vec(),
+            stamps,
+        })
+    }
+}
+
+/// Gives each of the `files` its new name. `is_taken` tells whether renaming the first path to the second would overwrite
+/// something; it is not asked about paths that become free.
+pub(crate) fn plan(
+    files: &[String],
+    rule: &Rule,
+    is_taken: impl Fn(&str, &str) -> Result<bool, Error>,
+) -> Result<Planned, Error> {
+    let mut renames = Vec::new();
+    let mut problems = Vec::new();
+    let mut matched = 0;
+    let mut unchanged = 0;
+    for from in files {
+        let (directory, old) = split(from);
+        let Some(new) = rule.rename(old, matched) else {
+            continue;
+        };
+        matched += 1;
+        if new == old {
+            unchanged += 1;
+        } else if let Some(problem) = name::problem(&new) {
+            problems.push(format!("`{}`: {problem}", shown(from)));
+        } else {
+            renames.push(Rename {
+                from: from.clone(),
+                to: join(directory, &new),
+            });
+        }
+    }
+    if renames.len() > MAX_RENAMES {
+        let count = renames.len();
+        return Err(Error::tool(format!(
+            "This would rename {count} files, and one plan may have {MAX_RENAMES}: narrow `files`, and rename the rest after."
+        )));
+    }
+    collisions(&renames, is_taken, &mut problems)?;
+    if problems.is_empty() {
+        Ok(Planned {
+            renames,
+            unchanged,
+            unmatched: files.len() - matched,
+        })
+    } else {
+        Err(Error::tool(report::problems(
+            "Nothing was planned, since not every file can get its new name:",
+            &problems,
+        )))
+    }
+}
+
+fn collisions(
+    renames: &[Rename],
+    is_taken: impl Fn(&str, &str) -> Result<bool, Error>,
+    problems: &mut Vec<String>,
+) -> Result<(), Error> {
+    let leaving: HashSet<&str> = renames.iter().map(|rename| rename.from.as_str()).collect();
+    let mut arriving = HashMap::new();
+    for Rename { from, to } in renames {
+        if let Some(other) = arriving.insert(to, from) {
+            problems.push(format!(
+                "`{}` and `{}` would both become `{}`",
+                shown(other),
+                shown(from),
+                shown(to)
+            ));
+        } else if !leaving.contains(to.as_str()) && is_taken(from, to)? {
+            problems.push(format!(
+                "`{}` can't become `{}`, which exists",
+                shown(from),
+                shown(to)
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::tests::rule;
+
+    /// Plans over `files`, of which the ones behind a `!` exist but are not among the files to rename.
+    fn planned(files: &[&str], find: &str, replace: &str) -> Result<Planned, Error> {
+        let (others, files): (Vec<&str>, Vec<&str>) =
+            files.iter().partition(|file| file.starts_with('!'));
+        let files: Vec<_> = files.into_iter().map(str::to_owned).collect();
+        let is_taken = |_: &str, to: &str| {
+            Ok(files.iter().any(|it| it == to) || others.contains(&&*format!("!{to}")))
+        };
+        plan(&files, &rule(find, replace), is_taken)
+    }
+
+    #[test]
+    fn each_file_gets_its_new_name() {
+        let check = |files: &[&str], find, replace, expected: &[&str], left: (usize, usize)| {
+            let planned = planned(files, find, replace).unwrap();
+            let renames: Vec<_> = planned
+                .renames
+                .iter()
+                .map(|it| format!("{} -> {}", it.from, it.to))
+                .collect();
+            assert_eq!(renames, expected);
+            assert_eq!((planned.unchanged, planned.unmatched), left);
+        };
+        check(
+            &["a.txt", "b.md"],
+            "txt$",
+            "text",
+            &["a.txt -> a.text"],
+            (0, 1),
+        );
+        check(&["x/x.txt"], "x", "y", &["x/x.txt -> x/y.tyt"], (0, 0));
+        check(
+            &["a", "b", "c"],
+            "^.$",
+            "{n:2}",
+            &["a -> 01", "b -> 02", "c -> 03"],
+            (0, 0),
+        );
+        // The counter counts what stays as well, or `2` would become `1`.
+        check(&["1", "2", "4"], "^.$", "{n}", &["4 -> 3"], (2, 0));
+        check(
+            &["1/a", "2/a"],
+            "a",
+            "{n}",
+            &["1/a -> 1/1", "2/a -> 2/2"],
+            (0, 0),
+        );
+        check(&["a"], "^a$", "a", &[], (1, 0));
+    }
+
+    #[test]
+    fn a_name_that_becomes_free_may_be_taken() {
+        let planned = planned(&["1", "2", "3"], "^.$", "{n}").unwrap();
+        assert_eq!(planned.unchanged, 3);
+        let files: Vec<_> = ["1", "2", "3"].map(str::to_owned).into();
+        let mut params = crate::rule::tests::params("^.$", "{n}");
+        params.start = 2;
+        let shifted = plan(&files, &Rule::new(&params).unwrap(), |_, to| Ok(to != "4")).unwrap();
+        assert_eq!(shifted.renames.len(), 3);
+    }
+
+    #[test]
+    fn what_would_lose_a_file_is_refused() {
+        let check = |files: &[&str], find, replace, problems: &[&str]| {
+            let heading =
+                "Nothing was planned, since not every file can get its new name:".to_owned();
+            let lines = problems.iter().map(|problem| format!("\n- {problem}"));
+            let expected = heading + &lines.collect::<String>();
+            assert_eq!(planned(files, find, replace), Err(Error::tool(expected)));
+        };
+        check(
+            &["a1", "a2"],
+            "[0-9]",
+            "",
+            &["`a1` and `a2` would both become `a`"],
+        );
+        check(
+            &["a1", "!a"],
+            "1",
+            "",
+            &["`a1` can't become `a`, which exists"],
+        );
+        // `b` matches as well, but keeps its name.
+        check(
+            &["a", "b"],
+            "^.$",
+            "b",
+            &["`a` can't become `b`, which exists"],
+        );
+        check(
+            &["d/a"],
+            "a",
+            "../a",
+            &["`d/a`: `/` in the new name would move the file out of its directory"],
+        );
+        check(&["a", "ab"], "^a", "", &["`a`: the new name is empty"]);
+        check(
+            &["x", "xx"],
+            "x",
+            ".",
+            &[
+                "`x`: `.` is not a name for a file",
+                "`xx`: `..` is not a name for a file",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_plan_has_a_limit() {
+        let files: Vec<_> = (0..=MAX_RENAMES).map(|number| number.to_string()).collect();
+        let refused = plan(&files, &rule("^", "x"), |_, _| Ok(false)).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .starts_with("This would rename 5001 files, and one plan may have 5000"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! What people and models read.
+
+use airlock_sdk::Output;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::apply::Outcome;
+use crate::name::shown;
+use crate::plan::{Plan, Planned, Rename};
+use crate::select::Selection;
+
+/// The details of a preview and of an apply.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Details {
+    /// Old and new paths, relative to the workspace.
+    pub(crate) renames: Vec<Rename>,
+}
+
+/// A longer list is cut, since a model reads every line of it; the details have the rest.
+const MAX_LISTED: usize = 200;
+const MAX_PROBLEMS: usize = 20;
+
+/// The pending action in one line. Like the other fixed texts it doesn't bend to a single file: programs may match it.
+pub(crate) fn label(renames: &[Rename]) -> String {
+    format!("Batch rename: {} files", renames.len())
+}
+
+pub(crate) fn preview(selection: &Selection, planned: &Planned) -> Output {
+    let Planned {
+        renames,
+        unchanged,
+        unmatched,
+    } = planned;
+    let mut text = if renames.is_empty() {
+        nothing(selection, *unchanged)
+    } else {
+        let count = renames.len();
+        format!(
+            "Prepared rename plan for {count} files. Call resolve to apply or discard.\n\n{}",
+            list(renames)
+        )
+    };
+    if !renames.is_empty() && unchanged + unmatched > 0 {
+        text += &format!(
+            "\n\nOther selected files, which keep their names: {}.",
+            unchanged + unmatched
+        );
+    }
+    if !selection.unmatched.is_empty() && !selection.files.is_empty() {
+        text += &format!("\n\nNo file matches {}.", quoted(&selection.unmatched));
+    }
+    Output::text(text).details(Details {
+        renames: renames.clone(),
+    })
+}
+
+pub(crate) fn applied(outcome: Outcome, plan: Plan, reason: &str) -> Output {
+    let what = match outcome {
+        Outcome::Renamed => "Renamed",
+        Outcome::AlreadyRenamed => "Nothing was left to do: an earlier attempt has renamed",
+    };
+    let count = plan.renames.len();
+    let list = list(&plan.renames);
+    Output::text(format!(
+        "Applied batch rename. Reason: {reason}\n\n{what} {count} files:\n{list}"
+    ))
+    .details(Details {
+        renames: plan.renames,
+    })
+}
+
+pub(crate) fn discarded(reason: &str) -> Output {
+    Output::text(format!("Discarded batch rename. Reason: {reason}"))
+}
+
+/// A heading, and the problems below it.
+pub(crate) fn problems(heading: &str, problems: &[String]) -> String {
+    let lines = problems.iter().map(|problem| format!("- {problem}"));
+    format!(
+        "{heading}\n{}",
+        cut(lines, problems.len(), MAX_PROBLEMS, "")
+    )
+}
+
+fn nothing(selection: &Selection, unchanged: usize) -> String {
+    let why = match selection.files.len() {
+        0 => format!("no file matches {}", quoted(&selection.unmatched)),
+        files if unchanged == 0 => {
+            format!("`find` matches none of the names (files selected: {files})")
+        }
+        _ => "every name that `find` matches stays as it is".to_owned(),
+    };
+    format!("Nothing to rename: {why}.")
+}
+
+fn list(renames: &[Rename]) -> String {
+    let lines = renames
+        .iter()
+        .map(|Rename { from, to }| format!("{} -> {}", shown(from), shown(to)));
+    cut(
+        lines,
+        renames.len(),
+        MAX_LISTED,
+        ", all of them in the details",
+    )
+}
+
+fn cut(lines: impl Iterator<Item = String>, total: usize, most: usize, elsewhere: &str) -> String {
+    let mut text = lines.take(most).collect::<Vec<_>>().join("\n");
+    if total > most {
+        text += &format!("\n… and {} more{elsewhere}", total - most);
+    }
+    text
+}
+
+fn quoted(patterns: &[String]) -> String {
+    patterns
+        .iter()
+        .map(|pattern| format!("`{}`", shown(pattern)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,209 @@
+//! What the puppet is told: the language of its parameters, and of the state of what it pushes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::airlock::tool::types::ToolError;
+use crate::descriptors::RawStep;
+use crate::failed;
+use crate::files::FileStep;
+use crate::pushing::Push;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    pub steps: Vec<Step>,
+}
+
+impl Params {
+    pub fn parse(params: &str) -> Result<Self, ToolError> {
+        serde_json::from_slice(params.as_bytes()).map_err(|error| failed(format!("params: {error}")))
+    }
+}
+
+/// What an action does when it is resolved: its durable state, as JSON.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(default)]
+    pub apply: Vec<Step>,
+    /// Without it `reject` returns no result; with an empty list, an empty result.
+    pub reject: Option<Vec<Step>>,
+}
+
+impl Script {
+    pub fn parse(state: &[u8]) -> Result<Self, ToolError> {
+        serde_json::from_slice(state).map_err(|error| failed(format!("state: {error}")))
+    }
+}
+
+/// One step: `{"do": "<name in kebab-case>", …}`, its fields in camelCase.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(
+    tag = "do",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+pub enum Step {
+    // Results: what the call returns.
+    Text {
+        text: String,
+    },
+    /// A block of so many zero bytes.
+    Image {
+        bytes: usize,
+        mime: String,
+    },
+    Link {
+        uri: String,
+        name: String,
+        mime: Option<String>,
+    },
+    /// The result's details, passed on as they are: JSON or not.
+    Details {
+        json: String,
+    },
+    ToolError {
+        message: String,
+    },
+    Failed {
+        message: String,
+    },
+    Cancelled,
+    /// Fails in every attempt before the `n`th, and outside of a resolution.
+    FailUntilAttempt {
+        n: u32,
+    },
+    /// One text block of so many bytes.
+    ResultBytes {
+        bytes: usize,
+    },
+    /// So many short text blocks.
+    ResultBlocks {
+        count: usize,
+    },
+
+    // Pushing.
+    Push(Push),
+    /// Pushes a durable action whose state is this text, whether a script or not.
+    PushRawState {
+        label: String,
+        text: String,
+        #[serde(default)]
+        has_reject: bool,
+    },
+
+    // Harm.
+    Trap,
+    Panic {
+        message: String,
+    },
+    Exit {
+        code: i32,
+    },
+    /// Computes forever, without a call to the host.
+    Spin,
+    /// Sleeps in a call to the host: for hours, where not told how long.
+    Block {
+        ms: Option<u64>,
+    },
+    /// Asks `is-cancelled` over and over, and obeys.
+    SpinUntilCancelled,
+    /// Allocates and writes so much memory. `gently` takes a refusal for an answer instead of aborting.
+    Allocate {
+        mib: usize,
+        #[serde(default)]
+        gently: bool,
+    },
+    /// Calls itself without an end.
+    Recurse,
+
+    // Output.
+    /// Logs `message`, or where `lines` is more than 1, `message 1`, `message 2` and so on.
+    Log {
+        #[serde(default = "one")]
+        lines: u64,
+        message: Option<String>,
+        level: Option<String>,
+    },
+    Stdout {
+        lines: u64,
+    },
+    Stderr {
+        lines: u64,
+    },
+    /// Writes so many bytes to standard error, and no line break.
+    LongLine {
+        bytes: usize,
+    },
+    Progress {
+        message: String,
+        progress: Option<f64>,
+        total: Option<f64>,
+    },
+
+    // Surroundings: each adds what it found.
+    Session,
+    IsCancelled,
+    Resolution,
+    Env,
+    Now,
+    Random {
+        bytes: u64,
+    },
+
+    // The instance's memory: whether one instance got two calls.
+    Remember {
+        key: String,
+        value: String,
+    },
+    Recall {
+        key: String,
+    },
+
+    // Files, through the standard library.
+    Fs(FileStep),
+    /// Opens one file so many times, until that fails. The handles last as long as the step.
+    OpenMany {
+        path: String,
+        count: usize,
+    },
+    /// The same, but the handles last as long as the instance.
+    OpenManyKept {
+        path: String,
+        count: usize,
+    },
+    /// Opens a file, and keeps it open when the call ends. The next ones use it.
+    Hold {
+        path: String,
+        #[serde(default)]
+        read_only: bool,
+    },
+    HoldRead,
+    HoldWrite {
+        text: String,
+    },
+    HoldSetlen {
+        len: u64,
+    },
+    HoldSettimes,
+
+    // Files, through WASI alone.
+    Raw(RawStep),
+    /// Opens a file and a stream that writes to it, and keeps both when the call ends. The next ones use it.
+    HoldStream {
+        path: String,
+        #[serde(default)]
+        append: bool,
+    },
+    HoldStreamWrite {
+        text: String,
+    },
+    HoldStreamZeroes {
+        bytes: u64,
+    },
+}
+
+fn one() -> u64 {
+    1
+}
