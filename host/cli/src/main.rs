@@ -1,1 +1,68 @@
-fn main() {}
+//! The program `airlock`: runs WebAssembly tools from a shell, and asks before they have an effect.
+
+mod args;
+mod bundled;
+mod cache;
+mod completions;
+mod failure;
+mod inspect;
+mod interrupt;
+mod load;
+mod log;
+mod output;
+mod plugins;
+mod progress;
+mod run;
+mod sanitize;
+mod shell;
+mod style;
+mod usage;
+mod wrap;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => run(cli).into(),
+        Err(error) => usage::report(&error).into(),
+    }
+}
+
+fn run(cli: Cli) -> Exit {
+    cli.color.use_everywhere();
+    log::start(cli.verbose);
+    let mut out = Output::new(cli.command.format());
+    let done = match &cli.command {
+        Command::Run(args) => block_on(run::run(args, cli.verbose, &mut out)),
+        Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
+        Command::Plugins(_) => plugins::list(&mut out),
+        Command::Completions(args) => completions::print(args, &mut out),
+    };
+    let done = done.unwrap_or_else(|failure| failure.report(&mut out));
+    match out.finish() {
+        Ok(()) => done,
+        Err(failure) => failure.report_on_stderr(),
+    }
+}
+
+fn block_on<F>(command: F) -> Result<Exit, Failure>
+where
+    F: Future<Output = Result<Exit, Failure>>,
+{
+    // Guests run on this thread; the other one wakes it when time is up or Ctrl-C is pressed.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::host(format!("could not start the runtime: {error}")))?;
+    let done = runtime.block_on(command);
+    // A plugin that is being compiled, or a line that is being read, can't be interrupted and need not be waited for.
+    runtime.shutdown_background();
+    done
+}

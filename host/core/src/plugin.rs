@@ -113,7 +113,8 @@ impl Plugin {
         &self.inner.tools
     }
 
-    pub(crate) fn engine(&self) -> &Engine {
+    /// The engine that the plugin was loaded with.
+    pub fn engine(&self) -> &Engine {
         &self.inner.engine
     }
 

@@ -121,3 +121,137 @@ fn undo(workspace: &Workspace, renames: &[Rename], done: &[Step], cause: Error) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workspace::tests::Sandbox;
+
+    fn plan(sandbox: &Sandbox, renames: &[(&str, &str)]) -> Plan {
+        let rename = |&(from, to): &(&str, &str)| Rename {
+            from: from.into(),
+            to: to.into(),
+        };
+        let renames: Vec<_> = renames.iter().map(rename).collect();
+        Plan::of(&sandbox.workspace(), &renames).unwrap()
+    }
+
+    fn applied(sandbox: &Sandbox, plan: &Plan, attempt: u32) -> Result<Outcome, Error> {
+        let mut resolution = Resolution::new("fine");
+        resolution.attempt = attempt;
+        apply(&sandbox.workspace(), plan, &resolution)
+    }
+
+    #[test]
+    fn every_file_gets_its_new_name() {
+        let check = |files: &[&str], renames, expected: &[&str]| {
+            let sandbox = Sandbox::with(files);
+            let plan = plan(&sandbox, renames);
+            assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+            assert_eq!(sandbox.files(), expected);
+        };
+        check(&["a", "b"], &[("a", "c")], &["b:b", "c:a"]);
+        check(&["a", "b"], &[("a", "b"), ("b", "a")], &["a:b", "b:a"]);
+        check(&["a", "b"], &[("a", "b"), ("b", "c")], &["b:a", "c:b"]);
+        check(
+            &["a", "b", "c"],
+            &[("a", "b"), ("b", "c"), ("c", "a")],
+            &["a:c", "b:a", "c:b"],
+        );
+        check(&["a"], &[("a", "A")], &["A:a"]);
+    }
+
+    #[test]
+    fn a_plan_that_no_longer_fits_renames_nothing() {
+        let check = |change: fn(&Sandbox), problem: &str, expected: &[&str]| {
+            let sandbox = Sandbox::with(&["a", "b"]);
+            let plan = plan(&sandbox, &[("a", "x"), ("b", "y")]);
+            change(&sandbox);
+            for attempt in [1, 2] {
+                let refused = applied(&sandbox, &plan, attempt);
+                let message = format!(
+                    "Nothing was renamed, because the workspace changed since the preview:\n- {problem}\n\
+                     Discard this plan, and preview again."
+                );
+                assert_eq!(refused, Err(Error::tool(message)));
+                assert_eq!(sandbox.files(), expected);
+            }
+        };
+        check(
+            |it| fs::write(it.path("y"), "new").unwrap(),
+            "`y` has appeared, which `b` would overwrite",
+            &["a:a", "b:b", "y:new"],
+        );
+        check(
+            |it| fs::remove_file(it.path("b")).unwrap(),
+            "`b` is gone",
+            &["a:a"],
+        );
+        let to_link = |it: &Sandbox| {
+            fs::remove_file(it.path("b")).unwrap();
+            it.link("a", "b");
+        };
+        check(
+            to_link,
+            "`b` was a file and is a symbolic link now",
+            &["a:a", "b:a"],
+        );
+    }
+
+    #[test]
+    fn what_a_file_contains_may_have_changed() {
+        let sandbox = Sandbox::with(&["a"]);
+        let plan = plan(&sandbox, &[("a", "b")]);
+        fs::write(sandbox.path("a"), "edited").unwrap();
+        assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+        assert_eq!(sandbox.files(), ["b:edited"]);
+    }
+
+    #[test]
+    fn an_apply_that_was_complete_is_not_repeated() {
+        let sandbox = Sandbox::with(&["a", "bb"]);
+        let plan = plan(&sandbox, &[("a", "bb"), ("bb", "a")]);
+        assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+        assert_eq!(applied(&sandbox, &plan, 2), Ok(Outcome::AlreadyRenamed));
+        assert_eq!(sandbox.files(), ["a:bb", "bb:a"]);
+    }
+
+    #[test]
+    fn a_step_that_fails_takes_the_others_back() {
+        let sandbox = Sandbox::with(&["a", "b", "blocker"]);
+        let plan = plan(&sandbox, &[("a", "x"), ("b", "y")]);
+        let mut steps = Order::of(&plan.renames, "7").steps;
+        steps[1].to = "blocker".into();
+        let refused = run(&sandbox.workspace(), &plan.renames, &steps);
+        let message =
+            "renaming `b` to `blocker`: the new name is taken. Every file has its old name again.";
+        assert_eq!(refused, Err(Error::failed(message)));
+        assert_eq!(sandbox.files(), ["a:a", "b:b", "blocker:blocker"]);
+    }
+
+    #[test]
+    fn what_can_not_be_taken_back_is_told() {
+        let sandbox = Sandbox::with(&["x", "a"]);
+        // As if `a` had become `x`, and another `a` had appeared.
+        let done = [Step {
+            rename: 0,
+            from: "a".into(),
+            to: "x".into(),
+        }];
+        let renames = [Rename {
+            from: "a".into(),
+            to: "x".into(),
+        }];
+        let error = undo(
+            &sandbox.workspace(),
+            &renames,
+            &done,
+            Error::failed("disk full"),
+        );
+        let message = "disk full. The other files have their old names again, but not all could be renamed back:\n\
+            - `a` is now `x` (renaming `x` to `a`: the new name is taken)";
+        assert_eq!(error, Error::failed(message));
+    }
+}

@@ -39,7 +39,7 @@ pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<
         let old_name_is_free = arriving.contains(rename.from.as_str()) || !now.exists(&rename.from);
         now.exists(&rename.to) && old_name_is_free
     };
-    let all_renamed = chained.iter().all(|rename| is_renamed(rename));
+    let all_renamed = chained.iter().all(is_renamed);
     let mut traces: Vec<_> = chained
         .iter()
         .filter(|rename| now.exists(&rename.to) && !now.exists(&rename.from))

@@ -19,7 +19,7 @@ pub(crate) struct Params {
     pub(crate) find: String,
 
     /// What replaces each match. `$1` or `${1}` is a group, `${name}` a named group, `$$` a dollar sign. `{n}` counts
-    /// the renamed files, with numbers inside their names taken as numbers (`a2` before `a10`); `{n:3}` counts 001,
+    /// the files that match, with numbers inside their names taken as numbers (`a2` before `a10`); `{n:3}` counts 001,
     /// 002, and so on. For example `beach-{n:3}.jpg`, or `$2-$1`.
     pub(crate) replace: String,
 

@@ -120,3 +120,95 @@ fn quoted(patterns: &[String]) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use airlock_sdk::Content;
+
+    use super::*;
+
+    fn text(output: &Output) -> &str {
+        match output.content() {
+            [Content::Text(text)] => text,
+            other => panic!("one text expected, not {other:?}"),
+        }
+    }
+
+    fn renames(count: usize) -> Vec<Rename> {
+        (1..=count)
+            .map(|n| Rename {
+                from: format!("a{n}"),
+                to: format!("b{n}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_preview_lists_what_would_happen_and_what_would_not() {
+        let check =
+            |files: &[&str], unmatched: &[&str], count, left: (usize, usize), expected: &str| {
+                let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+                let selection = Selection {
+                    files: owned(files),
+                    unmatched: owned(unmatched),
+                };
+                let planned = Planned {
+                    renames: renames(count),
+                    unchanged: left.0,
+                    unmatched: left.1,
+                };
+                assert_eq!(text(&preview(&selection, &planned)), expected);
+            };
+        let prepared = "Prepared rename plan for 2 files. Call resolve to apply or discard.\n\na1 -> b1\na2 -> b2";
+        check(&["a1", "a2"], &[], 2, (0, 0), prepared);
+        let left = format!(
+            "{prepared}\n\nOther selected files, which keep their names: 3.\n\nNo file matches `*.x`."
+        );
+        check(&["a1", "a2", "c", "d", "e"], &["*.x"], 2, (1, 2), &left);
+        check(
+            &[],
+            &["*.x", "*.y"],
+            0,
+            (0, 0),
+            "Nothing to rename: no file matches `*.x`, `*.y`.",
+        );
+        check(
+            &["c"],
+            &[],
+            0,
+            (0, 1),
+            "Nothing to rename: `find` matches none of the names (files selected: 1).",
+        );
+        check(
+            &["c"],
+            &[],
+            0,
+            (1, 0),
+            "Nothing to rename: every name that `find` matches stays as it is.",
+        );
+    }
+
+    #[test]
+    fn the_fixed_texts_are_the_contracts() {
+        assert_eq!(label(&renames(3)), "Batch rename: 3 files");
+        let plan = Plan {
+            renames: renames(1),
+            stamps: Vec::new(),
+        };
+        let output = applied(Outcome::Renamed, plan, "tidy");
+        assert_eq!(
+            text(&output),
+            "Applied batch rename. Reason: tidy\n\nRenamed 1 files:\na1 -> b1"
+        );
+        assert_eq!(text(&discarded("no")), "Discarded batch rename. Reason: no");
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let listed = list(&renames(MAX_LISTED + 5));
+        assert!(
+            listed.ends_with("a200 -> b200\n… and 5 more, all of them in the details"),
+            "{listed}"
+        );
+    }
+}

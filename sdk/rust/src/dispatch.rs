@@ -1,7 +1,7 @@
 //! Finding the tool that a call or a decision is for.
 
+use crate::entry::{Entry, Resolve};
 use crate::staging::{Push, Sealed, push_all};
-use crate::tool::{Entry, Resolve};
 use crate::wire::{ToolDefinition, ToolResult};
 use crate::{Call, Error, Output, Resolution, Tools, envelope, panic};
 

@@ -88,6 +88,7 @@ mod content;
 mod context;
 mod details;
 mod dispatch;
+mod entry;
 mod envelope;
 mod error;
 mod export;

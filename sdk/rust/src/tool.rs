@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::entry::{Apply, Definition, Entry, Execute, Functions, Reject, Resolve};
 use crate::staging::Sealed;
-use crate::wire::{ToolDefinition, ToolTraits};
+use crate::wire::ToolTraits;
 use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 
 /// One tool, while it is being put together.
@@ -236,7 +237,7 @@ impl Complete for Tool<Answering> {}
 pub(crate) mod sealed {
     pub trait Sealed {
         #[doc(hidden)]
-        fn into_entry(self) -> super::Entry;
+        fn into_entry(self) -> crate::entry::Entry;
     }
 }
 
@@ -256,82 +257,4 @@ impl sealed::Sealed for Tool<Answering> {
             functions: self.stage.functions,
         }
     }
-}
-
-type Execute = Box<dyn Fn(&str, &Call) -> Result<(Output, Vec<Sealed>), Error>>;
-type Apply = Box<dyn Fn(&[u8], &Resolution) -> Result<Output, Error>>;
-type Reject = Box<dyn Fn(&[u8], &Resolution) -> Result<Option<Output>, Error>>;
-
-/// What the host presents, but for the parameters, which a function decides.
-struct Definition {
-    name: String,
-    label: Option<String>,
-    description: String,
-    output: Option<fn() -> String>,
-    traits: ToolTraits,
-}
-
-/// A tool's functions, whatever the types of its parameters and its plan.
-struct Functions {
-    /// A function, since an instance that only executes needs no schema.
-    parameters: fn() -> String,
-    execute: Execute,
-    resolve: Option<Resolve>,
-}
-
-pub(crate) struct Resolve {
-    pub(crate) apply: Apply,
-    pub(crate) reject: Option<Reject>,
-}
-
-/// A complete tool.
-pub struct Entry {
-    definition: Definition,
-    functions: Functions,
-}
-
-impl Entry {
-    pub(crate) fn name(&self) -> &str {
-        &self.definition.name
-    }
-
-    pub(crate) fn definition(&self) -> ToolDefinition {
-        let Definition {
-            name,
-            label,
-            description,
-            output,
-            traits,
-        } = &self.definition;
-        ToolDefinition {
-            name: name.clone(),
-            label: label.clone().unwrap_or_else(|| readable(name)),
-            description: description.clone(),
-            parameters: (self.functions.parameters)(),
-            output: output.map(|schema| schema()),
-            traits: *traits,
-        }
-    }
-
-    pub(crate) fn execute(
-        &self,
-        params: &str,
-        call: &Call,
-    ) -> Result<(Output, Vec<Sealed>), Error> {
-        (self.functions.execute)(params, call)
-    }
-
-    /// The functions for the tool's actions; none for a tool that only answers.
-    pub(crate) fn resolve(&self) -> Option<&Resolve> {
-        self.functions.resolve.as_ref()
-    }
-}
-
-/// `batch_rename` as `Batch rename`.
-fn readable(name: &str) -> String {
-    let mut label = name.replace(['_', '-', '.'], " ");
-    if let Some(first) = label.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    label
 }

@@ -1,6 +1,7 @@
 //! The tools of a plugin.
 
-use crate::tool::{Complete, Entry};
+use crate::entry::Entry;
+use crate::tool::Complete;
 
 /// The tools of a plugin, for [`export!`](crate::export!).
 ///

@@ -16,7 +16,8 @@ pub struct Params {
 
 impl Params {
     pub fn parse(params: &str) -> Result<Self, ToolError> {
-        serde_json::from_slice(params.as_bytes()).map_err(|error| failed(format!("params: {error}")))
+        serde_json::from_slice(params.as_bytes())
+            .map_err(|error| failed(format!("params: {error}")))
     }
 }
 
@@ -98,6 +99,7 @@ pub enum Step {
     Panic {
         message: String,
     },
+    /// WASI 0.2 tells the host only whether the code is 0.
     Exit {
         code: i32,
     },
@@ -109,7 +111,7 @@ pub enum Step {
     },
     /// Asks `is-cancelled` over and over, and obeys.
     SpinUntilCancelled,
-    /// Allocates and writes so much memory. `gently` takes a refusal for an answer instead of aborting.
+    /// Allocates and writes so much memory, below 2048. `gently` takes a refusal for an answer instead of aborting.
     Allocate {
         mib: usize,
         #[serde(default)]

@@ -1,0 +1,187 @@
+//! How a command ends: its exit code, and what is said where it failed.
+
+use std::process::ExitCode;
+
+use airlock_host::{Error, LimitKind, LoadError};
+use serde_json::json;
+
+use crate::output::{Output, on_stderr};
+use crate::sanitize;
+use crate::style::{ERROR, HINT, paint};
+
+/// The exit codes; the help lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    /// The tool or the resolution reported an error, or the host could not do its part.
+    Failed,
+    /// The command line, or what it says to the tool, is wrong.
+    Usage,
+    NotLoaded,
+    /// The tool hit a limit or crashed.
+    Stopped,
+    Interrupted,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NotLoaded => 3,
+            Exit::Stopped => 4,
+            // What shells report for a program that an interrupt ended: 128 + SIGINT.
+            Exit::Interrupted => 130,
+        }
+    }
+
+    /// For a call or a resolution that did not succeed.
+    pub fn of(error: &Error) -> Self {
+        match error.root() {
+            Error::Trap { .. } | Error::Limit { .. } => Exit::Stopped,
+            Error::InvalidParams { .. } | Error::UnknownTool { .. } | Error::Workspace { .. } => {
+                Exit::Usage
+            }
+            _ => Exit::Failed,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    /// For programs, in kebab case.
+    kind: &'static str,
+    message: String,
+    /// What to do about it.
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, kind: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            kind,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The command line is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, "usage", message)
+    }
+
+    /// The machine did not play along.
+    pub fn host(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, "host", message)
+    }
+
+    /// Somebody pressed Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "cancelled", "cancelled")
+    }
+
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds to the hint, where there is one.
+    pub fn and_hint(mut self, hint: &str) -> Self {
+        self.hint = Some(match self.hint {
+            Some(first) => format!("{first}; {hint}"),
+            None => hint.to_owned(),
+        });
+        self
+    }
+
+    /// Says it in the output's format.
+    pub fn report(self, out: &mut Output) -> Exit {
+        if !out.is_json() {
+            return self.report_on_stderr();
+        }
+        let mut error = json!({"kind": self.kind, "message": self.message});
+        if let Some(hint) = self.hint {
+            error["hint"] = hint.into();
+        }
+        out.json(&json!({ "error": error }));
+        self.exit
+    }
+
+    /// Says it to people.
+    pub fn report_on_stderr(self) -> Exit {
+        let message = sanitize::text(&self.message);
+        if self.exit == Exit::Interrupted {
+            on_stderr(message);
+            return self.exit;
+        }
+        on_stderr(format_args!("{} {message}", paint(ERROR, "error:")));
+        if let Some(hint) = &self.hint {
+            on_stderr(format_args!(
+                "{} {}",
+                paint(HINT, "hint:"),
+                sanitize::text(hint)
+            ));
+        }
+        self.exit
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        let failure = Self::new(Exit::of(error), error.kind(), error.to_string());
+        match error.root() {
+            Error::Limit { kind, .. } => match kind {
+                LimitKind::CallTime => failure.with_hint("`--timeout SECONDS` gives it more time"),
+                LimitKind::Memory => failure.with_hint("`--max-memory MIB` gives it more"),
+                _ => failure,
+            },
+            Error::Trap { .. } => {
+                failure.with_hint("the fault is the tool's; `-vv` shows what it logged before")
+            }
+            Error::Workspace { .. } => {
+                failure.with_hint("`--workspace DIR` names another directory")
+            }
+            _ => failure,
+        }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        let (kind, hint) = match &error {
+            LoadError::Read { .. } => ("plugin-unreadable", "check the path and its permissions"),
+            LoadError::TooLarge { .. } => (
+                "plugin-too-large",
+                "build it for release, without debug information",
+            ),
+            LoadError::NotAComponent { .. } => (
+                "not-a-component",
+                "a plugin is built for the target wasm32-wasip2, or its like",
+            ),
+            LoadError::World { .. } => (
+                "world-mismatch",
+                "build the plugin with an SDK of this version",
+            ),
+            LoadError::Definitions { .. } => (
+                "no-definitions",
+                "the fault is the plugin's; `-vv` shows what it logged",
+            ),
+            LoadError::NoTools { .. } => (
+                "no-tools",
+                "correct the tools' definitions, and build the plugin again",
+            ),
+            _ => ("plugin-not-loaded", "`-vv` shows what was tried"),
+        };
+        Self::new(Exit::NotLoaded, kind, error.to_string()).with_hint(hint)
+    }
+}

@@ -1,0 +1,273 @@
+//! A JSON Schema as a list of params. It is a summary: what it leaves out is in the schema.
+
+use serde_json::Value;
+
+use crate::sanitize;
+
+/// How far objects inside of objects are followed; a schema may refer to itself.
+const DEPTH: usize = 4;
+
+/// How many of an enumeration's values are listed.
+const VALUES: usize = 8;
+
+/// One param. All of it can be printed: it comes from a guest.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Param {
+    /// With the names of the objects that it is in, such as `where.path`.
+    pub name: String,
+    pub kind: String,
+    pub required: bool,
+    pub description: String,
+}
+
+/// The params of an object's schema, each before what is inside of it.
+pub fn of(schema: &Value) -> Vec<Param> {
+    let mut params = Vec::new();
+    Reader { root: schema }.read(schema, "", DEPTH, &mut params);
+    params
+}
+
+/// Reads one schema, whose references lead to places in its root.
+struct Reader<'a> {
+    root: &'a Value,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&self, schema: &'a Value, prefix: &str, depth: usize, params: &mut Vec<Param>) {
+        let schema = self.follow(schema);
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            return;
+        };
+        let required = |name: &str| {
+            let names = schema.get("required").and_then(Value::as_array);
+            names.is_some_and(|names| names.iter().any(|required| required == name))
+        };
+        for (name, property) in properties {
+            let path = format!("{prefix}{}", sanitize::line(name));
+            params.push(Param {
+                kind: self.kind(property, depth),
+                required: required(name),
+                description: self.description(property),
+                name: path.clone(),
+            });
+            if depth > 1 {
+                self.read(property, &format!("{path}."), depth - 1, params);
+                if let Some(items) = self.follow(property).get("items") {
+                    self.read(items, &format!("{path}[]."), depth - 1, params);
+                }
+            }
+        }
+    }
+
+    /// What a reference within the schema leads to.
+    fn follow(&self, schema: &'a Value) -> &'a Value {
+        let mut schema = schema;
+        // A reference may lead to another, and in a circle.
+        for _ in 0..DEPTH {
+            let target = schema
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|reference| self.root.pointer(reference.strip_prefix('#')?));
+            match target {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
+        schema
+    }
+
+    fn kind(&self, schema: &'a Value, depth: usize) -> String {
+        let schema = self.follow(schema);
+        if depth == 0 {
+            return "…".to_owned();
+        }
+        if let Some(value) = schema.get("const") {
+            return literal(value);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            let mut listed: Vec<_> = values.iter().take(VALUES).map(literal).collect();
+            if values.len() > VALUES {
+                listed.push("…".to_owned());
+            }
+            return listed.join(" | ");
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(choices) = schema.get(key).and_then(Value::as_array) {
+                return self.any_of(choices, depth);
+            }
+        }
+        match schema.get("type") {
+            Some(Value::String(name)) => self.named(name, schema, depth),
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                let kinds: Vec<_> = names.map(|name| self.named(name, schema, depth)).collect();
+                kinds.join(" | ")
+            }
+            _ => "any".to_owned(),
+        }
+    }
+
+    fn any_of(&self, choices: &'a [Value], depth: usize) -> String {
+        let mut kinds: Vec<String> = Vec::new();
+        for choice in choices.iter().take(VALUES) {
+            let kind = self.kind(choice, depth - 1);
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        if choices.len() > VALUES {
+            kinds.push("…".to_owned());
+        }
+        kinds.join(" | ")
+    }
+
+    fn named(&self, name: &str, schema: &'a Value, depth: usize) -> String {
+        match (name, schema.get("items")) {
+            ("array", Some(items)) => {
+                let kind = self.kind(items, depth - 1);
+                match kind.contains(" | ") {
+                    true => format!("array of ({kind})"),
+                    false => format!("array of {kind}"),
+                }
+            }
+            _ => sanitize::line(name).into_owned(),
+        }
+    }
+
+    /// A property's own description goes before that of what it refers to.
+    fn description(&self, property: &'a Value) -> String {
+        let text = |schema: &Value| {
+            schema
+                .get("description")
+                .and_then(Value::as_str)
+                .map(joined)
+        };
+        let mut description = text(property)
+            .or_else(|| text(self.follow(property)))
+            .unwrap_or_default();
+        if let Some(default) = property.get("default") {
+            let space = if description.is_empty() { "" } else { " " };
+            description += &format!("{space}Default: {}", literal(default));
+        }
+        sanitize::line(&description).into_owned()
+    }
+}
+
+/// Descriptions come with the line breaks of a source file.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn literal(value: &Value) -> String {
+    sanitize::line(&value.to_string()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Params as `name: kind`, with `!` where one is required and the description in parentheses.
+    #[track_caller]
+    fn check(properties: Value, expected: &[&str]) {
+        let schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["must"],
+            "$defs": {
+                "Mode": {"type": "string", "enum": ["fast", "safe"], "description": "How"},
+                "Tree": {"type": "object", "properties": {"child": {"$ref": "#/$defs/Tree"}}},
+                "Loop": {"$ref": "#/$defs/Loop"},
+            },
+        });
+        let params = of(&schema).into_iter().map(|param| {
+            let mark = if param.required { "!" } else { "" };
+            let description = match param.description.as_str() {
+                "" => String::new(),
+                text => format!(" ({text})"),
+            };
+            format!("{}{mark}: {}{description}", param.name, param.kind)
+        });
+        assert_eq!(params.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_param_is_listed_with_what_it_takes() {
+        check(json!({"must": {"type": "string"}}), &["must!: string"]);
+        check(
+            json!({"a": {"type": ["integer", "null"]}}),
+            &["a: integer | null"],
+        );
+        check(json!({"a": true}), &["a: any"]);
+        check(json!({"a": {"const": 1}}), &["a: 1"]);
+        check(json!({"a": {"enum": ["x", 2]}}), &[r#"a: "x" | 2"#]);
+        check(
+            json!({"a": {"type": "array", "items": {"type": "string"}}}),
+            &["a: array of string"],
+        );
+        check(
+            json!({"a": {"type": "array", "items": {"type": ["string", "null"]}}}),
+            &["a: array of (string | null)"],
+        );
+        check(
+            json!({"a": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}]}}),
+            &[r#"a: "fast" | "safe" | null"#],
+        );
+    }
+
+    #[test]
+    fn descriptions_and_defaults_are_shown_in_one_line() {
+        check(
+            json!({"a": {"type": "integer", "description": "How\n  often.", "default": 3}}),
+            &["a: integer (How often. Default: 3)"],
+        );
+        check(
+            json!({"a": {"$ref": "#/$defs/Mode"}}),
+            &[r#"a: "fast" | "safe" (How)"#],
+        );
+        check(
+            json!({"a": {"$ref": "#/$defs/Mode", "description": "Mine"}}),
+            &[r#"a: "fast" | "safe" (Mine)"#],
+        );
+    }
+
+    #[test]
+    fn objects_are_followed_down_to_a_depth() {
+        check(
+            json!({"where": {"type": "object", "properties": {"path": {"type": "string"}}}}),
+            &["where: object", "where.path: string"],
+        );
+        check(
+            json!({"all": {"type": "array", "items": {
+                "type": "object", "properties": {"from": {"type": "string"}},
+            }}}),
+            &["all: array of object", "all[].from: string"],
+        );
+        check(
+            json!({"tree": {"$ref": "#/$defs/Tree"}}),
+            &[
+                "tree: object",
+                "tree.child: object",
+                "tree.child.child: object",
+                "tree.child.child.child: object",
+            ],
+        );
+        check(json!({"a": {"$ref": "#/$defs/Loop"}}), &["a: any"]);
+        check(json!({"a": {"$ref": "https://example.com"}}), &["a: any"]);
+    }
+
+    #[test]
+    fn an_object_without_properties_has_no_params() {
+        let none = of(&json!({"type": "object"}));
+        assert_eq!(none, []);
+    }
+
+    #[test]
+    fn nothing_in_a_schema_drives_the_terminal() {
+        check(
+            json!({"\u{1b}[2J": {"type": "string", "description": "\u{202e}", "enum": ["\u{9b}"]}}),
+            &[r#"\u{1b}[2J: "\u{9b}" (\u{202e})"#],
+        );
+    }
+}

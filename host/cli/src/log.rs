@@ -1,0 +1,42 @@
+//! The log on standard error, for those who ask for it.
+
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
+use tracing::Level;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::debug_fn;
+use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::sanitize;
+
+/// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours; everything.
+pub fn start(verbose: u8) {
+    let shown = match verbose {
+        0 => return,
+        1 => ours(Level::WARN).with_target("airlock::guest", Level::INFO),
+        2 => ours(Level::DEBUG),
+        _ => ours(Level::TRACE).with_default(LevelFilter::DEBUG),
+    };
+    let colored = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .with_timer(uptime())
+        .with_ansi(colored)
+        // Guests write to the log too.
+        .fmt_fields(debug_fn(|writer, field, value| match field.name() {
+            "message" => write!(writer, "{}", sanitize::line(&format!("{value:?}"))),
+            name => write!(writer, "{name}={}", sanitize::line(&format!("{value:?}"))),
+        }));
+    tracing_subscriber::registry()
+        .with(shown)
+        .with(lines)
+        .init();
+}
+
+fn ours(level: Level) -> Targets {
+    // Crates and their parts are named after the library, or after the program.
+    Targets::new().with_target("airlock", level)
+}

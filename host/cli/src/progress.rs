@@ -1,0 +1,102 @@
+//! A line on the terminal for what takes longer than a second.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use airlock_host::Event;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::sanitize;
+
+/// What takes less is over before anybody wonders.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The line. Clones are the same one.
+#[derive(Clone)]
+pub struct Progress {
+    bar: ProgressBar,
+    shown: bool,
+}
+
+impl Progress {
+    /// With a log on the terminal there is no line: each would overwrite the other.
+    pub fn new(verbose: u8) -> Self {
+        let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        Self {
+            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
+            shown: verbose == 0 && io::stderr().is_terminal(),
+        }
+    }
+
+    /// Does `work`, and shows `what` it is after a second, until it is done.
+    pub async fn during<T>(&self, what: String, work: impl Future<Output = T>) -> T {
+        self.bar.reset();
+        self.bar.set_message(what);
+        let mut work = std::pin::pin!(work);
+        let _clear = ClearWhenDropped(&self.bar);
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = tokio::time::sleep(PATIENCE) => {}
+        }
+        if self.shown {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        work.await
+    }
+
+    /// Shows what a guest says about how far it is.
+    pub fn observe(&self, event: &Event) {
+        if let Event::Progress {
+            message,
+            progress,
+            total,
+        } = event
+        {
+            self.bar.set_message(describe(message, *progress, *total));
+        }
+    }
+}
+
+/// Work that is interrupted takes its line along.
+struct ClearWhenDropped<'a>(&'a ProgressBar);
+
+impl Drop for ClearWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+        self.0.set_draw_target(ProgressDrawTarget::hidden());
+    }
+}
+
+fn describe(message: &str, progress: Option<f64>, total: Option<f64>) -> String {
+    let message: Cow<'_, str> = sanitize::line(message);
+    match (progress, total) {
+        (Some(progress), Some(total)) => format!("{message} ({progress} of {total})"),
+        (Some(progress), None) => format!("{message} ({progress})"),
+        (None, _) => message.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_described_as_far_as_it_is_known() {
+        let check = |message, progress, total, expected| {
+            assert_eq!(describe(message, progress, total), expected);
+        };
+        check(
+            "Renaming",
+            Some(300.0),
+            Some(1000.0),
+            "Renaming (300 of 1000)",
+        );
+        check("Reading", Some(0.5), None, "Reading (0.5)");
+        check("Waiting", None, Some(3.0), "Waiting");
+        check("\x1b[2J", Some(f64::NAN), None, r"\u{1b}[2J (NaN)");
+    }
+}

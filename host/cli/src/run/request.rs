@@ -1,0 +1,155 @@
+//! What the command line asks for: which tool, with which params.
+
+use std::fs;
+use std::io::{self, Read};
+
+use airlock_host::{Error, Plugin};
+use serde_json::Value;
+
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure};
+use crate::shell;
+
+pub struct Request {
+    plugin: String,
+    pub tool: Option<String>,
+    pub params: Value,
+    /// As a word that can be typed again; none where that would be another word, or a second reading of standard input.
+    pub params_word: Option<String>,
+}
+
+impl Request {
+    /// Reads params from wherever they are.
+    pub fn read(args: &RunArgs) -> Result<Self, Failure> {
+        let (tool, params) = match (&args.tool, &args.params) {
+            (Some(word), None) if is_params(word) => (None, Some(word)),
+            (tool, params) => (tool.clone(), params.as_ref()),
+        };
+        let (text, params_word) = match params.map(String::as_str) {
+            None => ("{}".to_owned(), None),
+            Some("-") => {
+                let text = read_stdin()?;
+                (text.clone(), Some(text.trim().to_owned()))
+            }
+            Some(word) => match word.strip_prefix('@') {
+                Some(path) => (read_file(path)?, Some(word.to_owned())),
+                None => (word.to_owned(), Some(word.to_owned())),
+            },
+        };
+        let params = serde_json::from_str(&text).map_err(not_json)?;
+        Ok(Self {
+            plugin: args.plugin.to_string_lossy().into_owned(),
+            tool,
+            params,
+            params_word,
+        })
+    }
+
+    /// The tool that was named, or the only one that is not hidden.
+    pub fn tool_of<'a>(&'a self, plugin: &'a Plugin) -> Result<&'a str, Failure> {
+        if let Some(tool) = &self.tool {
+            let rejected = plugin
+                .rejected()
+                .iter()
+                .find(|rejected| rejected.name == *tool);
+            let loaded = plugin.tools().any(|loaded| loaded.name == *tool);
+            return match rejected.filter(|_| !loaded) {
+                Some(rejected) => Err(Failure::new(
+                    Exit::Usage,
+                    "unknown-tool",
+                    rejected.to_string(),
+                )),
+                None => Ok(tool),
+            };
+        }
+        let visible: Vec<&str> = plugin
+            .tools()
+            .filter(|tool| !tool.traits.hidden)
+            .map(|tool| tool.name.as_str())
+            .collect();
+        match visible[..] {
+            [only] => Ok(only),
+            [] => Err(
+                Failure::usage(format!("all tools of {} are hidden", plugin.name()))
+                    .with_hint(format!("name one of those that {} shows", self.inspect())),
+            ),
+            _ => {
+                let message = format!(
+                    "{} has several tools: {}",
+                    plugin.name(),
+                    visible.join(", ")
+                );
+                let first = shell::quote(visible[0]);
+                let hint = format!(
+                    "name one: `airlock run {} {first} …`",
+                    shell::quote(&self.plugin)
+                );
+                Err(Failure::usage(message).with_hint(hint))
+            }
+        }
+    }
+
+    /// Why the call did not succeed.
+    pub fn explain(&self, error: &Error) -> Failure {
+        let failure = Failure::from(error);
+        match error {
+            Error::InvalidParams { .. } | Error::UnknownTool { .. } => failure.with_hint(format!(
+                "{} shows its tools and their params",
+                self.inspect()
+            )),
+            _ => failure,
+        }
+    }
+
+    fn inspect(&self) -> String {
+        format!("`airlock inspect {}`", shell::quote(&self.plugin))
+    }
+}
+
+/// No tool's name begins like this.
+fn is_params(word: &str) -> bool {
+    word == "-" || word.trim_start().starts_with(['{', '@'])
+}
+
+fn read_stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    match io::stdin().read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::usage(format!(
+            "can't read params from standard input: {error}"
+        ))),
+    }
+}
+
+fn read_file(path: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("can't read params from {path}: {error}"))
+            .with_hint("`@FILE` is relative to the current directory, not to the workspace")
+    })
+}
+
+fn not_json(error: serde_json::Error) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        "invalid-params",
+        format!("the params are not JSON: {error}"),
+    )
+    .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn params_are_told_from_a_tool() {
+        let check = |word, expected| assert_eq!(is_params(word), expected, "{word:?}");
+        check("{}", true);
+        check("  {\"a\": 1}", true);
+        check("@params.json", true);
+        check("-", true);
+        check("batch_rename_preview", false);
+        check("-tool", false);
+        check("[]", false);
+    }
+}

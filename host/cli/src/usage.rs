@@ -1,0 +1,39 @@
+//! Command lines that can't be read, and the help.
+
+use std::env;
+
+use clap::Error;
+use clap::error::ErrorKind;
+
+use crate::failure::{Exit, Failure};
+use crate::output::{Format, Output};
+
+/// Prints what the parser has to say: help, the version, or what is wrong.
+pub fn report(error: &Error) -> Exit {
+    let asked_for = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if !asked_for && env::args_os().any(|arg| arg == "--json") {
+        let mut out = Output::new(Format::Json);
+        return failure(error).report(&mut out);
+    }
+    // Fails where the reader had enough, as `head` has.
+    let _ = error.print();
+    match asked_for {
+        true => Exit::Done,
+        false => Exit::Usage,
+    }
+}
+
+/// What the parser says first is what is wrong; what follows is advice and a synopsis.
+fn failure(error: &Error) -> Failure {
+    let text = error.render().to_string();
+    let text = text.trim_start().strip_prefix("error: ").unwrap_or(&text);
+    let (message, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+    let lines: Vec<&str> = message.lines().map(str::trim).collect();
+    let tip = rest
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("tip: "));
+    Failure::usage(lines.join(" ")).with_hint(tip.unwrap_or("`airlock help` shows what there is"))
+}

@@ -1,0 +1,154 @@
+//! Runs the program.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The params with which the bundled plugin renames `a.jpeg` and the like.
+pub const RENAME: &str = r#"{"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"}"#;
+
+/// A command line that is to be run.
+pub struct Airlock {
+    command: Command,
+    stdin: Vec<u8>,
+    /// Kept until the command has run.
+    _workspace: Option<TempDir>,
+}
+
+/// What the program did.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// `airlock` with these arguments, in an empty directory.
+pub fn airlock(args: &[&str]) -> Airlock {
+    let workspace = TempDir::new().unwrap();
+    let mut airlock = airlock_in(workspace.path(), args);
+    airlock._workspace = Some(workspace);
+    airlock
+}
+
+/// `airlock` with these arguments, in this directory.
+pub fn airlock_in(folder: &Path, args: &[&str]) -> Airlock {
+    let mut command = command(folder);
+    command.args(args);
+    Airlock {
+        command,
+        stdin: Vec::new(),
+        _workspace: None,
+    }
+}
+
+/// The bare program in this directory, with no variable of who runs the tests, and with a home of its own.
+pub fn command(folder: &Path) -> Command {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_airlock"));
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("HOME", &home)
+        // One cache for all tests, so that each guest is compiled once.
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env("XDG_STATE_HOME", home.join("state"));
+    command
+}
+
+impl Airlock {
+    pub fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.stdin = text.into();
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub fn run(mut self) -> Ran {
+        let (input, output) = (Stdio::piped(), Stdio::piped());
+        let child = self
+            .command
+            .stdin(input)
+            .stdout(output)
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.unwrap();
+        // Who reads no params closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(&self.stdin);
+        let output = child.wait_with_output().unwrap();
+        let ran = Ran {
+            code: output.status.code().expect("it was not ended by a signal"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        };
+        // What a panic of the program itself would say; one of a guest's is reported without it.
+        assert!(!ran.stderr.contains("RUST_BACKTRACE"), "{}", ran.stderr);
+        ran
+    }
+}
+
+impl Ran {
+    /// The one object on standard output.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+/// A test guest, built from source by `tests/run`.
+pub fn guest(name: &str) -> String {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(target) => workspace.join(PathBuf::from(target)),
+        None => workspace.join("target"),
+    };
+    let path = target.join("guests").join(format!("{name}.wasm"));
+    match path.canonicalize() {
+        Ok(path) => path.to_str().expect("the path is UTF-8").to_owned(),
+        Err(_) => panic!("{} is missing: run tests/run", path.display()),
+    }
+}
+
+/// The params that make the puppet take these steps.
+pub fn steps(steps: Value) -> String {
+    json!({ "steps": steps }).to_string()
+}
+
+/// The puppet, doing these steps.
+pub fn puppet(steps_: Value, options: &[&str]) -> Airlock {
+    let (puppet, params) = (guest("puppet"), steps(steps_));
+    let mut args = vec!["run", &puppet, "puppet", &params];
+    args.extend(options);
+    airlock(&args)
+}
+
+/// A directory with these files, each holding its own name.
+pub fn folder(files: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for file in files {
+        fs::write(folder.path().join(file), file).unwrap();
+    }
+    folder
+}
+
+/// The names in a directory, sorted.
+pub fn names(folder: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,224 @@
+//! Each way to end, by its code and by what is said.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::airlock::{Ran, airlock, airlock_in, folder, guest, puppet};
+
+/// Of an error's lines: how many there are is part of what is promised.
+#[track_caller]
+fn check(ran: Ran, code: i32, stderr: &[&str]) {
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!((ran.code, lines.as_slice()), (code, stderr), "{ran:#?}");
+}
+
+#[test]
+fn zero_where_all_is_done() {
+    check(
+        puppet(json!([{"do": "text", "text": "hello"}]), &[]).run(),
+        0,
+        &[],
+    );
+    let push = json!([{"do": "push", "label": "One", "quiet": true}]);
+    check(puppet(push.clone(), &["--apply", "yes"]).run(), 0, &[]);
+    check(puppet(push, &["--discard", "no"]).run(), 0, &[]);
+}
+
+#[test]
+fn one_where_the_tool_or_the_resolution_failed() {
+    let fails = |message: &str| json!([{"do": "tool-error", "message": message}]);
+    check(
+        puppet(fails("not today"), &[]).run(),
+        1,
+        &["error: not today"],
+    );
+    let failed = json!([{"do": "failed", "message": "disk on fire"}]);
+    check(
+        puppet(failed.clone(), &[]).run(),
+        1,
+        &["error: disk on fire"],
+    );
+
+    let gone = "note: pending actions live in this process's memory only, and this one is gone now that it ends";
+    let push = json!([{"do": "push", "label": "One", "apply": fails("no"), "reject": failed}]);
+    check(
+        puppet(push.clone(), &["--apply", "yes"]).run(),
+        1,
+        &["error: no", "", gone],
+    );
+    // A discard removes, whatever the tool says.
+    check(
+        puppet(push, &["--discard", "no"]).run(),
+        1,
+        &["error: disk on fire"],
+    );
+    let push = json!([{"do": "push", "label": "One", "apply": failed}]);
+    check(
+        puppet(push, &["--apply", "yes"]).run(),
+        1,
+        &["error: Apply failed: disk on fire", "", gone],
+    );
+}
+
+#[test]
+fn what_a_failed_call_pushed_is_told_to_be_dropped() {
+    let steps =
+        json!([{"do": "push", "label": "One"}, {"do": "tool-error", "message": "then this"}]);
+    check(
+        puppet(steps, &["--apply", "yes"]).run(),
+        1,
+        &[
+            "error: then this",
+            "hint: what it had made pending before is dropped, and was not applied",
+        ],
+    );
+}
+
+#[test]
+fn two_where_the_caller_is_wrong() {
+    let puppet = guest("puppet");
+    let shows = format!("hint: `airlock inspect {puppet}` shows its tools and their params");
+    let run = |args: &[&str]| airlock(&[&["run", &puppet], args].concat()).run();
+    check(
+        run(&["strings"]),
+        2,
+        &[
+            "error: there is no tool `strings` here; there are: puppet, typed",
+            &shows,
+        ],
+    );
+    check(
+        run(&["{}"]),
+        2,
+        &[
+            "error: puppet has several tools: puppet, typed",
+            &format!("hint: name one: `airlock run {puppet} puppet …`"),
+        ],
+    );
+    check(
+        run(&["typed", "{}", "--workspace", "missing"]),
+        2,
+        &[
+            "error: can't use missing as a workspace: No such file or directory (os error 2)",
+            "hint: `--workspace DIR` names another directory",
+        ],
+    );
+    check(
+        airlock(&["run", &guest("misfits"), "two words"]).run(),
+        2,
+        &[
+            r#"error: tool "two words": a tool's name has 1 to 64 of the characters A-Z a-z 0-9 _ . -"#,
+        ],
+    );
+}
+
+#[test]
+fn three_where_the_plugin_is_not_loaded() {
+    let folder = folder(&["text.wasm"]);
+    let whole = fs::read(guest("puppet")).unwrap();
+    fs::write(folder.path().join("core.wasm"), b"\0asm\x01\0\0\0").unwrap();
+    fs::write(
+        folder.path().join("damaged.wasm"),
+        &whole[..whole.len() / 2],
+    )
+    .unwrap();
+    let check = |plugin: &str, message: &str, hint: &str| {
+        for command in ["run", "inspect"] {
+            let ran = airlock_in(folder.path(), &[command, plugin]).run();
+            let lines: Vec<&str> = ran.stderr.lines().collect();
+            assert_eq!(
+                (ran.code, lines.len(), ran.stdout.as_str()),
+                (3, 2, ""),
+                "{ran:#?}"
+            );
+            assert!(
+                lines[0].starts_with(&format!("error: {message}")),
+                "{ran:#?}"
+            );
+            assert!(lines[1].starts_with(&format!("hint: {hint}")), "{ran:#?}");
+        }
+    };
+    let no_component = "a plugin is built for the target wasm32-wasip2";
+    check(
+        "unknown",
+        "there is no bundled plugin `unknown`, and no such file here",
+        "bundled: batch-rename;",
+    );
+    check(
+        "missing.wasm",
+        "can't read missing.wasm: No such file",
+        "check the path",
+    );
+    check(
+        "text.wasm",
+        "text is not a WebAssembly component: the bytes don't begin",
+        no_component,
+    );
+    check(
+        "core.wasm",
+        "core is not a WebAssembly component: it is a core module",
+        no_component,
+    );
+    check(
+        "damaged.wasm",
+        "damaged is not a WebAssembly component: ",
+        no_component,
+    );
+    check(
+        &guest("wrong_version"),
+        "wrong_version doesn't fit the world",
+        "build the plugin with",
+    );
+    check(
+        &guest("bad_definitions_trap"),
+        "bad_definitions_trap could not be asked",
+        "the fault is the plugin's",
+    );
+}
+
+#[test]
+fn four_where_a_limit_or_a_crash_ends_it() {
+    let faulty = "hint: the fault is the tool's; `-vv` shows what it logged before";
+    check(
+        puppet(json!([{"do": "spin"}]), &["--timeout", "0.3"]).run(),
+        4,
+        &[
+            "error: tool `puppet` was stopped after 0.3 s, the most that a call may take",
+            "hint: `--timeout SECONDS` gives it more time",
+        ],
+    );
+    check(
+        puppet(json!([{"do": "block"}]), &["--timeout", "0.3"]).run(),
+        4,
+        &[
+            "error: tool `puppet` was stopped after 0.3 s, the most that a call may take",
+            "hint: `--timeout SECONDS` gives it more time",
+        ],
+    );
+    check(
+        puppet(
+            json!([{"do": "allocate", "mib": 64}]),
+            &["--max-memory", "16"],
+        )
+        .run(),
+        4,
+        &[
+            "error: tool `puppet` needs more than its 16 MiB of memory",
+            "hint: `--max-memory MIB` gives it more",
+        ],
+    );
+    let ran = puppet(json!([{"do": "panic", "message": "oh no"}]), &[]).run();
+    assert!(ran.stderr.contains("oh no"), "{ran:#?}");
+    assert_eq!((ran.code, ran.stderr.lines().last()), (4, Some(faulty)));
+
+    // At the root of a failed apply.
+    let push = json!([{"do": "push", "label": "One", "apply": [{"do": "spin"}]}]);
+    let ran = puppet(push, &["--timeout", "0.3", "--apply", "yes"]).run();
+    assert!(
+        ran.stderr
+            .starts_with("error: Apply failed: tool `puppet` was stopped"),
+        "{ran:#?}"
+    );
+    assert_eq!(ran.code, 4);
+}

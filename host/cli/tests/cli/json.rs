@@ -1,0 +1,232 @@
+//! The objects for programs.
+
+use serde_json::{Value, json};
+
+use crate::airlock::{RENAME, Ran, airlock, airlock_in, folder, guest, names, puppet};
+
+/// Ids are random, so that each becomes the text `id`.
+#[track_caller]
+fn check(ran: &Ran, code: i32, expected: Value) {
+    let mut object = ran.json();
+    for pending in object["pending"].as_array_mut().into_iter().flatten() {
+        assert_eq!(pending["id"].as_str().map(str::len), Some(36), "{pending}");
+        pending["id"] = json!("id");
+    }
+    assert_eq!((ran.code, object), (code, expected), "{ran:#?}");
+}
+
+#[test]
+fn a_result_is_passed_on() {
+    let ran = puppet(
+        json!([
+            {"do": "text", "text": "hello"},
+            {"do": "image", "bytes": 3, "mime": "image/png"},
+            {"do": "link", "uri": "file:///a", "name": "a"},
+            {"do": "details", "json": "{\"n\": 1}"},
+        ]),
+        &["--json"],
+    );
+    check(
+        &ran.run(),
+        0,
+        json!({
+            "content": [
+                {"type": "text", "text": "hello"},
+                {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+                {"type": "resource_link", "uri": "file:///a", "name": "a"},
+            ],
+            "details": {"n": 1},
+            "isError": false,
+            "pending": [],
+            "resolved": null,
+        }),
+    );
+}
+
+#[test]
+fn what_is_left_pending_is_listed_from_the_top() {
+    let steps = json!([
+        {"do": "push", "label": "First", "source": "other", "details": "[1]", "quiet": true},
+        {"do": "push", "label": "Second", "volatile": true, "quiet": true},
+    ]);
+    let ran = puppet(steps, &["--json"]).run();
+    check(
+        &ran,
+        0,
+        json!({
+            "content": [],
+            "details": null,
+            "isError": false,
+            "pending": [
+                {"id": "id", "label": "Second", "sourceToolName": "custom_tool", "details": null, "durable": false},
+                {"id": "id", "label": "First", "sourceToolName": "other", "details": [1], "durable": true},
+            ],
+            "resolved": null,
+        }),
+    );
+    assert!(
+        ran.stderr.contains("these are gone now that it ends"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_resolution_is_an_object_of_its_own() {
+    let push = json!([{
+        "do": "push", "label": "One", "source": "other", "quiet": true,
+        "apply": [{"do": "text", "text": "did it"}, {"do": "details", "json": "2"}],
+    }]);
+    let result = |resolved: Value, pending: Value| {
+        json!({
+            "content": [], "details": null, "isError": false,
+            "pending": pending, "resolved": resolved,
+        })
+    };
+    let applied = json!({
+        "content": [{"type": "text", "text": "did it"}],
+        "details": {
+            "action": "apply", "reason": "good", "sourceToolName": "other", "label": "One",
+            "sourceResultDetails": 2,
+        },
+        "isError": false,
+    });
+    check(
+        &puppet(push.clone(), &["--json", "--apply", "good"]).run(),
+        0,
+        result(applied, json!([])),
+    );
+    let discarded = json!({
+        "content": [{"type": "text", "text": "Discarded: One. Reason: bad"}],
+        "details": {"action": "discard", "reason": "bad", "sourceToolName": "other", "label": "One"},
+        "isError": false,
+    });
+    check(
+        &puppet(push, &["--json", "--discard", "bad"]).run(),
+        0,
+        result(discarded, json!([])),
+    );
+
+    // The first failure ends it, with what is below untouched.
+    let push = json!([
+        {"do": "push", "label": "Below", "quiet": true},
+        {"do": "push", "label": "Top", "quiet": true, "apply": [{"do": "failed", "message": "no"}]},
+    ]);
+    let failed = json!({
+        "content": [{"type": "text", "text": "Apply failed: no"}],
+        "details": {"action": "apply", "reason": "good", "sourceToolName": "custom_tool", "label": "Top"},
+        "isError": true,
+    });
+    let pending = |label: &str| json!({"id": "id", "label": label, "sourceToolName": "custom_tool", "details": null, "durable": true});
+    let both = json!([pending("Top"), pending("Below")]);
+    check(
+        &puppet(push, &["--json", "--apply", "good"]).run(),
+        1,
+        result(failed, both),
+    );
+}
+
+#[test]
+fn an_error_is_the_only_object() {
+    let check = |ran: Ran, code: i32, kind: &str, message: &str, hint: Option<&str>| {
+        let mut error = json!({"kind": kind, "message": message});
+        if let Some(hint) = hint {
+            error["hint"] = json!(hint);
+        }
+        assert_eq!(
+            (ran.code, ran.json(), ran.stderr.as_str()),
+            (code, json!({ "error": error }), "")
+        );
+    };
+    let one = |step: Value, options: &[&str]| {
+        puppet(json!([step]), &[&["--json"], options].concat()).run()
+    };
+    // Escaped by the format, and for the reader to judge.
+    check(
+        one(
+            json!({"do": "tool-error", "message": "not\n\u{1b}[2Jtoday"}),
+            &[],
+        ),
+        1,
+        "tool",
+        "not\n\u{1b}[2Jtoday",
+        None,
+    );
+    check(
+        one(json!({"do": "failed", "message": "broken"}), &[]),
+        1,
+        "failed",
+        "broken",
+        None,
+    );
+    check(
+        one(json!({"do": "spin"}), &["--timeout", "0.3"]),
+        4,
+        "limit",
+        "tool `puppet` was stopped after 0.3 s, the most that a call may take",
+        Some("`--timeout SECONDS` gives it more time"),
+    );
+    check(
+        airlock(&["run", "nothing", "--json"]).run(),
+        3,
+        "unknown-plugin",
+        "there is no bundled plugin `nothing`, and no such file here",
+        Some("bundled: batch-rename; a path to a plugin ends in .wasm"),
+    );
+    check(
+        airlock(&["inspect", "nothing.wasm", "--json"]).run(),
+        3,
+        "plugin-unreadable",
+        "can't read nothing.wasm: No such file or directory (os error 2)",
+        Some("check the path and its permissions"),
+    );
+    check(
+        airlock(&[
+            "run",
+            &guest("puppet"),
+            "typed",
+            r#"{"count": 99}"#,
+            "--json",
+        ])
+        .run(),
+        2,
+        "invalid-params",
+        "the params of `typed` don't fit its schema: \"name\" is a required property; /count: 99 is greater than the maximum of 10",
+        Some(&format!(
+            "`airlock inspect {}` shows its tools and their params",
+            guest("puppet")
+        )),
+    );
+}
+
+#[test]
+fn a_real_rename_is_previewed_and_applied() {
+    let folder = folder(&["a.jpeg", "b.jpeg", "c.txt"]);
+    let preview = airlock_in(folder.path(), &["run", "batch-rename", RENAME, "--json"])
+        .run()
+        .json();
+    assert_eq!(preview["pending"][0]["label"], "Batch rename: 2 files");
+    assert_eq!(
+        preview["pending"][0]["sourceToolName"],
+        "batch_rename_preview"
+    );
+    assert_eq!(preview["pending"][0]["durable"], true);
+    assert_eq!(preview["pending"][0]["details"], preview["details"]);
+    assert_eq!(names(&folder), ["a.jpeg", "b.jpeg", "c.txt"]);
+
+    let args = [
+        "run",
+        "batch-rename",
+        RENAME,
+        "--json",
+        "--apply",
+        "looks right",
+    ];
+    let applied = airlock_in(folder.path(), &args).run().json();
+    assert_eq!(applied["pending"], json!([]));
+    assert_eq!(
+        applied["resolved"]["details"]["sourceResultDetails"],
+        preview["details"]
+    );
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.txt"]);
+}

@@ -1,0 +1,238 @@
+//! With somebody at the terminal.
+
+use std::path::Path;
+use std::time::Duration;
+
+use expectrl::process::unix::WaitStatus;
+use expectrl::session::OsSession;
+use expectrl::{ControlCode, Eof, Expect, Session};
+use serde_json::{Value, json};
+
+use crate::airlock::{RENAME, command, folder, guest, names, steps};
+
+/// The program on a terminal of its own.
+struct Terminal(OsSession);
+
+impl Terminal {
+    fn run(folder: &Path, args: &[&str]) -> Self {
+        let mut command = command(folder);
+        command.env("TERM", "xterm").env("NO_COLOR", "1").args(args);
+        let mut session = Session::spawn(command).unwrap();
+        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        Self(session)
+    }
+
+    fn puppet(folder: &Path, steps_: Value) -> Self {
+        Self::run(folder, &["run", &guest("puppet"), "puppet", &steps(steps_)])
+    }
+
+    /// Waits for this text, and passes over what comes before.
+    #[track_caller]
+    fn sees(&mut self, text: &str) -> &mut Self {
+        if let Err(error) = self.0.expect(text) {
+            panic!("{text:?} did not come: {error}");
+        }
+        self
+    }
+
+    fn types(&mut self, line: &str) -> &mut Self {
+        self.0.send_line(line).unwrap();
+        self
+    }
+
+    fn presses(&mut self, key: ControlCode) -> &mut Self {
+        self.0.send(key).unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn asks(&mut self, answer: &str) -> &mut Self {
+        self.sees("[a]pply, [d]iscard, [l]eave? ").types(answer)
+    }
+
+    #[track_caller]
+    fn asks_why(&mut self, reason: &str) -> &mut Self {
+        self.sees("Reason (may be empty): ").types(reason)
+    }
+
+    #[track_caller]
+    fn ends(&mut self, code: i32) {
+        self.0.expect(Eof).unwrap();
+        match self.0.get_process().wait().unwrap() {
+            WaitStatus::Exited(_, exited) => assert_eq!(exited, code),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_action_is_applied_discarded_or_left_as_somebody_says() {
+    let check = |answer: &str, reason: Option<&str>, said: &str, expected: &str| {
+        let folder = folder(&["a.jpeg"]);
+        let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
+        terminal
+            .sees("a.jpeg -> a.jpg")
+            .sees("Batch rename: 1 files")
+            .asks(answer);
+        if let Some(reason) = reason {
+            terminal.asks_why(reason);
+        }
+        terminal.sees(said).ends(0);
+        assert_eq!(names(&folder), [expected], "{answer}");
+    };
+    check(
+        "a",
+        Some("the list is right"),
+        "Applied batch rename. Reason: the list is right",
+        "a.jpg",
+    );
+    check(
+        "apply",
+        Some(""),
+        "Reason: approved in the terminal",
+        "a.jpg",
+    );
+    check(
+        "D",
+        Some("the wrong one"),
+        "Discarded batch rename. Reason: the wrong one",
+        "a.jpeg",
+    );
+    check("d", Some(""), "Reason: discarded in the terminal", "a.jpeg");
+    check("l", None, "--apply 'the preview is right'", "a.jpeg");
+}
+
+#[test]
+fn other_answers_are_asked_about_again() {
+    let folder = folder(&["a.jpeg"]);
+    let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
+    terminal
+        .asks("")
+        .sees("Please answer a, d or l.")
+        .asks("yes")
+        .sees("Please answer")
+        .asks("l")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+}
+
+#[test]
+fn the_end_of_the_input_leaves_the_action() {
+    let folder = folder(&["a.jpeg"]);
+    let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
+    terminal
+        .sees("[l]eave? ")
+        .presses(ControlCode::EndOfTransmission)
+        .sees("gone now")
+        .ends(0);
+    let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
+    terminal
+        .asks("a")
+        .sees("Reason")
+        .presses(ControlCode::EndOfTransmission)
+        .sees("gone now")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+}
+
+#[test]
+fn several_actions_are_asked_about_from_the_top() {
+    let push = |label: &str| json!({"do": "push", "label": label, "apply": [{"do": "text", "text": format!("did {label}")}]});
+    let folder = folder(&[]);
+    let mut terminal = Terminal::puppet(
+        folder.path(),
+        json!([push("one"), push("two"), push("three")]),
+    );
+    terminal
+        .sees("three (1 of 3)")
+        .asks("a")
+        .asks_why("")
+        .sees("did three");
+    terminal.sees("two (2 of 3)").asks("l");
+    terminal
+        .sees("one (3 of 3)")
+        .asks("d")
+        .asks_why("no")
+        .sees("Discarded: one. Reason: no");
+    terminal.sees("this one is gone").ends(0);
+}
+
+#[test]
+fn a_failed_apply_is_asked_about_again() {
+    let push = |n: u32| json!([{"do": "push", "label": "One", "apply": [{"do": "fail-until-attempt", "n": n}, {"do": "text", "text": "done"}]}]);
+    let folder = folder(&[]);
+    let mut terminal = Terminal::puppet(folder.path(), push(2));
+    terminal
+        .asks("a")
+        .asks_why("")
+        .sees("error: Apply failed: ")
+        .asks("a")
+        .asks_why("")
+        .sees("done")
+        .ends(0);
+    let mut terminal = Terminal::puppet(folder.path(), push(9));
+    terminal
+        .asks("a")
+        .asks_why("")
+        .sees("error: Apply failed: ")
+        .asks("d")
+        .asks_why("")
+        .ends(0);
+    let mut terminal = Terminal::puppet(folder.path(), push(9));
+    terminal
+        .asks("a")
+        .asks_why("")
+        .sees("error: Apply failed: ")
+        .asks("l")
+        .ends(1);
+}
+
+#[test]
+fn an_interrupt_ends_whatever_is_going_on() {
+    let folder = folder(&[]);
+    let interrupt = ControlCode::EndOfText;
+    // A call; the progress shows that it has begun.
+    let progress = json!({"do": "progress", "message": "Counting", "progress": 1, "total": 3});
+    let mut terminal = Terminal::puppet(folder.path(), json!([progress, {"do": "spin"}]));
+    terminal
+        .sees("Counting (1 of 3)")
+        .presses(interrupt)
+        .sees("cancelled")
+        .ends(130);
+    // A question.
+    let mut terminal = Terminal::puppet(folder.path(), json!([{"do": "push", "label": "One"}]));
+    terminal
+        .sees("[l]eave? ")
+        .presses(interrupt)
+        .sees("cancelled")
+        .ends(130);
+    // An apply.
+    let push = json!([{"do": "push", "label": "One", "apply": [progress, {"do": "block"}]}]);
+    let mut terminal = Terminal::puppet(folder.path(), push);
+    terminal
+        .asks("a")
+        .asks_why("")
+        .sees("Counting")
+        .presses(interrupt)
+        .sees("cancelled")
+        .ends(130);
+}
+
+#[test]
+fn nobody_is_asked_for_json() {
+    let folder = folder(&["a.jpeg"]);
+    let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME, "--json"]);
+    terminal.sees("\"pending\":[{").ends(0);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+}
+
+#[test]
+fn an_answered_decision_is_not_asked_for() {
+    let folder = folder(&["a.jpeg"]);
+    let mut terminal = Terminal::run(
+        folder.path(),
+        &["run", "batch-rename", RENAME, "--apply", "yes"],
+    );
+    terminal.sees("Applied batch rename. Reason: yes").ends(0);
+    assert_eq!(names(&folder), ["a.jpg"]);
+}

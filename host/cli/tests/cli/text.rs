@@ -1,0 +1,149 @@
+//! What people read.
+
+use serde_json::{Value, json};
+
+use crate::airlock::{RENAME, airlock_in, folder, guest, puppet};
+
+#[test]
+fn a_result_is_printed_with_what_became_pending() {
+    let steps = json!([
+        {"do": "text", "text": "Two lines\nof text"},
+        {"do": "image", "bytes": 3, "mime": "image/png"},
+        {"do": "link", "uri": "file:///a", "name": "a"},
+        {"do": "push", "label": "First", "source": "other", "quiet": true},
+        {"do": "push", "label": "Second", "volatile": true, "quiet": true},
+    ]);
+    let ran = puppet(steps, &[]).run();
+    let id = |label: &str| {
+        let after = ran.stdout.split_once(&format!("  {label}\n")).unwrap().1;
+        let line = after.lines().next().unwrap();
+        line.rsplit_once("id ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        ran.stdout,
+        format!(
+            "Two lines\nof text\n[image: image/png, 3 bytes]\n[link: a, file:///a]\n\
+         \nPending; nothing has changed yet:\n  \
+           Second\n  from custom_tool, volatile, id {}\n  \
+           First\n  from other, durable, id {}\n",
+            id("Second"),
+            id("First"),
+        )
+    );
+}
+
+#[test]
+fn how_to_decide_about_what_is_left_is_told() {
+    let folder = folder(&["a.jpeg"]);
+    let check = |options: &[&str], params: &str, expected: &str| {
+        let args = [&["run"], options, &["batch-rename", params]].concat();
+        let ran = airlock_in(folder.path(), &args).stdin(RENAME).run();
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, format!(
+            "\nnote: pending actions live in this process's memory only, and this one is gone now that it ends\n\
+             To preview again and apply at once (or discard, with `--discard REASON`):\n  \
+             airlock run batch-rename {expected} --apply 'the preview is right'\n"
+        ).as_str()));
+    };
+    let quoted = format!("'{RENAME}'");
+    check(&[], RENAME, &quoted);
+    check(&["--workspace", "."], RENAME, &quoted);
+    // Standard input can't be read again.
+    check(
+        &["--session", "s 1"],
+        "-",
+        &format!("{quoted} --session 's 1'"),
+    );
+}
+
+#[test]
+fn nothing_that_a_guest_says_drives_the_terminal() {
+    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\rb\u{202e}c";
+    let shown = r"a\u{1b}]0;t\u{7}\u{9b}2J\rb\u{202e}c";
+    let check = |steps: Value, options: &[&str]| {
+        let ran = puppet(steps, options).run();
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(printed.contains(shown), "{printed:?}");
+        let harmful = printed.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert_eq!(harmful, None, "{printed:?}");
+    };
+    check(json!([{"do": "text", "text": evil}]), &[]);
+    check(json!([{"do": "link", "uri": evil, "name": evil}]), &[]);
+    check(json!([{"do": "image", "bytes": 1, "mime": evil}]), &[]);
+    check(json!([{"do": "tool-error", "message": evil}]), &[]);
+    check(json!([{"do": "failed", "message": evil}]), &[]);
+    check(json!([{"do": "panic", "message": evil}]), &[]);
+    check(json!([{"do": "log", "message": evil}]), &["-v"]);
+    let push = |field: &str| json!([{"do": "push", "label": "One", field: [{"do": "text", "text": evil}]}]);
+    check(push("apply"), &["--apply", "yes"]);
+    check(push("reject"), &["--discard", "no"]);
+    check(json!([{"do": "push", "label": "One", "source": evil}]), &[]);
+}
+
+#[test]
+fn there_are_colours_only_where_they_are_wanted() {
+    let check = |options: &[&str], variable: Option<&str>, expected: bool| {
+        let steps = json!([{"do": "push", "label": "One"}, {"do": "log", "message": "said"}]);
+        let mut airlock = puppet(steps, options);
+        if let Some(variable) = variable {
+            airlock = airlock.env(variable, "1");
+        }
+        let ran = airlock.run();
+        for stream in [&ran.stdout, &ran.stderr] {
+            assert_eq!(
+                stream.contains('\u{1b}'),
+                expected,
+                "{options:?} {variable:?}: {stream:?}"
+            );
+        }
+    };
+    check(&[], None, false);
+    check(&["-v"], None, false);
+    check(&["--color", "always"], None, true);
+    check(&["--color", "always", "-v"], None, true);
+    check(&["--color", "never"], Some("CLICOLOR_FORCE"), false);
+    check(&[], Some("NO_COLOR"), false);
+}
+
+#[test]
+fn the_log_is_shown_as_far_as_it_is_asked_for() {
+    let log = |level: &str| json!({"do": "log", "message": format!("at {level}"), "level": level});
+    let levels = ["error", "warn", "info", "debug", "trace"];
+    let check = |options: &[&str], shown: usize| {
+        let ran = puppet(json!(levels.map(log)), options).run();
+        for (index, level) in levels.iter().enumerate() {
+            let found = ran.stderr.contains(&format!("at {level}"));
+            assert_eq!(
+                found,
+                index < shown,
+                "{level} with {options:?}: {}",
+                ran.stderr
+            );
+        }
+        assert_eq!(ran.stdout, "");
+    };
+    check(&[], 0);
+    check(&["-v"], 3);
+    check(&["-vv"], 4);
+    check(&["-vvv"], 5);
+}
+
+#[test]
+fn without_a_place_for_the_cache_it_works_all_the_same() {
+    let folder = folder(&["file"]);
+    let file = folder.path().join("file");
+    let run = |options: &[&str]| {
+        let guest = guest("puppet");
+        let args = [
+            &["run", &guest, "typed", r#"{"name": "n", "count": 1}"#],
+            options,
+        ]
+        .concat();
+        // A file is where the folder should be.
+        airlock_in(folder.path(), &args)
+            .env("AIRLOCK_CACHE_DIR", &file)
+            .run()
+    };
+    let ran = run(&[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(run(&["-v"]).stderr.contains("there is no compile cache"));
+}

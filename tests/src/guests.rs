@@ -1,0 +1,35 @@
+//! Where the guests are that `tests/build-guests` makes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+use airlock_host::{Engine, Plugin};
+use tokio::sync::{Mutex, OnceCell};
+
+/// The file of a guest that was built from `tests/guests`.
+///
+/// # Panics
+/// Where it has not been built.
+pub fn component(name: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let path = target.join("guests").join(format!("{name}.wasm"));
+    assert!(path.exists(), "no {}: run tests/build-guests", path.display());
+    path
+}
+
+/// One engine for all tests of a process.
+pub fn engine() -> &'static Engine {
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().expect("an engine"));
+    &ENGINE
+}
+
+/// A guest as a plugin of [`engine`], compiled once for all tests of a process.
+pub async fn plugin(name: &'static str) -> Plugin {
+    static PLUGINS: LazyLock<Mutex<HashMap<&'static str, Arc<OnceCell<Plugin>>>>> =
+        LazyLock::new(Mutex::default);
+    let cell = Arc::clone(PLUGINS.lock().await.entry(name).or_default());
+    let load = async || Plugin::load(engine(), component(name)).await.expect(name);
+    cell.get_or_init(load).await.clone()
+}

@@ -1,0 +1,124 @@
+//! The compile cache: faster where it can be, and never trusted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use airlock_host::{CompileCache, Engine, Plugin};
+use airlock_tests::component;
+use tempfile::TempDir;
+
+fn engine(folder: &Path) -> Engine {
+    let cache = CompileCache::open(folder.join("compiled"), folder.join("key")).unwrap();
+    Engine::builder().cache(cache).build().unwrap()
+}
+
+async fn load(folder: &Path) -> Plugin {
+    Plugin::load(&engine(folder), component("misfits")).await.unwrap()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join("compiled")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The one entry that one plugin makes.
+fn entry(folder: &Path) -> PathBuf {
+    let entries = entries(folder);
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    entries.into_iter().next().unwrap()
+}
+
+#[tokio::test]
+async fn a_second_load_gives_the_same_plugin_without_writing_an_entry() {
+    let folder = TempDir::new().unwrap();
+    let first = load(folder.path()).await;
+    let entry = entry(folder.path());
+    let written = fs::metadata(&entry).unwrap().modified().unwrap();
+    let second = load(folder.path()).await;
+    assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written);
+    assert_eq!(first.digest(), second.digest());
+    assert_eq!(first.rejected(), second.rejected());
+    assert_eq!(first.tools().collect::<Vec<_>>(), second.tools().collect::<Vec<_>>());
+    assert_eq!(first.imports(), second.imports());
+}
+
+#[tokio::test]
+async fn a_damaged_entry_is_rebuilt_silently_wherever_the_damage_is() {
+    let folder = TempDir::new().unwrap();
+    load(folder.path()).await;
+    let entry = entry(folder.path());
+    let good = fs::read(&entry).unwrap();
+    let flip = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    let longer = [good.clone(), vec![0]].concat();
+    // The magic, the hash, the length, the definitions, the code at its begin and end.
+    for damaged in [
+        flip(0),
+        flip(20),
+        flip(50),
+        flip(70),
+        flip(good.len() / 2),
+        flip(good.len() - 1),
+        good[..good.len() / 2].to_vec(),
+        good[..10].to_vec(),
+        Vec::new(),
+        longer,
+    ] {
+        fs::write(&entry, &damaged).unwrap();
+        assert_eq!(load(folder.path()).await.tools().len(), 1);
+        assert_ne!(fs::read(&entry).unwrap(), damaged);
+    }
+}
+
+#[tokio::test]
+async fn an_entry_from_elsewhere_is_never_used() {
+    let (ours, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    load(ours.path()).await;
+    load(theirs.path()).await;
+    // The same plugin and engine under another key: all that differs is who made it.
+    let foreign = fs::read(entry(theirs.path())).unwrap();
+    fs::write(entry(ours.path()), &foreign).unwrap();
+    load(ours.path()).await;
+    assert_ne!(fs::read(entry(ours.path())).unwrap(), foreign);
+}
+
+#[tokio::test]
+async fn an_entry_cannot_be_passed_off_as_another_plugins() {
+    let folder = TempDir::new().unwrap();
+    load(folder.path()).await;
+    let misfits = entry(folder.path());
+    let engine = engine(folder.path());
+    Plugin::load(&engine, component("puppet")).await.unwrap();
+    let puppet = entries(folder.path()).into_iter().find(|path| *path != misfits).unwrap();
+    fs::copy(&misfits, &puppet).unwrap();
+    let loaded = Plugin::load(&engine, component("puppet")).await.unwrap();
+    assert_eq!(loaded.tools().next().unwrap().name, "puppet");
+}
+
+#[tokio::test]
+async fn a_cache_that_cannot_be_written_is_no_error() {
+    let folder = TempDir::new().unwrap();
+    let engine = engine(folder.path());
+    fs::remove_dir(folder.path().join("compiled")).unwrap();
+    fs::write(folder.path().join("compiled"), "in the way").unwrap();
+    Plugin::load(&engine, component("misfits")).await.unwrap();
+}
+
+#[test]
+fn the_key_is_made_once_for_this_user_alone_and_replaced_where_it_is_none() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let (cache, key) = (folder.path().join("cache"), folder.path().join("state/key"));
+    CompileCache::open(&cache, &key).unwrap();
+    let made = fs::read(&key).unwrap();
+    assert_eq!(made.len(), 32);
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o077, 0);
+    CompileCache::open(&cache, &key).unwrap();
+    assert_eq!(fs::read(&key).unwrap(), made);
+    fs::write(&key, "short").unwrap();
+    CompileCache::open(&cache, &key).unwrap();
+    assert_eq!(fs::read(&key).unwrap().len(), 32);
+}

@@ -1,0 +1,12 @@
+//! The host library with real guests. Each module holds one section of the contract.
+
+mod cache;
+mod hostile;
+mod isolation;
+mod limits;
+mod loading;
+mod params;
+mod phases;
+mod pushing;
+mod resolving;
+mod surroundings;
