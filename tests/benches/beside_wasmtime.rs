@@ -1,1 +1,191 @@
-fn main() {}
+//! What the host adds to bare wasmtime: both on the same component, in one process and in one pool.
+//!
+//! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn, round by round,
+//! for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two neighbours share is told apart from
+//! what only one of them costs.
+
+mod bare;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use airlock_host::{CompileCache, Engine, Limits, MemoryStore, Plugin, Resolution, Session};
+use airlock_tests::component;
+use bare::Bare;
+use criterion::Criterion;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// How often both sides are measured in turn.
+const ROUNDS: usize = 41;
+
+/// What is compared.
+#[derive(Clone, Copy)]
+enum Case {
+    Execute,
+    Instantiate,
+    Reject,
+    Load,
+}
+
+impl Case {
+    const ALL: [Self; 4] = [Self::Execute, Self::Instantiate, Self::Reject, Self::Load];
+
+    /// Its name, how often it is done in a round, and the ratio to stay within.
+    fn facts(self) -> (&'static str, u64, f64) {
+        match self {
+            Case::Execute => ("execute, 100 bytes of JSON and one push", 500, 1.15),
+            Case::Instantiate => ("instantiate and drop", 100, 1.25),
+            Case::Reject => ("resolve on the memory store (reject)", 500, 1.5),
+            Case::Load => ("load from the compile cache", 10, 2.0),
+        }
+    }
+}
+
+/// The host's side.
+struct Ours {
+    engine: Engine,
+    session: Session,
+    store: Arc<MemoryStore>,
+    params: Value,
+    _folders: [TempDir; 2],
+}
+
+impl Ours {
+    async fn new() -> Self {
+        let (cache, workspace) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let compiled = CompileCache::open(cache.path().join("compiled"), cache.path().join("key"));
+        let limits = Limits {
+            pending_actions: usize::MAX,
+            ..Limits::default()
+        };
+        let engine = Engine::builder().limits(limits).cache(compiled.unwrap()).build().unwrap();
+        let plugin = Plugin::load(&engine, component("bench")).await.unwrap();
+        let store = Arc::new(MemoryStore::new());
+        let session = Session::builder()
+            .workspace(workspace.path())
+            .store(store.clone())
+            .plugin(&plugin)
+            .open()
+            .unwrap();
+        let tags = ["alpha", "beta", "gamma", "delta", "epsilon"];
+        let params = json!({"title": "A title of some length, or so", "count": 3, "tags": tags});
+        assert!((95..=105).contains(&params.to_string().len()), "{}", params.to_string().len());
+        Self {
+            engine,
+            session,
+            store,
+            params,
+            _folders: [cache, workspace],
+        }
+    }
+
+    async fn time(&self, case: Case, count: u64) -> Duration {
+        match case {
+            Case::Execute => {
+                self.session.call("bench", &self.params).await.unwrap();
+                let began = Instant::now();
+                for _ in 0..count {
+                    self.session.call("bench", &self.params).await.unwrap();
+                }
+                let took = began.elapsed();
+                self.store.forget(self.session.id());
+                took
+            }
+            Case::Instantiate => {
+                self.session.drop_idle_instances();
+                let began = Instant::now();
+                for _ in 0..count {
+                    self.session.start_instances().await.unwrap();
+                    self.session.drop_idle_instances();
+                }
+                began.elapsed()
+            }
+            Case::Reject => {
+                for _ in 0..count {
+                    self.session.call("bench", &self.params).await.unwrap();
+                }
+                let began = Instant::now();
+                for _ in 0..count {
+                    self.session.resolve(Resolution::discard("a benchmark says so")).await.unwrap();
+                }
+                let took = began.elapsed();
+                self.store.forget(self.session.id());
+                took
+            }
+            Case::Load => {
+                let path = component("bench");
+                let began = Instant::now();
+                for _ in 0..count {
+                    Plugin::load(&self.engine, &path).await.unwrap();
+                }
+                began.elapsed()
+            }
+        }
+    }
+}
+
+fn main() {
+    let runtime = Runtime::new().unwrap();
+    let ours = runtime.block_on(Ours::new());
+    let bare = runtime.block_on(Bare::new(ours.engine.wasmtime(), &ours.params));
+
+    let mut criterion = Criterion::default()
+        .configure_from_args()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(30);
+    for case in Case::ALL {
+        let mut group = criterion.benchmark_group(case.facts().0);
+        group.bench_function("ours", |bencher| {
+            bencher.to_async(&runtime).iter_custom(async |count| ours.time(case, count).await);
+        });
+        group.bench_function("bare", |bencher| {
+            bencher.to_async(&runtime).iter_custom(async |count| bare.time(case, count).await);
+        });
+    }
+    criterion.final_summary();
+    print!("{}", runtime.block_on(ratios(&ours, &bare)));
+}
+
+/// A table of medians over rounds in which both sides take turns.
+async fn ratios(ours: &Ours, bare: &Bare) -> String {
+    let mut table = String::from("\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n");
+    for case in Case::ALL {
+        let (name, count, promised) = case.facts();
+        let mut rounds = Vec::with_capacity(ROUNDS);
+        for round in 0..ROUNDS {
+            // Neither side is always the one that finds the caches cold.
+            let (a, b) = if round % 2 == 0 {
+                let a = ours.time(case, count).await;
+                (a, bare.time(case, count).await)
+            } else {
+                let b = bare.time(case, count).await;
+                (ours.time(case, count).await, b)
+            };
+            rounds.push((a.as_secs_f64() / count as f64, b.as_secs_f64() / count as f64));
+        }
+        let ratio = quartiles(rounds.iter().map(|(a, b)| a / b));
+        let micros = |side: [f64; 3]| format!("{:.2} us", side[1] * 1e6);
+        let (a, b) = (quartiles(rounds.iter().map(|it| it.0)), quartiles(rounds.iter().map(|it| it.1)));
+        let verdict = if ratio[1] <= promised { "within" } else { "missed" };
+        let _ = writeln!(
+            table,
+            "| {name} | {} | {} | {:.2}x ({:.2} to {:.2}) | {promised}x: {verdict} |",
+            micros(b),
+            micros(a),
+            ratio[1],
+            ratio[0],
+            ratio[2],
+        );
+    }
+    table
+}
+
+fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])
+}

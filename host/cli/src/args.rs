@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -68,11 +69,17 @@ Examples:
 #[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}"))]
 pub struct Cli {
     /// Show on standard error what the tool and the host log; -vv and -vvv show more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
     pub verbose: u8,
 
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        display_order = 101
+    )]
     pub color: ColorWhen,
 
     #[command(subcommand)]
@@ -106,7 +113,7 @@ pub struct RunArgs {
     pub workspace: PathBuf,
 
     /// The session's name [default: made from the workspace's path]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
 
     /// The most that a call may take [default: 60]

@@ -11,7 +11,7 @@ pub struct Bundled {
 
 pub const ALL: &[Bundled] = &[Bundled {
     name: "batch-rename",
-    about: "Renames files by a regular expression; swaps and cycles are no problem, and no file is overwritten",
+    about: "Renames files by a regular expression, once you have seen the list of old and new names",
     component: include_bytes!("../../../plugins/batch-rename/batch_rename.wasm"),
 }];
 

@@ -120,17 +120,14 @@ impl Failure {
     /// Says it to people.
     pub fn report_on_stderr(self) -> Exit {
         let message = sanitize::text(&self.message);
-        if self.exit == Exit::Interrupted {
-            on_stderr(message);
-            return self.exit;
+        match self.exit {
+            // Who pressed Ctrl-C did not make an error.
+            Exit::Interrupted => on_stderr(message),
+            _ => on_stderr(format_args!("{} {message}", paint(ERROR, "error:"))),
         }
-        on_stderr(format_args!("{} {message}", paint(ERROR, "error:")));
         if let Some(hint) = &self.hint {
-            on_stderr(format_args!(
-                "{} {}",
-                paint(HINT, "hint:"),
-                sanitize::text(hint)
-            ));
+            let hint = sanitize::text(hint);
+            on_stderr(format_args!("{} {hint}", paint(HINT, "hint:")));
         }
         self.exit
     }
@@ -146,7 +143,7 @@ impl From<&Error> for Failure {
                 _ => failure,
             },
             Error::Trap { .. } => {
-                failure.with_hint("the fault is the tool's; `-vv` shows what it logged before")
+                failure.with_hint("the fault is the tool's; `-v` shows what it logged before")
             }
             Error::Workspace { .. } => {
                 failure.with_hint("`--workspace DIR` names another directory")
@@ -174,7 +171,7 @@ impl From<LoadError> for Failure {
             ),
             LoadError::Definitions { .. } => (
                 "no-definitions",
-                "the fault is the plugin's; `-vv` shows what it logged",
+                "the fault is the plugin's; `-v` shows what it logged",
             ),
             LoadError::NoTools { .. } => (
                 "no-tools",

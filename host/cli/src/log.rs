@@ -4,6 +4,7 @@ use std::io;
 
 use anstream::{AutoStream, ColorChoice};
 use tracing::Level;
+use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::fmt::time::uptime;
@@ -21,15 +22,19 @@ pub fn start(verbose: u8) {
         _ => ours(Level::TRACE).with_default(LevelFilter::DEBUG),
     };
     let colored = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+    // Guests write to the log too.
+    let fields = debug_fn(|writer, field, value| {
+        let value = format!("{value:?}");
+        match field.name() {
+            "message" => write!(writer, "{}", sanitize::line(&value)),
+            name => write!(writer, "{name}={}", sanitize::line(&value)),
+        }
+    });
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_timer(uptime())
         .with_ansi(colored)
-        // Guests write to the log too.
-        .fmt_fields(debug_fn(|writer, field, value| match field.name() {
-            "message" => write!(writer, "{}", sanitize::line(&format!("{value:?}"))),
-            name => write!(writer, "{name}={}", sanitize::line(&format!("{value:?}"))),
-        }));
+        .fmt_fields(fields.delimited(" "));
     tracing_subscriber::registry()
         .with(shown)
         .with(lines)

@@ -2,6 +2,7 @@
 
 mod decide;
 mod prompt;
+mod report;
 mod request;
 mod rerun;
 mod show;
@@ -18,6 +19,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::sanitize;
 use decide::Decider;
+use report::Report;
 use request::Request;
 
 pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -45,11 +47,12 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
         .pending()
         .await
         .map_err(|error| Failure::from(&error))?;
-    out.json(&show::report(&outcome, &left, resolved.last()));
+    out.json(&Report::new(&outcome, &left, resolved.last()));
     let failed = resolved
         .iter()
         .find_map(|resolved| resolved.outcome.as_ref().err());
-    if stage.interrupt.happened() {
+    let done = failed.is_none() && left.is_empty();
+    if stage.interrupt.happened() && !done {
         return Ok(Failure::interrupted().report_on_stderr());
     }
     if !left.is_empty() {

@@ -197,6 +197,10 @@ impl EngineBuilder {
             // Host functions run on the same stack, behind the guest's part.
             .async_stack_size(self.stack_bytes + (1 << 20))
             .memory_init_cow(true)
+            // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
+            .wasm_backtrace_max_frames(None)
+            .generate_address_map(false)
+            .native_unwind_info(false)
             .allocation_strategy(InstanceAllocationStrategy::Pooling(self.pool()));
         config
     }

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::workspace::HasFiles;
 use bindings::{CustomTool, CustomToolPre};
 
-pub(crate) use call::{Call, ResolverResolution};
+pub(crate) use call::{Call, Done, ResolverResolution};
 pub(crate) use state::{Home, SessionContext, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to its end.
@@ -35,7 +35,7 @@ impl Instance {
         component: &CustomToolPre<State>,
         home: Home,
         permit: Permit,
-    ) -> Result<Self, Error> {
+    ) -> Result<Box<Self>, Error> {
         let limits = home.limits.clone();
         let mut store = Store::new(engine.wasmtime(), State::new(home));
         store.limiter(|state| &mut state.usage);
@@ -45,11 +45,11 @@ impl Instance {
         store.set_epoch_deadline(1);
         let started = call::within(&limits, None, component.instantiate_async(&mut store)).await;
         match started {
-            call::Ended::Returned(Ok(exports)) => Ok(Self {
+            call::Ended::Returned(Ok(exports)) => Ok(Box::new(Self {
                 store,
                 exports,
                 _permit: permit,
-            }),
+            })),
             call::Ended::Returned(Err(error)) => {
                 Err(failure::classify(error, store.data(), "(start)"))
             }

@@ -155,7 +155,8 @@ impl Session {
             violations,
         })?;
         let call_id = format!("call-{}", self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
-        let params = params.to_string();
+        let params = serde_json::to_string(params)
+            .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let call = Call { tool, cancel };
         let mut entered = found.slot().enter(cancel).await?;
         let (result, mut pushed) = entered
@@ -167,6 +168,24 @@ impl Session {
             details: result.details,
             pushed,
         })
+    }
+
+    /// Makes the instances that the next calls would make, so that those needn't.
+    ///
+    /// # Errors
+    /// As the first call would: [`Error::Trap`] and [`Error::Limit`].
+    pub async fn start_instances(&self) -> Result<(), Error> {
+        for slot in self.read_bindings(Bindings::slots) {
+            slot.enter(None).await?.start().await?;
+        }
+        Ok(())
+    }
+
+    /// Drops the instances that are idle and hold no volatile action: for a conversation that pauses.
+    pub fn drop_idle_instances(&self) {
+        for slot in self.read_bindings(Bindings::slots) {
+            slot.make_room();
+        }
     }
 
     fn slot(&self, plugin: &Plugin, policy: Policy) -> Result<Arc<slot::Slot>, Error> {

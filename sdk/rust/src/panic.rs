@@ -1,14 +1,12 @@
 //! Panics, told in one line that names the tool.
 //!
-//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose last line the host adds to its
-//! own report, and to the host's log.
+//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose end the host adds to its own
+//! report and to its log.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
-
-use crate::log;
 
 thread_local! {
     /// The tool that is at work; none while the tools are being defined.
@@ -42,7 +40,6 @@ fn tell(info: &PanicHookInfo<'_>) {
         message(info.payload()),
     );
     eprintln!("{line}");
-    log::error(line);
 }
 
 fn message(payload: &dyn Any) -> &str {

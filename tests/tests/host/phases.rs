@@ -165,8 +165,9 @@ async fn what_was_opened_for_writing_in_apply_cannot_write_in_a_later_preview() 
         let before = snapshot(puppet.workspace());
         for leak in leaks {
             let said = puppet.text(json!([leak])).await;
-            let refused = said.contains("Read-only") || said.contains("read-only");
-            assert!(refused, "{leak} after {hold}: {said}");
+            // A held file of the standard library hides the reason in some versions of the C library.
+            assert!(said.starts_with("error:"), "{leak} after {hold}: {said}");
+            assert!(leak["do"] == "hold-write" || said.to_lowercase().contains("read-only"), "{leak} after {hold}: {said}");
             assert_eq!(snapshot(puppet.workspace()), before, "{leak} after {hold}");
         }
     }

@@ -1,17 +1,15 @@
-//! What a call and its resolutions gave, for people and for programs.
+//! What a call and its resolutions gave, for people.
 
 use std::fmt::Display;
 use std::sync::Arc;
 
-use airlock_host::{CallOutcome, Content, PendingAction, StackedAction};
-use serde_json::{Value, json};
+use airlock_host::{Content, PendingAction};
 
-use super::decide::Resolved;
 use crate::output::Output;
 use crate::sanitize;
 use crate::style::{BOLD, DIM, paint};
 
-/// A result's blocks, for people.
+/// A result's blocks.
 pub fn content(out: &mut Output, content: &[Content]) {
     for block in content {
         match block {
@@ -41,7 +39,7 @@ fn describe(content: &Content) -> String {
     }
 }
 
-/// What waits for a decision, for people.
+/// What waits for a decision.
 pub fn pending(out: &mut Output, pushed: &[Arc<PendingAction>]) {
     if pushed.is_empty() {
         return;
@@ -64,45 +62,4 @@ fn origin(action: &PendingAction) -> impl Display {
     };
     let tool = sanitize::line(&action.source_tool_name);
     format!("from {tool}, {lifetime}, id {}", action.id)
-}
-
-/// The object for programs.
-pub fn report(outcome: &CallOutcome, left: &[StackedAction], resolved: Option<&Resolved>) -> Value {
-    json!({
-        "content": outcome.content,
-        "details": outcome.details,
-        "isError": false,
-        "pending": left.iter().map(|stacked| pending_object(&stacked.action)).collect::<Vec<_>>(),
-        "resolved": resolved.map(resolution_object),
-    })
-}
-
-fn pending_object(action: &PendingAction) -> Value {
-    json!({
-        "id": action.id,
-        "label": action.label,
-        "sourceToolName": action.source_tool_name,
-        "details": action.details,
-        "durable": action.is_durable(),
-    })
-}
-
-fn resolution_object(resolved: &Resolved) -> Value {
-    match &resolved.outcome {
-        Ok(outcome) => json!({
-            "content": outcome.content,
-            "details": outcome.details,
-            "isError": false,
-        }),
-        Err(error) => json!({
-            "content": [Content::text(error.to_string())],
-            "details": {
-                "action": resolved.decision,
-                "reason": resolved.reason,
-                "sourceToolName": resolved.action.source_tool_name,
-                "label": resolved.action.label,
-            },
-            "isError": true,
-        }),
-    }
 }

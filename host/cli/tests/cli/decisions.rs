@@ -1,8 +1,10 @@
 //! `--apply` and `--discard`, on real files.
 
 use std::fs;
+use std::fs::File;
+use std::process::Stdio;
 
-use crate::airlock::{RENAME, airlock_in, folder, names};
+use crate::airlock::{RENAME, airlock_in, command, folder, names};
 
 #[test]
 fn only_an_apply_changes_files() {
@@ -76,4 +78,28 @@ fn swapped_files_keep_what_is_in_them() {
         fs::read_to_string(folder.path().join("b-a")).unwrap(),
         "a-b"
     );
+}
+
+#[test]
+fn what_can_not_be_printed_is_decided_all_the_same() {
+    let check = |stdout: Stdio, code: i32, stderr: &str| {
+        let folder = folder(&["a.jpeg"]);
+        let mut command = command(folder.path());
+        command.args(["run", "batch-rename", RENAME, "--apply", "yes"]);
+        let output = command
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(code), stderr));
+        assert_eq!(names(&folder), ["a.jpg"]);
+    };
+    // Whose reader had enough, as in `airlock … | head -0`.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    check(writer.into(), 0, "");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let message = "error: could not write the output: No space left on device (os error 28)\n";
+    check(full.into(), 1, message);
 }

@@ -179,7 +179,7 @@ fn three_where_the_plugin_is_not_loaded() {
 
 #[test]
 fn four_where_a_limit_or_a_crash_ends_it() {
-    let faulty = "hint: the fault is the tool's; `-vv` shows what it logged before";
+    let faulty = "hint: the fault is the tool's; `-v` shows what it logged before";
     check(
         puppet(json!([{"do": "spin"}]), &["--timeout", "0.3"]).run(),
         4,
@@ -217,7 +217,7 @@ fn four_where_a_limit_or_a_crash_ends_it() {
     let ran = puppet(push, &["--timeout", "0.3", "--apply", "yes"]).run();
     assert!(
         ran.stderr
-            .starts_with("error: Apply failed: tool `puppet` was stopped"),
+            .starts_with("error: Apply failed: tool `custom_tool` was stopped"),
         "{ran:#?}"
     );
     assert_eq!(ran.code, 4);

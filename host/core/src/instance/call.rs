@@ -1,7 +1,9 @@
 //! One call into a guest, from the deadline that is set before it to the sense that is made of its end.
 
-use std::future::{Future, pending};
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +41,13 @@ pub(super) async fn within<T>(
     cancel: Option<&CancellationToken>,
     running: impl Future<Output = T>,
 ) -> Ended<T> {
+    let mut running = pin!(running);
+    // Most calls return when first polled, in less than an epoch's tick or in host calls that don't wait. Those need no
+    // timers, and setting up two costs as much as a small guest's whole work.
+    let first = poll_fn(|context| Poll::Ready(running.as_mut().poll(context))).await;
+    if let Poll::Ready(returned) = first {
+        return Ended::Returned(returned);
+    }
     let cancelled = async {
         match cancel {
             Some(cancel) => cancel.cancelled().await,
@@ -47,7 +56,7 @@ pub(super) async fn within<T>(
         tokio::time::sleep(limits.cancel_grace).await;
     };
     tokio::select! {
-        // Most calls return when first polled, and then neither timer is ever armed.
+        // A guest that has returned has returned, whatever else happened meanwhile.
         biased;
         returned = running => Ended::Returned(returned),
         () = cancelled => Ended::Cancelled,
@@ -56,10 +65,10 @@ pub(super) async fn within<T>(
 }
 
 /// An instance, and what a call into it gave. There is no instance after a call that didn't come to its end.
-pub(crate) type Done<T> = (Option<Instance>, Result<T, Error>);
+pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 
 impl Instance {
-    pub async fn definitions(mut self) -> Result<Vec<ToolDefinition>, Error> {
+    pub async fn definitions(mut self: Box<Self>) -> Result<Vec<ToolDefinition>, Error> {
         let call = Call {
             tool: "(definitions)",
             cancel: None,
@@ -72,7 +81,7 @@ impl Instance {
     }
 
     pub async fn execute(
-        mut self,
+        mut self: Box<Self>,
         call: &Call<'_>,
         call_id: &str,
         params: &str,
@@ -92,7 +101,11 @@ impl Instance {
         (instance, result.map(|result| (result, pushed)))
     }
 
-    pub async fn apply(mut self, call: &Call<'_>, resolution: &Resolution) -> Done<ToolResult> {
+    pub async fn apply(
+        mut self: Box<Self>,
+        call: &Call<'_>,
+        resolution: &Resolution,
+    ) -> Done<ToolResult> {
         self.begin(call, Phase::Apply);
         let limits = Arc::clone(&self.store.data().home.limits);
         let guest = self.exports.airlock_tool_resolver();
@@ -104,7 +117,7 @@ impl Instance {
     }
 
     pub async fn reject(
-        mut self,
+        mut self: Box<Self>,
         call: &Call<'_>,
         resolution: &Resolution,
     ) -> Done<Option<ToolResult>> {
@@ -128,7 +141,7 @@ impl Instance {
         self.store.data_mut().begin_call(call.tool, phase, call.cancel.cloned());
     }
 
-    fn end<T>(mut self, call: &Call<'_>, ended: Ended<wasmtime::Result<T>>) -> Done<T> {
+    fn end<T>(mut self: Box<Self>, call: &Call<'_>, ended: Ended<wasmtime::Result<T>>) -> Done<T> {
         self.store.data_mut().end_call();
         match ended {
             Ended::Returned(Ok(returned)) => (Some(self), Ok(returned)),

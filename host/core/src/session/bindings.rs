@@ -63,6 +63,10 @@ impl Bindings {
         self.tools.iter().map(|tool| &tool.definition().definition)
     }
 
+    pub fn slots(&self) -> Vec<Arc<Slot>> {
+        self.slots.values().cloned().collect()
+    }
+
     pub fn slot(&self, plugin: Digest) -> Option<Arc<Slot>> {
         self.slots.get(&plugin).cloned()
     }

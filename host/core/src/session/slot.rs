@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::{Permit, Reclaim, Reclaimed};
 use crate::error::Error;
 use crate::event::Observer;
-use crate::instance::{Home, Instance, SessionContext, VolatileActions};
+use crate::instance::{Done, Home, Instance, SessionContext, VolatileActions};
 use crate::limits::{LimitKind, Limits};
 use crate::plugin::Plugin;
 use crate::policy::Policy;
@@ -20,7 +20,7 @@ pub(super) struct Slot {
     plugin: Plugin,
     surroundings: Surroundings,
     volatile: VolatileActions,
-    live: Mutex<Option<Instance>>,
+    live: Mutex<Option<Box<Instance>>>,
     /// Whether the engine knows that an instance may be here.
     registered: AtomicBool,
 }
@@ -70,7 +70,7 @@ impl Slot {
         })
     }
 
-    async fn make_instance(&self, cancel: Option<&CancellationToken>) -> Result<Instance, Error> {
+    async fn make_instance(&self, cancel: Option<&CancellationToken>) -> Result<Box<Instance>, Error> {
         let permit = unless_cancelled(cancel, self.permit()).await??;
         if !self.registered.swap(true, Ordering::SeqCst) {
             let holder: Weak<dyn Reclaim> = self.this.clone();
@@ -140,15 +140,25 @@ pub(super) struct Entered<'a> {
     slot: &'a Slot,
     cancel: Option<&'a CancellationToken>,
     /// Always there until it is dropped.
-    live: Option<MutexGuard<'a, Option<Instance>>>,
+    live: Option<MutexGuard<'a, Option<Box<Instance>>>>,
 }
 
 impl Entered<'_> {
+    /// Makes the instance where there is none.
+    pub async fn start(&mut self) -> Result<(), Error> {
+        if let Some(live) = self.live.as_mut()
+            && live.is_none()
+        {
+            **live = Some(self.slot.make_instance(self.cancel).await?);
+        }
+        Ok(())
+    }
+
     /// Makes one call, in the live instance where there is one. The instance stays if the call came to its end; where this future is
     /// dropped in the middle, the instance goes with it.
     pub async fn run<T>(
         &mut self,
-        call: impl AsyncFnOnce(Instance) -> (Option<Instance>, Result<T, Error>),
+        call: impl AsyncFnOnce(Box<Instance>) -> Done<T>,
     ) -> Result<T, Error> {
         let instance = match self.live.as_mut().and_then(|live| live.take()) {
             Some(instance) => instance,
@@ -175,8 +185,8 @@ impl Drop for Entered<'_> {
 }
 
 impl Slot {
-    /// Drops an idle instance, for somebody who waits. The engine still lists this slot, and finds it empty later.
-    fn make_room(&self) {
+    /// Drops an idle instance that holds no volatile action. The engine still lists this slot, and finds it empty later.
+    pub fn make_room(&self) {
         if let Ok(mut live) = self.live.try_lock()
             && self.volatile.is_empty()
         {

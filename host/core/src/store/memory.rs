@@ -138,20 +138,19 @@ impl PendingStore for MemoryStore {
         capacity: usize,
     ) -> Result<(), StoreError> {
         self.with(|sessions| {
-            if !sessions.contains_key(session) {
-                sessions.insert(session.clone(), Stack::default());
+            let stack = match sessions.get_mut(session) {
+                Some(stack) => stack,
+                None => sessions.entry(session.clone()).or_default(),
+            };
+            if stack.pending.len() + stack.resolving.len() >= capacity {
+                return Err(StoreError::Full { capacity });
             }
-            match sessions.get_mut(session) {
-                Some(stack) if stack.pending.len() + stack.resolving.len() < capacity => {
-                    stack.pending.push(StackedAction {
-                        action,
-                        attempts: 0,
-                        last_error: None,
-                    });
-                    Ok(())
-                }
-                _ => Err(StoreError::Full { capacity }),
-            }
+            stack.pending.push(StackedAction {
+                action,
+                attempts: 0,
+                last_error: None,
+            });
+            Ok(())
         })
     }
 

@@ -1,0 +1,30 @@
+//! Loads a plugin, previews on a directory, shows what is pending and applies it.
+//!
+//! ```text
+//! cargo run --release --example embed -- plugins/batch-rename/batch_rename.wasm photos
+//! ```
+
+use airlock_host::{Engine, Plugin, Resolution, Session};
+use serde_json::json;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let (Some(component), Some(workspace)) = (args.next(), args.next()) else {
+        return Err("usage: embed COMPONENT WORKSPACE".into());
+    };
+
+    let engine = Engine::new()?;
+    let plugin = Plugin::load(&engine, component).await?;
+    let session = Session::builder().workspace(workspace).plugin(&plugin).open()?;
+
+    let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
+    let preview = session.call("batch_rename_preview", &params).await?;
+    println!("{}", preview.text());
+    for pending in session.pending().await? {
+        println!("waits for a decision: {}", pending.action.label);
+        let done = session.resolve(Resolution::apply("the names are right")).await?;
+        println!("{}", done.text());
+    }
+    Ok(())
+}
