@@ -16,14 +16,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let engine = Engine::new()?;
     let plugin = Plugin::load(&engine, component).await?;
-    let session = Session::builder().workspace(workspace).plugin(&plugin).open()?;
+    let session = Session::builder()
+        .workspace(workspace)
+        .plugin(&plugin)
+        .open()?;
 
     let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
     let preview = session.call("batch_rename_preview", &params).await?;
     println!("{}", preview.text());
     for pending in session.pending().await? {
         println!("waits for a decision: {}", pending.action.label);
-        let done = session.resolve(Resolution::apply("the names are right")).await?;
+        let done = session
+            .resolve(Resolution::apply("the names are right"))
+            .await?;
         println!("{}", done.text());
     }
     Ok(())

@@ -21,6 +21,9 @@ use tokio::runtime::Runtime;
 /// How often both sides are measured in turn.
 const ROUNDS: usize = 41;
 
+/// The most actions that are pending at one time.
+const STACK: usize = 20;
+
 /// What is compared.
 #[derive(Clone, Copy)]
 enum Case {
@@ -61,7 +64,11 @@ impl Ours {
             pending_actions: usize::MAX,
             ..Limits::default()
         };
-        let engine = Engine::builder().limits(limits).cache(compiled.unwrap()).build().unwrap();
+        let engine = Engine::builder()
+            .limits(limits)
+            .cache(compiled.unwrap())
+            .build()
+            .unwrap();
         let plugin = Plugin::load(&engine, component("bench")).await.unwrap();
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
@@ -72,7 +79,11 @@ impl Ours {
             .unwrap();
         let tags = ["alpha", "beta", "gamma", "delta", "epsilon"];
         let params = json!({"title": "A title of some length, or so", "count": 3, "tags": tags});
-        assert!((95..=105).contains(&params.to_string().len()), "{}", params.to_string().len());
+        assert!(
+            (95..=105).contains(&params.to_string().len()),
+            "{}",
+            params.to_string().len()
+        );
         Self {
             engine,
             session,
@@ -85,13 +96,14 @@ impl Ours {
     async fn time(&self, case: Case, count: u64) -> Duration {
         match case {
             Case::Execute => {
-                self.session.call("bench", &self.params).await.unwrap();
-                let began = Instant::now();
-                for _ in 0..count {
-                    self.session.call("bench", &self.params).await.unwrap();
+                let mut took = Duration::ZERO;
+                for actions in stacks(count) {
+                    self.push(1).await;
+                    let began = Instant::now();
+                    self.push(actions).await;
+                    took += began.elapsed();
+                    self.store.forget(self.session.id());
                 }
-                let took = began.elapsed();
-                self.store.forget(self.session.id());
                 took
             }
             Case::Instantiate => {
@@ -104,15 +116,16 @@ impl Ours {
                 began.elapsed()
             }
             Case::Reject => {
-                for _ in 0..count {
-                    self.session.call("bench", &self.params).await.unwrap();
+                let mut took = Duration::ZERO;
+                for actions in stacks(count) {
+                    self.push(actions).await;
+                    let began = Instant::now();
+                    for _ in 0..actions {
+                        let resolution = Resolution::discard("a benchmark says so");
+                        self.session.resolve(resolution).await.unwrap();
+                    }
+                    took += began.elapsed();
                 }
-                let began = Instant::now();
-                for _ in 0..count {
-                    self.session.resolve(Resolution::discard("a benchmark says so")).await.unwrap();
-                }
-                let took = began.elapsed();
-                self.store.forget(self.session.id());
                 took
             }
             Case::Load => {
@@ -125,6 +138,21 @@ impl Ours {
             }
         }
     }
+}
+
+impl Ours {
+    async fn push(&self, actions: u64) {
+        for _ in 0..actions {
+            self.session.call("bench", &self.params).await.unwrap();
+        }
+    }
+}
+
+/// How many actions to have on the stack at one time, until all were: a conversation has a few, not thousands.
+fn stacks(count: u64) -> impl Iterator<Item = u64> {
+    (0..count)
+        .step_by(STACK)
+        .map(move |done| (count - done).min(STACK as u64))
 }
 
 fn main() {
@@ -140,10 +168,14 @@ fn main() {
     for case in Case::ALL {
         let mut group = criterion.benchmark_group(case.facts().0);
         group.bench_function("ours", |bencher| {
-            bencher.to_async(&runtime).iter_custom(async |count| ours.time(case, count).await);
+            bencher
+                .to_async(&runtime)
+                .iter_custom(async |count| ours.time(case, count).await);
         });
         group.bench_function("bare", |bencher| {
-            bencher.to_async(&runtime).iter_custom(async |count| bare.time(case, count).await);
+            bencher
+                .to_async(&runtime)
+                .iter_custom(async |count| bare.time(case, count).await);
         });
     }
     criterion.final_summary();
@@ -152,7 +184,9 @@ fn main() {
 
 /// A table of medians over rounds in which both sides take turns.
 async fn ratios(ours: &Ours, bare: &Bare) -> String {
-    let mut table = String::from("\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n");
+    let mut table = String::from(
+        "\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n",
+    );
     for case in Case::ALL {
         let (name, count, promised) = case.facts();
         let mut rounds = Vec::with_capacity(ROUNDS);
@@ -165,12 +199,22 @@ async fn ratios(ours: &Ours, bare: &Bare) -> String {
                 let b = bare.time(case, count).await;
                 (ours.time(case, count).await, b)
             };
-            rounds.push((a.as_secs_f64() / count as f64, b.as_secs_f64() / count as f64));
+            rounds.push((
+                a.as_secs_f64() / count as f64,
+                b.as_secs_f64() / count as f64,
+            ));
         }
         let ratio = quartiles(rounds.iter().map(|(a, b)| a / b));
         let micros = |side: [f64; 3]| format!("{:.2} us", side[1] * 1e6);
-        let (a, b) = (quartiles(rounds.iter().map(|it| it.0)), quartiles(rounds.iter().map(|it| it.1)));
-        let verdict = if ratio[1] <= promised { "within" } else { "missed" };
+        let (a, b) = (
+            quartiles(rounds.iter().map(|it| it.0)),
+            quartiles(rounds.iter().map(|it| it.1)),
+        );
+        let verdict = if ratio[1] <= promised {
+            "within"
+        } else {
+            "missed"
+        };
         let _ = writeln!(
             table,
             "| {name} | {} | {} | {:.2}x ({:.2} to {:.2}) | {promised}x: {verdict} |",

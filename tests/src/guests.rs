@@ -15,7 +15,11 @@ pub fn component(name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     let path = target.join("guests").join(format!("{name}.wasm"));
-    assert!(path.exists(), "no {}: run tests/build-guests", path.display());
+    assert!(
+        path.exists(),
+        "no {}: run tests/build-guests",
+        path.display()
+    );
     path
 }
 
@@ -27,8 +31,8 @@ pub fn engine() -> &'static Engine {
 
 /// A guest as a plugin of [`engine`], compiled once for all tests of a process.
 pub async fn plugin(name: &'static str) -> Plugin {
-    static PLUGINS: LazyLock<Mutex<HashMap<&'static str, Arc<OnceCell<Plugin>>>>> =
-        LazyLock::new(Mutex::default);
+    type Loading = HashMap<&'static str, Arc<OnceCell<Plugin>>>;
+    static PLUGINS: LazyLock<Mutex<Loading>> = LazyLock::new(Mutex::default);
     let cell = Arc::clone(PLUGINS.lock().await.entry(name).or_default());
     let load = async || Plugin::load(engine(), component(name)).await.expect(name);
     cell.get_or_init(load).await.clone()

@@ -81,13 +81,18 @@ impl Puppet {
     /// As the apply.
     pub async fn apply(&self, steps: Value) -> Result<ResolutionOutcome, Error> {
         self.push(durable("Steps", steps)).await;
-        self.session.resolve(Resolution::apply("a test says so")).await
+        self.session
+            .resolve(Resolution::apply("a test says so"))
+            .await
     }
 
     /// The labels of what is pending, topmost first.
     pub async fn labels(&self) -> Vec<String> {
         let pending = self.session.pending().await.expect("the store can be read");
-        pending.iter().map(|stacked| stacked.action.label.clone()).collect()
+        pending
+            .iter()
+            .map(|stacked| stacked.action.label.clone())
+            .collect()
     }
 }
 

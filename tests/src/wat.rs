@@ -30,9 +30,15 @@ pub fn component(module: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     let wit = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
     let (package, _) = resolve.push_path(wit).expect("the world parses");
-    let world = resolve.select_world(&[package], Some("custom-tool")).expect("the world is there");
-    embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8).expect("it can be embedded");
-    let encoder = ComponentEncoder::default().validate(true).module(&core).expect("the module fits");
+    let world = resolve
+        .select_world(&[package], Some("custom-tool"))
+        .expect("the world is there");
+    embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8)
+        .expect("it can be embedded");
+    let encoder = ComponentEncoder::default()
+        .validate(true)
+        .module(&core)
+        .expect("the module fits");
     let mut encoder = encoder;
     encoder.encode().expect("it can be encoded")
 }

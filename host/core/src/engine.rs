@@ -169,7 +169,8 @@ impl EngineBuilder {
     /// # Errors
     /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
-        let failed = |error: wasmtime::Error| Error::host("could not start the WebAssembly engine", error);
+        let failed =
+            |error: wasmtime::Error| Error::host("could not start the WebAssembly engine", error);
         let wasmtime = wasmtime::Engine::new(&self.config()).map_err(failed)?;
         let linker = crate::instance::linker(&wasmtime).map_err(failed)?;
         ticker::start(&wasmtime)

@@ -21,10 +21,17 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// A new id; later ones sort behind earlier ones.
-            pub(crate) fn generate() -> Self {
+            /// A new id (UUID version 7): those of later milliseconds sort behind those of earlier ones.
+            pub(crate) fn generate(now: SystemTime) -> Self {
+                let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let timestamp = uuid::Timestamp::from_unix_time(
+                    since_epoch.as_secs(),
+                    since_epoch.subsec_nanos(),
+                    0,
+                    0,
+                );
                 let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
-                let text: &str = uuid::Uuid::now_v7().hyphenated().encode_lower(&mut text);
+                let text: &str = uuid::Uuid::new_v7(timestamp).hyphenated().encode_lower(&mut text);
                 Self(text.into())
             }
 
@@ -68,7 +75,6 @@ id! {
     /// Identifies one session. Two sessions with the same id share one stack of pending actions.
     SessionId
 }
-
 
 /// A preview that waits for a decision.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,8 +17,8 @@ use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
 
 pub use cache::CompileCache;
-pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 pub(crate) use definition::resolve_definition;
+pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 pub(crate) use schema::ParamsSchema;
 pub use world::WORLD_VERSION;
 

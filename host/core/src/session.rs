@@ -62,7 +62,10 @@ impl Session {
 
     /// The workspace's absolute path.
     pub fn workspace(&self) -> Option<&Path> {
-        self.inner.workspace.as_ref().map(|workspace| workspace.path())
+        self.inner
+            .workspace
+            .as_ref()
+            .map(|workspace| workspace.path())
     }
 
     /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the reason.
@@ -93,7 +96,10 @@ impl Session {
     pub fn tools_named(&self, names: &[&str]) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();
-            tools.filter(|tool| names.contains(&tool.name.as_str())).cloned().collect()
+            tools
+                .filter(|tool| names.contains(&tool.name.as_str()))
+                .cloned()
+                .collect()
         })
     }
 
@@ -145,7 +151,10 @@ impl Session {
         let found = self.read_bindings(|bindings| {
             bindings.find(tool).ok_or_else(|| Error::UnknownTool {
                 name: tool.to_owned(),
-                known: bindings.definitions().map(|tool| tool.name.clone()).collect(),
+                known: bindings
+                    .definitions()
+                    .map(|tool| tool.name.clone())
+                    .collect(),
             })
         });
         let found = found?;
@@ -154,7 +163,10 @@ impl Session {
             tool: tool.to_owned(),
             violations,
         })?;
-        let call_id = format!("call-{}", self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
+        let call_id = format!(
+            "call-{}",
+            self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
+        );
         let params = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let call = Call { tool, cancel };
@@ -192,13 +204,17 @@ impl Session {
         let inner = &self.inner;
         let roots = builder::roots(plugin, &policy, inner.workspace.as_ref())?;
         Ok(Arc::new_cyclic(|this| {
-            slot::Slot::new(this.clone(), plugin.clone(), slot::Surroundings {
-                policy,
-                roots: Arc::new(roots),
-                limits: Arc::clone(&inner.limits),
-                observer: inner.observer.clone(),
-                session: Arc::clone(&inner.context),
-            })
+            slot::Slot::new(
+                this.clone(),
+                plugin.clone(),
+                slot::Surroundings {
+                    policy,
+                    roots: Arc::new(roots),
+                    limits: Arc::clone(&inner.limits),
+                    observer: inner.observer.clone(),
+                    session: Arc::clone(&inner.context),
+                },
+            )
         }))
     }
 
@@ -207,11 +223,23 @@ impl Session {
     }
 
     fn read_bindings<R>(&self, body: impl FnOnce(&Bindings) -> R) -> R {
-        body(&self.inner.bindings.read().unwrap_or_else(PoisonError::into_inner))
+        body(
+            &self
+                .inner
+                .bindings
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     fn write_bindings<R>(&self, body: impl FnOnce(&mut Bindings) -> R) -> R {
-        body(&mut self.inner.bindings.write().unwrap_or_else(PoisonError::into_inner))
+        body(
+            &mut self
+                .inner
+                .bindings
+                .write()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 }
 

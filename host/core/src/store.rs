@@ -112,7 +112,9 @@ pub struct Lease {
 #[non_exhaustive]
 pub enum StoreError {
     /// The session holds as many pending actions as it may.
-    #[error("this session already holds {capacity} pending actions, the most that it may; resolve some first")]
+    #[error(
+        "this session already holds {capacity} pending actions, the most that it may; resolve some first"
+    )]
     Full {
         /// The most that the session may hold.
         capacity: usize,

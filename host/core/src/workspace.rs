@@ -78,7 +78,9 @@ struct Budget(Arc<AtomicU64>);
 impl Budget {
     fn spend(&self, bytes: u64) -> Result<(), ErrorCode> {
         self.0
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(bytes))
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(bytes)
+            })
             .map(drop)
             .map_err(|_| ErrorCode::Quota)
     }

@@ -85,7 +85,11 @@ impl Bare {
                 let began = Instant::now();
                 for _ in 0..count {
                     let resolver = tool.airlock_tool_resolver();
-                    resolver.call_reject(&mut store, &resolution).await.unwrap().unwrap();
+                    resolver
+                        .call_reject(&mut store, &resolution)
+                        .await
+                        .unwrap()
+                        .unwrap();
                 }
                 began.elapsed()
             }
@@ -102,7 +106,9 @@ impl Bare {
 
     async fn instantiate(&self) -> (Store<State>, CustomTool) {
         let state = State {
-            wasi: WasiCtx::builder().allow_blocking_current_thread(true).build(),
+            wasi: WasiCtx::builder()
+                .allow_blocking_current_thread(true)
+                .build(),
             table: ResourceTable::new(),
         };
         let mut store = Store::new(&self.engine, state);
@@ -114,7 +120,11 @@ impl Bare {
 
     async fn execute(&self, store: &mut Store<State>, tool: &CustomTool) {
         let guest = tool.airlock_tool_tool();
-        guest.call_execute(store, "call-1", "bench", &self.params).await.unwrap().unwrap();
+        guest
+            .call_execute(store, "call-1", "bench", &self.params)
+            .await
+            .unwrap()
+            .unwrap();
     }
 }
 

@@ -13,7 +13,9 @@ fn engine(folder: &Path) -> Engine {
 }
 
 async fn load(folder: &Path) -> Plugin {
-    Plugin::load(&engine(folder), component("misfits")).await.unwrap()
+    Plugin::load(&engine(folder), component("misfits"))
+        .await
+        .unwrap()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -38,7 +40,10 @@ async fn a_second_load_gives_the_same_plugin_without_writing_an_entry() {
     assert_eq!(fs::metadata(&entry).unwrap().modified().unwrap(), written);
     assert_eq!(first.digest(), second.digest());
     assert_eq!(first.rejected(), second.rejected());
-    assert_eq!(first.tools().collect::<Vec<_>>(), second.tools().collect::<Vec<_>>());
+    assert_eq!(
+        first.tools().collect::<Vec<_>>(),
+        second.tools().collect::<Vec<_>>()
+    );
     assert_eq!(first.imports(), second.imports());
 }
 
@@ -92,7 +97,10 @@ async fn an_entry_cannot_be_passed_off_as_another_plugins() {
     let misfits = entry(folder.path());
     let engine = engine(folder.path());
     Plugin::load(&engine, component("puppet")).await.unwrap();
-    let puppet = entries(folder.path()).into_iter().find(|path| *path != misfits).unwrap();
+    let puppet = entries(folder.path())
+        .into_iter()
+        .find(|path| *path != misfits)
+        .unwrap();
     fs::copy(&misfits, &puppet).unwrap();
     let loaded = Plugin::load(&engine, component("puppet")).await.unwrap();
     assert_eq!(loaded.tools().next().unwrap().name, "puppet");

@@ -39,9 +39,13 @@ async fn sessions_are_send_and_run_in_parallel() {
 #[tokio::test]
 async fn guests_share_no_memory_and_no_stack_across_sessions() {
     let (one, other) = (Puppet::new().await, Puppet::new().await);
-    one.text(json!([{"do": "remember", "key": "k", "value": "one"}])).await;
+    one.text(json!([{"do": "remember", "key": "k", "value": "one"}]))
+        .await;
     one.push(durable("One's", json!([]))).await;
-    assert_eq!(other.text(json!([{"do": "recall", "key": "k"}])).await, "none");
+    assert_eq!(
+        other.text(json!([{"do": "recall", "key": "k"}])).await,
+        "none"
+    );
     assert!(other.labels().await.is_empty());
 }
 
@@ -64,11 +68,19 @@ async fn thousands_of_sessions_are_open_at_one_time_and_each_works() {
     let sessions: Vec<Session> = (0..5000)
         .map(|number| {
             let id = SessionId::from(format!("session-{number}"));
-            Session::builder().id(id).workspace(workspace.path()).plugin(&puppet).open().unwrap()
+            Session::builder()
+                .id(id)
+                .workspace(workspace.path())
+                .plugin(&puppet)
+                .open()
+                .unwrap()
         })
         .collect();
     for session in sessions.iter().step_by(7) {
-        let info = session.call("puppet", &json!({"steps": [{"do": "session"}]})).await.unwrap();
+        let info = session
+            .call("puppet", &json!({"steps": [{"do": "session"}]}))
+            .await
+            .unwrap();
         assert!(info.text().contains(session.id().as_str()));
     }
 }

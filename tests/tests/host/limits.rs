@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use airlock_host::{Engine, Error, Event, LimitKind, Limits, LoadError, Plugin, Resolution, Session};
+use airlock_host::{
+    Engine, Error, Event, LimitKind, Limits, LoadError, Plugin, Resolution, Session,
+};
 use airlock_tests::{Puppet, component, durable, engine, wat};
 use serde_json::{Value, json};
 
@@ -16,14 +18,33 @@ async fn check(limits: Limits, steps: Value, kind: LimitKind, said: &str) {
     let bystander = Puppet::new().await;
     let error = puppet.call(steps.clone()).await.unwrap_err();
     assert_limit(&error, kind, said);
-    assert_eq!(puppet.text(json!([{"do": "text", "text": "still here"}])).await, "still here");
+    assert_eq!(
+        puppet
+            .text(json!([{"do": "text", "text": "still here"}]))
+            .await,
+        "still here"
+    );
 
     puppet.push(durable("Harm", steps)).await;
-    let error = puppet.session.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = puppet
+        .session
+        .resolve(Resolution::apply(""))
+        .await
+        .unwrap_err();
     assert_limit(error.root(), kind, said);
-    assert!(error.to_string().starts_with("Apply failed: tool `custom_tool` "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("Apply failed: tool `custom_tool` "),
+        "{error}"
+    );
     assert_eq!(puppet.labels().await, ["Harm"]);
-    assert_eq!(bystander.text(json!([{"do": "text", "text": "unharmed"}])).await, "unharmed");
+    assert_eq!(
+        bystander
+            .text(json!([{"do": "text", "text": "unharmed"}]))
+            .await,
+        "unharmed"
+    );
 }
 
 fn assert_limit(error: &Error, expected: LimitKind, said: &str) {
@@ -42,7 +63,13 @@ async fn wall_clock_ends_pure_computation_and_a_blocked_host_call_alike() {
             ..Limits::default()
         };
         let began = Instant::now();
-        check(limits, json!([{"do": step}]), LimitKind::CallTime, "was stopped after 0.2 s").await;
+        check(
+            limits,
+            json!([{"do": step}]),
+            LimitKind::CallTime,
+            "was stopped after 0.2 s",
+        )
+        .await;
         assert!(began.elapsed() < Duration::from_secs(20), "{step}");
     }
 }
@@ -74,7 +101,13 @@ async fn a_guest_that_computes_without_end_does_not_stall_another_session() {
 async fn a_named_pipe_in_the_workspace_is_not_opened() {
     let puppet = Puppet::new().await;
     let pipe = puppet.workspace().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     for step in [
         json!({"do": "fs", "op": "read", "path": "pipe"}),
         json!({"do": "fs", "op": "append", "path": "pipe", "text": "x"}),
@@ -91,16 +124,30 @@ async fn memory() {
         ..Limits::default()
     };
     let eat = json!([{"do": "allocate", "mib": 64}]);
-    check(limits.clone(), eat, LimitKind::Memory, "needs more than its 32 MiB of memory").await;
+    check(
+        limits.clone(),
+        eat,
+        LimitKind::Memory,
+        "needs more than its 32 MiB of memory",
+    )
+    .await;
     let puppet = Puppet::limited(limits).await;
-    let said = puppet.text(json!([{"do": "allocate", "mib": 64, "gently": true}, {"do": "allocate", "mib": 8}])).await;
+    let said = puppet
+        .text(json!([{"do": "allocate", "mib": 64, "gently": true}, {"do": "allocate", "mib": 8}]))
+        .await;
     assert!(said.starts_with("allocation refused"), "{said}");
     assert!(said.ends_with("allocated 8 MiB"), "{said}");
 }
 
 #[tokio::test]
 async fn stack_depth() {
-    check(Limits::default(), json!([{"do": "recurse"}]), LimitKind::Stack, "used up its stack").await;
+    check(
+        Limits::default(),
+        json!([{"do": "recurse"}]),
+        LimitKind::Stack,
+        "used up its stack",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -111,15 +158,34 @@ async fn host_memory_that_a_guest_passes_and_the_size_of_a_result() {
         ..Limits::default()
     };
     let steps = |bytes: usize| json!([{"do": "result-bytes", "bytes": bytes}]);
-    check(limits.clone(), steps(2 << 20), LimitKind::ResultBytes, "returned 2097152 bytes, 1048576 is the most").await;
-    check(limits.clone(), steps(8 << 20), LimitKind::HostcallBytes, "passed more than 4194304 bytes").await;
+    check(
+        limits.clone(),
+        steps(2 << 20),
+        LimitKind::ResultBytes,
+        "returned 2097152 bytes, 1048576 is the most",
+    )
+    .await;
+    check(
+        limits.clone(),
+        steps(8 << 20),
+        LimitKind::HostcallBytes,
+        "passed more than 4194304 bytes",
+    )
+    .await;
     let blocks = json!([{"do": "result-blocks", "count": 300_000}]);
     let puppet = Puppet::limited(limits.clone()).await;
-    assert!(matches!(puppet.call(blocks).await, Err(Error::Limit { .. })));
+    assert!(matches!(
+        puppet.call(blocks).await,
+        Err(Error::Limit { .. })
+    ));
     // What is passed to an import is bounded in the same way.
     let label = json!([airlock_tests::push("", json!({"labelBytes": 5 << 20}))]);
     let error = Puppet::limited(limits).await.call(label).await.unwrap_err();
-    assert_limit(&error, LimitKind::HostcallBytes, "passed more than 4194304 bytes");
+    assert_limit(
+        &error,
+        LimitKind::HostcallBytes,
+        "passed more than 4194304 bytes",
+    );
 }
 
 #[tokio::test]
@@ -131,11 +197,16 @@ async fn file_handles_are_refused_above_the_limit_and_the_guest_goes_on() {
     let puppet = Puppet::limited(limits).await;
     std::fs::write(puppet.workspace().join("f"), "x").unwrap();
     for step in ["open-many", "open-many-kept"] {
-        let said = puppet.text(json!([{"do": step, "path": "f", "count": 100}])).await;
+        let said = puppet
+            .text(json!([{"do": step, "path": "f", "count": 100}]))
+            .await;
         let opened: usize = said.split(' ').nth(1).unwrap().parse().unwrap();
         // The directories themselves count.
         assert!((15..=20).contains(&opened), "{said}");
-        assert!(said.contains("error: Quota exceeded") || said.contains("uota"), "{said}");
+        assert!(
+            said.contains("error: Quota exceeded") || said.contains("uota"),
+            "{said}"
+        );
     }
     // What is kept counts in later calls too, and goes with its instance.
     let one = json!([{"do": "open-many", "path": "f", "count": 1}]);
@@ -151,9 +222,7 @@ async fn the_scratch_directory_is_full_at_its_limit() {
         ..Limits::default()
     };
     let puppet = Puppet::limited(limits).await;
-    let write = |name: &str, bytes: usize| {
-        json!({"do": "fs", "op": "write", "path": format!("/scratch/{name}"), "text": "x".repeat(bytes)})
-    };
+    let write = |name: &str, bytes: usize| json!({"do": "fs", "op": "write", "path": format!("/scratch/{name}"), "text": "x".repeat(bytes)});
     assert_eq!(puppet.text(json!([write("a", 50_000)])).await, "ok");
     let said = puppet.text(json!([write("b", 60_000)])).await;
     assert!(said.starts_with("error:"), "{said}");
@@ -172,13 +241,21 @@ async fn log_lines_of_all_kinds_are_counted_together_and_the_rest_is_dropped() {
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
     let puppet = Puppet::with(|session| {
-        session.limits(limits).observer(move |_, event| seen.lock().unwrap().push(event.clone()))
+        session
+            .limits(limits)
+            .observer(move |_, event| seen.lock().unwrap().push(event.clone()))
     })
     .await;
     for (steps, dropped) in [
         (json!([{"do": "log", "lines": 1_000_000}]), 999_990),
-        (json!([{"do": "stdout", "lines": 8}, {"do": "stderr", "lines": 8}]), 6),
-        (json!(vec![json!({"do": "progress", "message": "on"}); 15]), 5),
+        (
+            json!([{"do": "stdout", "lines": 8}, {"do": "stderr", "lines": 8}]),
+            6,
+        ),
+        (
+            json!(vec![json!({"do": "progress", "message": "on"}); 15]),
+            5,
+        ),
     ] {
         events.lock().unwrap().clear();
         puppet.call(steps).await.unwrap();
@@ -187,7 +264,10 @@ async fn log_lines_of_all_kinds_are_counted_together_and_the_rest_is_dropped() {
         assert_eq!(events.len(), 10);
     }
     events.lock().unwrap().clear();
-    puppet.call(json!([{"do": "long-line", "bytes": 10_000_000}])).await.unwrap();
+    puppet
+        .call(json!([{"do": "long-line", "bytes": 10_000_000}]))
+        .await
+        .unwrap();
     let events = events.lock().unwrap();
     let [Event::Log { message, .. }] = &events[..] else {
         panic!("{events:?}");
@@ -198,15 +278,30 @@ async fn log_lines_of_all_kinds_are_counted_together_and_the_rest_is_dropped() {
 #[tokio::test]
 async fn a_guest_cannot_ask_for_much_randomness_at_once() {
     let puppet = Puppet::new().await;
-    assert!(puppet.text(json!([{"do": "random", "bytes": 32}])).await.starts_with("random 32: "));
-    assert!(puppet.call(json!([{"do": "random", "bytes": 100_000_000}])).await.is_err());
-    assert_eq!(puppet.text(json!([{"do": "text", "text": "on"}])).await, "on");
+    assert!(
+        puppet
+            .text(json!([{"do": "random", "bytes": 32}]))
+            .await
+            .starts_with("random 32: ")
+    );
+    assert!(
+        puppet
+            .call(json!([{"do": "random", "bytes": 100_000_000}]))
+            .await
+            .is_err()
+    );
+    assert_eq!(
+        puppet.text(json!([{"do": "text", "text": "on"}])).await,
+        "on"
+    );
 }
 
 /// Loads a component whose `definitions` has this body, and gives the error.
 async fn load_error(engine: &Engine, definitions: &str, extra: &str) -> LoadError {
     let bytes = wat::component(&wat::module(definitions, extra));
-    Plugin::from_bytes(engine, "hostile", bytes).await.unwrap_err()
+    Plugin::from_bytes(engine, "hostile", bytes)
+        .await
+        .unwrap_err()
 }
 
 fn definitions_limit(error: &LoadError, expected: LimitKind) {
@@ -225,9 +320,18 @@ async fn tables_cannot_grow_above_their_limit() {
 
 #[tokio::test]
 async fn a_memory_or_table_that_begins_too_large_is_refused_when_it_is_loaded() {
-    for extra in ["(table 5000000 funcref)", "(table 200000 funcref) (table 200000 funcref)"] {
+    for extra in [
+        "(table 5000000 funcref)",
+        "(table 200000 funcref) (table 200000 funcref)",
+    ] {
         let error = load_error(engine(), "unreachable", extra).await;
-        assert!(matches!(error, LoadError::NotAComponent { .. } | LoadError::Definitions { .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                LoadError::NotAComponent { .. } | LoadError::Definitions { .. }
+            ),
+            "{error}"
+        );
         assert!(error.to_string().contains("table"), "{error}");
     }
 }
@@ -237,7 +341,9 @@ async fn a_component_with_too_many_instances_is_refused_when_it_is_loaded() {
     let instances = "(core instance (instantiate $m))".repeat(5000);
     let text = format!("(component (core module $m) {instances})");
     let bytes = ::wat::parse_str(text).unwrap();
-    let error = Plugin::from_bytes(engine(), "many", bytes).await.unwrap_err();
+    let error = Plugin::from_bytes(engine(), "many", bytes)
+        .await
+        .unwrap_err();
     assert!(matches!(error, LoadError::NotAComponent { .. }), "{error}");
     assert!(error.to_string().contains("instances"), "{error}");
 }
@@ -249,11 +355,15 @@ async fn definitions_that_loop_recurse_or_flood_end_the_load_and_nothing_else() 
         ..Limits::default()
     };
     let engine = Engine::builder().limits(limits).build().unwrap();
-    let error = Plugin::load(&engine, component("bad_definitions_spin")).await.unwrap_err();
+    let error = Plugin::load(&engine, component("bad_definitions_spin"))
+        .await
+        .unwrap_err();
     definitions_limit(&error, LimitKind::CallTime);
     let error = load_error(&engine, "(call $f) i32.const 0", "(func $f (call $f))").await;
     definitions_limit(&error, LimitKind::Stack);
-    let error = Plugin::load(&engine, component("bad_definitions_trap")).await.unwrap_err();
+    let error = Plugin::load(&engine, component("bad_definitions_trap"))
+        .await
+        .unwrap_err();
     assert!(matches!(error, LoadError::Definitions { .. }), "{error}");
 }
 
@@ -264,7 +374,12 @@ async fn a_start_function_that_never_ends_is_stopped() {
         ..Limits::default()
     };
     let engine = Engine::builder().limits(limits).build().unwrap();
-    let error = load_error(&engine, "unreachable", "(func $s (loop $l br $l)) (start $s)").await;
+    let error = load_error(
+        &engine,
+        "unreachable",
+        "(func $s (loop $l br $l)) (start $s)",
+    )
+    .await;
     definitions_limit(&error, LimitKind::CallTime);
 }
 
@@ -274,7 +389,11 @@ async fn live_instances_make_room_for_each_other_unless_they_hold_volatile_actio
         call_time: SHORT,
         ..Limits::default()
     };
-    let engine = Engine::builder().limits(limits).live_instances(3).build().unwrap();
+    let engine = Engine::builder()
+        .limits(limits)
+        .live_instances(3)
+        .build()
+        .unwrap();
     let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
     let open = || Session::builder().plugin(&plugin).open().unwrap();
     let sessions: Vec<Session> = (0..10).map(|_| open()).collect();
@@ -288,11 +407,17 @@ async fn live_instances_make_room_for_each_other_unless_they_hold_volatile_actio
     for session in &sessions[..3] {
         session.call("puppet", &hold).await.unwrap();
     }
-    let error = sessions[4].call("puppet", &json!({"steps": []})).await.unwrap_err();
+    let error = sessions[4]
+        .call("puppet", &json!({"steps": []}))
+        .await
+        .unwrap_err();
     assert_limit(&error, LimitKind::LiveInstances, "could not start");
     // A decision makes room.
     sessions[0].resolve(Resolution::apply("")).await.unwrap();
-    sessions[4].call("puppet", &json!({"steps": []})).await.unwrap();
+    sessions[4]
+        .call("puppet", &json!({"steps": []}))
+        .await
+        .unwrap();
     // None of the previews was lost on the way.
     for session in &sessions[1..3] {
         session.resolve(Resolution::apply("")).await.unwrap();
@@ -308,7 +433,10 @@ async fn callers_that_wait_for_an_instance_get_one() {
             let session = Session::builder().plugin(&plugin).open().unwrap();
             tokio::spawn(async move {
                 for _ in 0..5 {
-                    session.call("puppet", &json!({"steps": [{"do": "block", "ms": 1}]})).await.unwrap();
+                    session
+                        .call("puppet", &json!({"steps": [{"do": "block", "ms": 1}]}))
+                        .await
+                        .unwrap();
                 }
             })
         })

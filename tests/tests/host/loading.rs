@@ -11,9 +11,23 @@ async fn a_plugin_knows_what_it_is() {
     assert_eq!(puppet.digest(), airlock_host::Digest::of(&bytes));
     assert_eq!(puppet.size(), bytes.len());
     assert_eq!(puppet.world_version(), WORLD_VERSION);
-    assert!(puppet.imports().iter().any(|import| import == "airlock:tool/pending-actions@0.1.0"));
-    let tools: Vec<_> = puppet.tools().map(|tool| (tool.name.as_str(), tool.traits.names())).collect();
-    assert_eq!(tools, [("puppet", vec!["deferrable", "destructive"]), ("typed", vec!["read-only"])]);
+    assert!(
+        puppet
+            .imports()
+            .iter()
+            .any(|import| import == "airlock:tool/pending-actions@0.1.0")
+    );
+    let tools: Vec<_> = puppet
+        .tools()
+        .map(|tool| (tool.name.as_str(), tool.traits.names()))
+        .collect();
+    assert_eq!(
+        tools,
+        [
+            ("puppet", vec!["deferrable", "destructive"]),
+            ("typed", vec!["read-only"])
+        ]
+    );
     assert!(puppet.rejected().is_empty());
 }
 
@@ -30,9 +44,18 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
         ("good", "Tool name \"good\" conflicts with existing tool"),
         ("resolve", "the name `resolve` is the host's own"),
         ("parameters-not-json", "its parameters schema is not JSON"),
-        ("parameters-not-object", "the `type` of its parameters schema is not \"object\""),
-        ("parameters-not-schema", "its parameters schema can't be used: /type: 12"),
-        ("parameters-endless", "the `type` of its parameters schema is not \"object\""),
+        (
+            "parameters-not-object",
+            "the `type` of its parameters schema is not \"object\"",
+        ),
+        (
+            "parameters-not-schema",
+            "its parameters schema can't be used: /type: 12",
+        ),
+        (
+            "parameters-endless",
+            "the `type` of its parameters schema is not \"object\"",
+        ),
         ("parameters-remote", "its parameters schema can't be used"),
         ("output-not-json", "its output schema is not JSON"),
         ("output-not-schema", "its output schema can't be used"),
@@ -51,7 +74,10 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
 #[tokio::test]
 async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_bound() {
     let puppet = plugin("puppet").await;
-    let (session, rejected) = Session::builder().plugin(&puppet).open_with_report().unwrap();
+    let (session, rejected) = Session::builder()
+        .plugin(&puppet)
+        .open_with_report()
+        .unwrap();
     assert!(rejected.is_empty());
     // Other bytes with the same tools, and then a plugin with a tool of its own beside bad ones.
     let mut bytes = std::fs::read(component("puppet")).unwrap();
@@ -59,11 +85,16 @@ async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_boun
     let twin = Plugin::from_bytes(engine(), "twin", bytes).await.unwrap();
     let rejected = session.bind(&twin, Policy::default()).unwrap();
     let reasons: Vec<_> = rejected.iter().map(|tool| tool.reason.as_str()).collect();
-    assert_eq!(reasons, [
-        "Tool name \"puppet\" conflicts with existing tool",
-        "Tool name \"typed\" conflicts with existing tool"
-    ]);
-    let rejected = session.bind(&plugin("misfits").await, Policy::default()).unwrap();
+    assert_eq!(
+        reasons,
+        [
+            "Tool name \"puppet\" conflicts with existing tool",
+            "Tool name \"typed\" conflicts with existing tool"
+        ]
+    );
+    let rejected = session
+        .bind(&plugin("misfits").await, Policy::default())
+        .unwrap();
     assert_eq!(rejected.len(), 15);
     let names: Vec<_> = session.tools().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["puppet", "typed", "good"]);
@@ -88,12 +119,42 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
     let mut damaged = std::fs::read(component("puppet")).unwrap();
     damaged.truncate(damaged.len() / 2);
     for (bytes, parts) in [
-        (b"#!/bin/sh".to_vec(), ["is not a WebAssembly component", "don't begin as WebAssembly does"]),
-        (Vec::new(), ["is not a WebAssembly component", "don't begin as WebAssembly does"]),
-        (core_module, ["is not a WebAssembly component", "core module; `wasm-tools component new`"]),
+        (
+            b"#!/bin/sh".to_vec(),
+            [
+                "is not a WebAssembly component",
+                "don't begin as WebAssembly does",
+            ],
+        ),
+        (
+            Vec::new(),
+            [
+                "is not a WebAssembly component",
+                "don't begin as WebAssembly does",
+            ],
+        ),
+        (
+            core_module,
+            [
+                "is not a WebAssembly component",
+                "core module; `wasm-tools component new`",
+            ],
+        ),
         (damaged, ["is not a WebAssembly component", "out of bounds"]),
-        (empty, ["doesn't fit the world", "doesn't export `airlock:tool/tool@0.1.0`"]),
-        (unknown_import, ["doesn't fit the world", "it imports `acme:gpu/device@1.0.0`, which this host does not offer"]),
+        (
+            empty,
+            [
+                "doesn't fit the world",
+                "doesn't export `airlock:tool/tool@0.1.0`",
+            ],
+        ),
+        (
+            unknown_import,
+            [
+                "doesn't fit the world",
+                "it imports `acme:gpu/device@1.0.0`, which this host does not offer",
+            ],
+        ),
         (hollow, ["doesn't fit the world", "definitions"]),
         (
             std::fs::read(component("wrong_version")).unwrap(),
@@ -104,21 +165,39 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
         ),
         (
             std::fs::read(component("bad_definitions_trap")).unwrap(),
-            ["could not be asked for its tools", "tool `(definitions)` crashed"],
+            [
+                "could not be asked for its tools",
+                "tool `(definitions)` crashed",
+            ],
         ),
-        (wat::component(&wat::module("i32.const 0", "")), ["has no tool that can be used", ""]),
+        (
+            wat::component(&wat::module("i32.const 0", "")),
+            ["has no tool that can be used", ""],
+        ),
     ] {
-        let error = Plugin::from_bytes(engine(), "acme", bytes).await.unwrap_err().to_string();
+        let error = Plugin::from_bytes(engine(), "acme", bytes)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("acme "), "{error}");
         for part in parts {
             assert!(error.contains(part), "{part} in {error}");
         }
         assert!(!error.contains('\n'), "{error}");
     }
-    let missing = Plugin::load(engine(), "no/such.wasm").await.unwrap_err().to_string();
-    assert!(missing.starts_with("can't read no/such.wasm: No such file"), "{missing}");
+    let missing = Plugin::load(engine(), "no/such.wasm")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.starts_with("can't read no/such.wasm: No such file"),
+        "{missing}"
+    );
     let small = Engine::builder().plugin_bytes(1000).build().unwrap();
-    let error = Plugin::load(&small, component("puppet")).await.unwrap_err().to_string();
+    let error = Plugin::load(&small, component("puppet"))
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.ends_with("1000 is the most"), "{error}");
 }
 
@@ -126,5 +205,9 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
 async fn of_very_many_tools_the_first_thousand_are_looked_at() {
     let flood = plugin("bad_definitions_flood").await;
     assert_eq!(flood.tools().len(), 1000);
-    assert!(flood.rejected()[0].reason.contains("this one defines 99000 more"));
+    assert!(
+        flood.rejected()[0]
+            .reason
+            .contains("this one defines 99000 more")
+    );
 }

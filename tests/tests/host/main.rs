@@ -1,5 +1,6 @@
 //! The host library with real guests. Each module holds one section of the contract.
 
+mod batch_rename;
 mod cache;
 mod hostile;
 mod isolation;
@@ -9,4 +10,5 @@ mod params;
 mod phases;
 mod pushing;
 mod resolving;
+mod sdk;
 mod surroundings;

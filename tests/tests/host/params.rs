@@ -19,17 +19,36 @@ async fn each_violation_is_listed_with_its_path() {
         for (path, part) in expected {
             let violation = violations.iter().find(|it| it.path == *path).unwrap();
             assert!(violation.message.contains(part), "{violation}");
-            assert!(error.to_string().contains(&violation.to_string()), "{error}");
+            assert!(
+                error.to_string().contains(&violation.to_string()),
+                "{error}"
+            );
         }
     };
-    check(json!({"count": 1}), &[("", "\"name\" is a required property")]).await;
-    check(json!({"name": "", "count": 1}), &[("/name", "shorter than 1 character")]).await;
     check(
-        json!({"name": "a", "count": 11, "tags": ["x", 2], "where": {"path": "UP"}}),
-        &[("/count", "maximum of 10"), ("/tags/1", "\"string\""), ("/where/path", "^[a-z/]+$")],
+        json!({"count": 1}),
+        &[("", "\"name\" is a required property")],
     )
     .await;
-    check(json!({"name": "a", "count": 1, "more": 0}), &[("", "'more' was unexpected")]).await;
+    check(
+        json!({"name": "", "count": 1}),
+        &[("/name", "shorter than 1 character")],
+    )
+    .await;
+    check(
+        json!({"name": "a", "count": 11, "tags": ["x", 2], "where": {"path": "UP"}}),
+        &[
+            ("/count", "maximum of 10"),
+            ("/tags/1", "\"string\""),
+            ("/where/path", "^[a-z/]+$"),
+        ],
+    )
+    .await;
+    check(
+        json!({"name": "a", "count": 1, "more": 0}),
+        &[("", "'more' was unexpected")],
+    )
+    .await;
     check(json!([]), &[("", "\"object\"")]).await;
     check(json!(null), &[("", "\"object\"")]).await;
 }
@@ -39,26 +58,49 @@ async fn params_that_fit_reach_the_guest_as_they_are() {
     let puppet = Puppet::new().await;
     let params = json!({"name": "ä\u{0}\"", "count": 10, "tags": [], "where": {"path": "a/b"}});
     let outcome = puppet.session.call("typed", &params).await.unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&outcome.text()).unwrap(), params);
+    assert_eq!(
+        serde_json::from_str::<Value>(&outcome.text()).unwrap(),
+        params
+    );
 }
 
 #[tokio::test]
 async fn an_unknown_tool_is_named_beside_the_known_ones() {
     let puppet = Puppet::new().await;
     let error = puppet.session.call("pupet", &json!({})).await.unwrap_err();
-    assert_eq!(error.to_string(), "there is no tool `pupet` here; there are: puppet, typed");
+    assert_eq!(
+        error.to_string(),
+        "there is no tool `pupet` here; there are: puppet, typed"
+    );
 }
 
 #[tokio::test]
 async fn resolve_checks_its_params_too() {
     let puppet = Puppet::new().await;
     for (params, part) in [
-        (json!({"action": "apply"}), "\"reason\" is a required property"),
-        (json!({"action": "maybe", "reason": ""}), "/action: \"maybe\" is not one of"),
-        (json!({"action": "apply", "reason": "", "extra": []}), "/extra: [] is not of type"),
-        (json!({"action": "apply", "reason": "", "why": 1}), "'why' was unexpected"),
+        (
+            json!({"action": "apply"}),
+            "\"reason\" is a required property",
+        ),
+        (
+            json!({"action": "maybe", "reason": ""}),
+            "/action: \"maybe\" is not one of",
+        ),
+        (
+            json!({"action": "apply", "reason": "", "extra": []}),
+            "/extra: [] is not of type",
+        ),
+        (
+            json!({"action": "apply", "reason": "", "why": 1}),
+            "'why' was unexpected",
+        ),
     ] {
-        let error = puppet.session.call("resolve", &params).await.unwrap_err().to_string();
+        let error = puppet
+            .session
+            .call("resolve", &params)
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(part), "{error}");
     }
 }

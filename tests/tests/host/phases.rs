@@ -45,7 +45,9 @@ fn snapshot(folder: &Path) -> BTreeMap<String, String> {
 fn changes() -> Vec<Value> {
     let fs = |op: &str, fields: Value| {
         let mut step = json!({"do": "fs", "op": op});
-        step.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        step.as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
         step
     };
     vec![
@@ -72,14 +74,19 @@ async fn in_preview_each_change_fails_as_read_only_and_in_apply_it_works_in_one_
     let puppet = Puppet::new().await;
     fill(puppet.workspace());
     let before = snapshot(puppet.workspace());
-    puppet.text(json!([{"do": "remember", "key": "instance", "value": "the same"}])).await;
+    puppet
+        .text(json!([{"do": "remember", "key": "instance", "value": "the same"}]))
+        .await;
 
     let preview = |when: &'static str| {
         let (puppet, before) = (&puppet, &before);
         async move {
             for change in changes() {
                 let said = puppet.text(json!([change])).await;
-                assert!(said.starts_with("error: Read-only file system"), "{when}: {change}: {said}");
+                assert!(
+                    said.starts_with("error: Read-only file system"),
+                    "{when}: {change}: {said}"
+                );
             }
             if when == "first" {
                 assert_eq!(snapshot(puppet.workspace()), *before);
@@ -89,7 +96,10 @@ async fn in_preview_each_change_fails_as_read_only_and_in_apply_it_works_in_one_
     preview("first").await;
 
     for change in changes() {
-        let outcome = puppet.apply(json!([{"do": "recall", "key": "instance"}, change])).await.unwrap();
+        let outcome = puppet
+            .apply(json!([{"do": "recall", "key": "instance"}, change]))
+            .await
+            .unwrap();
         let said = outcome.text();
         assert!(said.starts_with("the same\nok"), "{change}: {said}");
     }
@@ -121,9 +131,19 @@ async fn reject_runs_in_preview() {
     fill(puppet.workspace());
     let before = snapshot(puppet.workspace());
     for change in changes() {
-        puppet.push(push("Reject", json!({"reject": [change]}))).await;
-        let said = puppet.session.resolve(Resolution::discard("")).await.unwrap().text();
-        assert!(said.starts_with("error: Read-only file system"), "{change}: {said}");
+        puppet
+            .push(push("Reject", json!({"reject": [change]})))
+            .await;
+        let said = puppet
+            .session
+            .resolve(Resolution::discard(""))
+            .await
+            .unwrap()
+            .text();
+        assert!(
+            said.starts_with("error: Read-only file system"),
+            "{change}: {said}"
+        );
     }
     assert_eq!(snapshot(puppet.workspace()), before);
 }
@@ -133,30 +153,43 @@ async fn what_was_opened_for_writing_in_apply_cannot_write_in_a_later_preview() 
     let puppet = Puppet::new().await;
     let held = [
         // A file of the standard library, a bare descriptor, and streams that are already open.
-        (json!({"do": "hold", "path": "held.txt"}), vec![
-            json!({"do": "hold-write", "text": "leak"}),
-            json!({"do": "hold-setlen", "len": 0}),
-            json!({"do": "hold-settimes"}),
-        ]),
-        (json!({"do": "raw", "op": "hold", "path": "held.txt", "with": ["create", "read", "write"]}), vec![
-            json!({"do": "raw", "op": "write", "text": "leak"}),
-            json!({"do": "raw", "op": "stream", "text": "leak"}),
-            json!({"do": "raw", "op": "stream", "text": "leak", "append": true}),
-            json!({"do": "raw", "op": "setlen", "len": 0}),
-            json!({"do": "raw", "op": "settimes"}),
-        ]),
-        (json!({"do": "hold-stream", "path": "held.txt"}), vec![
-            json!({"do": "hold-stream-write", "text": "leak"}),
-            json!({"do": "hold-stream-zeroes", "bytes": 4}),
-        ]),
-        (json!({"do": "hold-stream", "path": "held.txt", "append": true}), vec![
-            json!({"do": "hold-stream-write", "text": "leak"}),
-        ]),
-        (json!({"do": "raw", "op": "hold", "path": ".", "with": ["read", "mutate-directory"]}), vec![
-            json!({"do": "raw", "op": "mkdir", "path": "made"}),
-            json!({"do": "raw", "op": "open-in", "path": "new", "with": ["create", "write"]}),
-            json!({"do": "raw", "op": "open-in", "path": "held.txt", "with": ["truncate", "write"]}),
-        ]),
+        (
+            json!({"do": "hold", "path": "held.txt"}),
+            vec![
+                json!({"do": "hold-write", "text": "leak"}),
+                json!({"do": "hold-setlen", "len": 0}),
+                json!({"do": "hold-settimes"}),
+            ],
+        ),
+        (
+            json!({"do": "raw", "op": "hold", "path": "held.txt", "with": ["create", "read", "write"]}),
+            vec![
+                json!({"do": "raw", "op": "write", "text": "leak"}),
+                json!({"do": "raw", "op": "stream", "text": "leak"}),
+                json!({"do": "raw", "op": "stream", "text": "leak", "append": true}),
+                json!({"do": "raw", "op": "setlen", "len": 0}),
+                json!({"do": "raw", "op": "settimes"}),
+            ],
+        ),
+        (
+            json!({"do": "hold-stream", "path": "held.txt"}),
+            vec![
+                json!({"do": "hold-stream-write", "text": "leak"}),
+                json!({"do": "hold-stream-zeroes", "bytes": 4}),
+            ],
+        ),
+        (
+            json!({"do": "hold-stream", "path": "held.txt", "append": true}),
+            vec![json!({"do": "hold-stream-write", "text": "leak"})],
+        ),
+        (
+            json!({"do": "raw", "op": "hold", "path": ".", "with": ["read", "mutate-directory"]}),
+            vec![
+                json!({"do": "raw", "op": "mkdir", "path": "made"}),
+                json!({"do": "raw", "op": "open-in", "path": "new", "with": ["create", "write"]}),
+                json!({"do": "raw", "op": "open-in", "path": "held.txt", "with": ["truncate", "write"]}),
+            ],
+        ),
     ];
     for (hold, leaks) in held {
         let fill = json!({"do": "fs", "op": "write", "path": "held.txt", "text": "as applied"});
@@ -167,7 +200,10 @@ async fn what_was_opened_for_writing_in_apply_cannot_write_in_a_later_preview() 
             let said = puppet.text(json!([leak])).await;
             // A held file of the standard library hides the reason in some versions of the C library.
             assert!(said.starts_with("error:"), "{leak} after {hold}: {said}");
-            assert!(leak["do"] == "hold-write" || said.to_lowercase().contains("read-only"), "{leak} after {hold}: {said}");
+            assert!(
+                leak["do"] == "hold-write" || said.to_lowercase().contains("read-only"),
+                "{leak} after {hold}: {said}"
+            );
             assert_eq!(snapshot(puppet.workspace()), before, "{leak} after {hold}");
         }
     }
@@ -184,7 +220,10 @@ async fn the_same_handles_do_write_while_an_apply_runs() {
     let said = puppet.apply(steps).await.unwrap().text();
     assert_eq!(said, "ok\nok\nok\nok\nok\nok");
     for (name, text) in [("one", "1"), ("two", "2"), ("three", "3")] {
-        assert_eq!(fs::read_to_string(puppet.workspace().join(name)).unwrap(), text);
+        assert_eq!(
+            fs::read_to_string(puppet.workspace().join(name)).unwrap(),
+            text
+        );
     }
 }
 
@@ -194,7 +233,10 @@ async fn a_grant_to_read_holds_in_apply_too_and_without_one_there_is_no_workspac
     fill(read_only.workspace());
     for change in changes() {
         let said = read_only.apply(json!([change])).await.unwrap().text();
-        assert!(said.starts_with("error: Read-only file system"), "{change}: {said}");
+        assert!(
+            said.starts_with("error: Read-only file system"),
+            "{change}: {said}"
+        );
     }
     let read = json!([{"do": "fs", "op": "read", "path": "a.txt"}]);
     assert_eq!(read_only.text(read.clone()).await, "ok alpha");
@@ -202,7 +244,8 @@ async fn a_grant_to_read_holds_in_apply_too_and_without_one_there_is_no_workspac
     let none = Puppet::granted(Policy::default().with_workspace(WorkspaceGrant::None)).await;
     fill(none.workspace());
     assert!(none.text(read).await.starts_with("error:"));
-    let session: Value = serde_json::from_str(&none.text(json!([{"do": "session"}])).await).unwrap();
+    let session: Value =
+        serde_json::from_str(&none.text(json!([{"do": "session"}])).await).unwrap();
     assert_eq!(session["workspace"], Value::Null);
 }
 
@@ -215,10 +258,18 @@ async fn scratch_is_writable_in_both_phases_and_gone_with_the_session() {
     // Another instance of the same session still has it.
     puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
     assert_eq!(puppet.text(json!([read])).await, "ok kept");
-    assert_eq!(puppet.apply(json!([write, read])).await.unwrap().text(), "ok\nok kept");
+    assert_eq!(
+        puppet.apply(json!([write, read])).await.unwrap().text(),
+        "ok\nok kept"
+    );
     // Another session doesn't.
     let other = Puppet::new().await;
-    assert!(other.text(json!([read])).await.starts_with("error: No such file"));
+    assert!(
+        other
+            .text(json!([read]))
+            .await
+            .starts_with("error: No such file")
+    );
     assert_eq!(snapshot(puppet.workspace()), BTreeMap::new());
 }
 
@@ -260,9 +311,15 @@ async fn nothing_outside_of_the_workspace_can_be_reached() {
         assert!(said.starts_with("error:"), "{path}: {said}");
         let write = json!([{"do": "fs", "op": "write", "path": path, "text": "x"}]);
         let said = puppet.apply(write).await.unwrap().text();
-        assert!(said.starts_with("error:") || path == "/etc/passwd", "{path}: {said}");
+        assert!(
+            said.starts_with("error:") || path == "/etc/passwd",
+            "{path}: {said}"
+        );
     }
-    assert_eq!(fs::read_to_string(outside.path().join("secret")).unwrap(), "secret");
+    assert_eq!(
+        fs::read_to_string(outside.path().join("secret")).unwrap(),
+        "secret"
+    );
 }
 
 #[tokio::test]
@@ -277,7 +334,10 @@ async fn the_workspace_is_behind_its_absolute_name_and_behind_relative_paths() {
         let absolute = read(format!("/workspace/{folder}/f"));
         assert_eq!(puppet.text(absolute).await, format!("ok {folder}"));
         if matches!(folder, "tmp" | "etc") {
-            assert_eq!(puppet.text(read(format!("{folder}/f"))).await, format!("ok {folder}"));
+            assert_eq!(
+                puppet.text(read(format!("{folder}/f"))).await,
+                format!("ok {folder}")
+            );
         }
     }
     for path in ["f", "./f", "/f", "tmp/../f"] {
@@ -294,7 +354,10 @@ async fn a_workspace_that_was_replaced_is_not_used() {
     fs::create_dir(puppet.workspace()).unwrap();
     let look = json!([{"do": "fs", "op": "ls", "path": "."}]);
     let error = puppet.call(look).await.unwrap_err().to_string();
-    assert!(error.contains("the workspace was replaced by another directory"), "{error}");
+    assert!(
+        error.contains("the workspace was replaced by another directory"),
+        "{error}"
+    );
     assert_eq!(snapshot(puppet.workspace()), BTreeMap::new());
     fs::remove_dir(moved).unwrap();
 }

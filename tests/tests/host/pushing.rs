@@ -4,13 +4,17 @@ use airlock_host::Limits;
 use airlock_tests::{Puppet, plugin, push};
 use serde_json::{Value, json};
 
-const STORE_UNAVAILABLE: &str =
-    "push refused: store-unavailable: Pending action store unavailable for custom tools in this runtime.";
+const STORE_UNAVAILABLE: &str = "push refused: store-unavailable: Pending action store unavailable for custom tools in this runtime.";
 
 #[tokio::test]
 async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_rest() {
     let puppet = Puppet::new().await;
-    let id = puppet.push(push("Rename: 2 files", json!({"details": r#"{"files":2}"#}))).await;
+    let id = puppet
+        .push(push(
+            "Rename: 2 files",
+            json!({"details": r#"{"files":2}"#}),
+        ))
+        .await;
     let pending = puppet.session.pending().await.unwrap();
     let action = &pending[0].action;
     assert_eq!(action.id.as_str(), id);
@@ -22,10 +26,18 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
     assert_eq!(action.plugin, plugin("puppet").await.digest());
     assert_eq!(pending[0].attempts, 0);
 
-    puppet.push(push("Second", json!({"source": "puppet", "volatile": true, "hasReject": true}))).await;
+    puppet
+        .push(push(
+            "Second",
+            json!({"source": "puppet", "volatile": true, "hasReject": true}),
+        ))
+        .await;
     let pending = puppet.session.pending().await.unwrap();
     let top = &pending[0].action;
-    assert_eq!((top.label.as_str(), top.source_tool_name.as_str()), ("Second", "puppet"));
+    assert_eq!(
+        (top.label.as_str(), top.source_tool_name.as_str()),
+        ("Second", "puppet")
+    );
     assert!(!top.is_durable());
     assert!(top.has_reject);
 }
@@ -34,14 +46,34 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
 async fn a_push_that_a_person_could_not_read_is_refused_and_the_guest_goes_on() {
     let puppet = Puppet::new().await;
     for (step, said) in [
-        (push("", json!({})), "push refused: invalid: the label is empty"),
-        (push("  ", json!({})), "push refused: invalid: the label is empty"),
-        (push("one\ntwo", json!({})), "push refused: invalid: the label has more than one line"),
-        (push("one\u{2028}two", json!({})), "push refused: invalid: the label has more than one line"),
-        (push("Ok", json!({"source": ""})), "push refused: invalid: the source tool name is empty"),
-        (push("Ok", json!({"details": "{not json"})), "push refused: invalid: the details are not JSON"),
+        (
+            push("", json!({})),
+            "push refused: invalid: the label is empty",
+        ),
+        (
+            push("  ", json!({})),
+            "push refused: invalid: the label is empty",
+        ),
+        (
+            push("one\ntwo", json!({})),
+            "push refused: invalid: the label has more than one line",
+        ),
+        (
+            push("one\u{2028}two", json!({})),
+            "push refused: invalid: the label has more than one line",
+        ),
+        (
+            push("Ok", json!({"source": ""})),
+            "push refused: invalid: the source tool name is empty",
+        ),
+        (
+            push("Ok", json!({"details": "{not json"})),
+            "push refused: invalid: the details are not JSON",
+        ),
     ] {
-        let text = puppet.text(json!([step, {"do": "text", "text": "went on"}])).await;
+        let text = puppet
+            .text(json!([step, {"do": "text", "text": "went on"}]))
+            .await;
         assert!(text.starts_with(said), "{text}");
         assert!(text.ends_with("went on"), "{text}");
     }
@@ -65,11 +97,23 @@ async fn what_is_too_large_is_refused_with_its_size_and_the_limit() {
         }
     };
     check(json!({"labelBytes": 100}), None).await;
-    check(json!({"labelBytes": 101}), Some("the label has 101 bytes, 100 is the most")).await;
+    check(
+        json!({"labelBytes": 101}),
+        Some("the label has 101 bytes, 100 is the most"),
+    )
+    .await;
     check(json!({"detailsBytes": 1000}), None).await;
-    check(json!({"detailsBytes": 1001}), Some("the details has 1001 bytes, 1000 is the most")).await;
+    check(
+        json!({"detailsBytes": 1001}),
+        Some("the details has 1001 bytes, 1000 is the most"),
+    )
+    .await;
     check(json!({"stateBytes": 10_000}), None).await;
-    check(json!({"stateBytes": 10_001}), Some("the state has 10001 bytes, 10000 is the most")).await;
+    check(
+        json!({"stateBytes": 10_001}),
+        Some("the state has 10001 bytes, 10000 is the most"),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -77,22 +121,43 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     let puppet = Puppet::new().await;
     let million = push("Again", json!({"times": 1_000_000, "quiet": true}));
     let text = puppet.text(json!([million])).await;
-    assert!(text.starts_with("push refused: limit-exceeded: this session already holds 1000 pending actions"), "{text}");
+    assert!(
+        text.starts_with(
+            "push refused: limit-exceeded: this session already holds 1000 pending actions"
+        ),
+        "{text}"
+    );
     assert!(text.ends_with("pushed 1000"), "{text}");
     assert_eq!(puppet.labels().await.len(), 1000);
     // One decision makes room for one more.
-    puppet.session.resolve(airlock_host::Resolution::discard("enough")).await.unwrap();
-    let text = puppet.text(json!([push("Again", json!({"times": 2, "quiet": true}))])).await;
+    puppet
+        .session
+        .resolve(airlock_host::Resolution::discard("enough"))
+        .await
+        .unwrap();
+    let text = puppet
+        .text(json!([push("Again", json!({"times": 2, "quiet": true}))]))
+        .await;
     assert!(text.ends_with("pushed 1"), "{text}");
 }
 
 #[tokio::test]
 async fn without_a_store_the_guest_is_told_so_in_the_contracts_words() {
     let puppet = Puppet::with(|session| session.without_store()).await;
-    assert_eq!(puppet.text(json!([push("Never", json!({}))])).await, STORE_UNAVAILABLE);
+    assert_eq!(
+        puppet.text(json!([push("Never", json!({}))])).await,
+        STORE_UNAVAILABLE
+    );
     assert!(puppet.session.pending().await.unwrap().is_empty());
-    let nothing = puppet.session.resolve(airlock_host::Resolution::apply("?")).await.unwrap_err();
-    assert_eq!(nothing.to_string(), "No pending action to resolve. Nothing to apply or discard.");
+    let nothing = puppet
+        .session
+        .resolve(airlock_host::Resolution::apply("?"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        nothing.to_string(),
+        "No pending action to resolve. Nothing to apply or discard."
+    );
 }
 
 #[tokio::test]

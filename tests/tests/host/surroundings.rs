@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn a_guest_knows_its_session_and_nothing_of_the_hosts_environment() {
     let puppet = Puppet::with(|session| session.id("conversation-7")).await;
-    let session: Value = serde_json::from_str(&puppet.text(json!([{"do": "session"}])).await).unwrap();
-    assert_eq!(session, json!({"id": "conversation-7", "workspace": "/workspace", "hasPendingStore": true}));
+    let session: Value =
+        serde_json::from_str(&puppet.text(json!([{"do": "session"}])).await).unwrap();
+    assert_eq!(
+        session,
+        json!({"id": "conversation-7", "workspace": "/workspace", "hasPendingStore": true})
+    );
     let env: Value = serde_json::from_str(&puppet.text(json!([{"do": "env"}])).await).unwrap();
     assert_eq!(env["vars"], json!({}));
     assert_eq!(env["args"], json!([]));
@@ -50,21 +54,35 @@ async fn logs_progress_and_output_reach_the_observer_with_their_source() {
         total: Some(2.0),
     };
     assert_eq!(events[1], half);
-    assert!(matches!(&events[2], Event::Log { level: LogLevel::Info, message } if message.starts_with("stdout")), "{events:?}");
-    assert!(matches!(&events[3], Event::Log { level: LogLevel::Warn, message } if message.starts_with("stderr")), "{events:?}");
+    assert!(
+        matches!(&events[2], Event::Log { level: LogLevel::Info, message } if message.starts_with("stdout")),
+        "{events:?}"
+    );
+    assert!(
+        matches!(&events[3], Event::Log { level: LogLevel::Warn, message } if message.starts_with("stderr")),
+        "{events:?}"
+    );
     // A line without an end is written when the call ends.
-    assert!(matches!(&events[4], Event::Log { message, .. } if message.len() == 3), "{events:?}");
+    assert!(
+        matches!(&events[4], Event::Log { message, .. } if message.len() == 3),
+        "{events:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_workspace_must_be_a_directory_that_leaves_room_for_scratch_elsewhere() {
     let plugin = airlock_tests::plugin("puppet").await;
     let open = |path: &str| {
-        let session = airlock_host::Session::builder().workspace(path).plugin(&plugin);
+        let session = airlock_host::Session::builder()
+            .workspace(path)
+            .plugin(&plugin);
         session.open().unwrap_err().to_string()
     };
     let missing = open("/no/such/directory");
-    assert!(missing.starts_with("can't use /no/such/directory as a workspace: No such file"), "{missing}");
+    assert!(
+        missing.starts_with("can't use /no/such/directory as a workspace: No such file"),
+        "{missing}"
+    );
     let file = tempfile::NamedTempFile::new().unwrap();
     assert!(open(file.path().to_str().unwrap()).contains("not a directory"));
     assert!(open("/").contains("choose a directory further down"));

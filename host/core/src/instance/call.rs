@@ -9,7 +9,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::bindings::exports::airlock::tool::resolver::Resolution;
-use super::bindings::types::{Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult};
+use super::bindings::types::{
+    Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult,
+};
 use super::{Instance, failure};
 use crate::content::{Content, ToolResult};
 use crate::error::Error;
@@ -75,7 +77,10 @@ impl Instance {
         };
         self.begin(&call, Phase::Preview);
         let limits = Arc::clone(&self.store.data().home.limits);
-        let running = self.exports.airlock_tool_tool().call_definitions(&mut self.store);
+        let running = self
+            .exports
+            .airlock_tool_tool()
+            .call_definitions(&mut self.store);
         let ended = within(&limits, None, running).await;
         self.end(&call, ended).1
     }
@@ -113,7 +118,10 @@ impl Instance {
         let ended = within(&limits, call.cancel, running).await;
         let (instance, returned) = self.end(call, ended);
         let result = returned.and_then(|returned| returned.map_err(guest_error));
-        (instance, result.and_then(|result| convert(result, call.tool, &limits)))
+        (
+            instance,
+            result.and_then(|result| convert(result, call.tool, &limits)),
+        )
     }
 
     pub async fn reject(
@@ -138,16 +146,19 @@ impl Instance {
 
     fn begin(&mut self, call: &Call<'_>, phase: Phase) {
         self.store.set_epoch_deadline(1);
-        self.store.data_mut().begin_call(call.tool, phase, call.cancel.cloned());
+        self.store
+            .data_mut()
+            .begin_call(call.tool, phase, call.cancel.cloned());
     }
 
     fn end<T>(mut self: Box<Self>, call: &Call<'_>, ended: Ended<wasmtime::Result<T>>) -> Done<T> {
         self.store.data_mut().end_call();
         match ended {
             Ended::Returned(Ok(returned)) => (Some(self), Ok(returned)),
-            Ended::Returned(Err(error)) => {
-                (None, Err(failure::classify(error, self.store.data(), call.tool)))
-            }
+            Ended::Returned(Err(error)) => (
+                None,
+                Err(failure::classify(error, self.store.data(), call.tool)),
+            ),
             Ended::Cancelled => (None, Err(Error::Cancelled)),
             Ended::TimedOut => {
                 let limits = &self.store.data().home.limits;

@@ -26,30 +26,47 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         };
     }
     if let Some(Trap::StackOverflow) = error.downcast_ref() {
-        return limit(LimitKind::Stack, "used up its stack; it may recurse without end".to_owned());
+        return limit(
+            LimitKind::Stack,
+            "used up its stack; it may recurse without end".to_owned(),
+        );
     }
     if let Some(ResourceTableError::Full) = error.downcast_ref() {
-        let message = format!("held more than {} handles at one time", super::state::handles(limits));
+        let message = format!(
+            "held more than {} handles at one time",
+            super::state::handles(limits)
+        );
         return limit(LimitKind::Handles, message);
     }
     let cause = error.root_cause().to_string();
     if cause.contains(HOSTCALL_FUEL) {
-        let message = format!("passed more than {} bytes in one call", limits.hostcall_bytes);
+        let message = format!(
+            "passed more than {} bytes in one call",
+            limits.hostcall_bytes
+        );
         return limit(LimitKind::HostcallBytes, message);
     }
     match state.usage.refused {
         Some(kind @ LimitKind::Memory) => {
-            return limit(kind, format!("needs more than its {} of memory", mib(limits.memory)));
+            return limit(
+                kind,
+                format!("needs more than its {} of memory", mib(limits.memory)),
+            );
         }
         Some(kind) => {
-            let message = format!("needs more than its {} table elements", limits.table_elements);
+            let message = format!(
+                "needs more than its {} table elements",
+                limits.table_elements
+            );
             return limit(kind, message);
         }
         None => {}
     }
     let last_words = state.log.last_words();
     // A guest in Rust may name the tool itself.
-    let last_words = last_words.strip_prefix(&format!("tool `{tool}` ")).unwrap_or(&last_words);
+    let last_words = last_words
+        .strip_prefix(&format!("tool `{tool}` "))
+        .unwrap_or(&last_words);
     let message = match (error.downcast_ref::<Trap>(), last_words) {
         (_, "") => cause,
         (Some(Trap::UnreachableCodeReached), words) => words.to_owned(),
@@ -65,7 +82,10 @@ pub(super) fn timed_out(tool: &str, limits: &Limits) -> Error {
     Error::Limit {
         tool: tool.to_owned(),
         kind: LimitKind::CallTime,
-        message: format!("was stopped after {} s, the most that a call may take", limits.call_time.as_secs_f64()),
+        message: format!(
+            "was stopped after {} s, the most that a call may take",
+            limits.call_time.as_secs_f64()
+        ),
     }
 }
 
@@ -73,7 +93,10 @@ pub(super) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Err
     Error::Limit {
         tool: tool.to_owned(),
         kind: LimitKind::ResultBytes,
-        message: format!("returned {bytes} bytes, {} is the most", limits.result_bytes),
+        message: format!(
+            "returned {bytes} bytes, {} is the most",
+            limits.result_bytes
+        ),
     }
 }
 

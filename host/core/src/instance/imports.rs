@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::bindings::pending_actions::{Host as PendingActions, PendingAction as Pushed, PushError};
+use super::bindings::pending_actions::{
+    Host as PendingActions, PendingAction as Pushed, PushError,
+};
 use super::bindings::{host, types};
 use super::state::State;
 use crate::event::LogLevel;
@@ -29,7 +31,10 @@ impl PendingActions for State {
         };
         let limits = &self.home.limits;
         let action = Arc::new(self.accept(pushed)?);
-        match store.push(&session.id, Arc::clone(&action), limits.pending_actions).await {
+        match store
+            .push(&session.id, Arc::clone(&action), limits.pending_actions)
+            .await
+        {
             Ok(()) => {}
             Err(full @ StoreError::Full { .. }) => {
                 return Err(PushError::LimitExceeded(full.to_string()));
@@ -56,7 +61,11 @@ impl State {
         check_line("label", &pushed.label)?;
         check_line("source tool name", &source_tool_name)?;
         check_size("label", pushed.label.len(), limits.label_bytes)?;
-        check_size("source tool name", source_tool_name.len(), limits.label_bytes)?;
+        check_size(
+            "source tool name",
+            source_tool_name.len(),
+            limits.label_bytes,
+        )?;
         if let Some(state) = &pushed.state {
             check_size("state", state.len(), limits.state_bytes)?;
         }
@@ -67,15 +76,16 @@ impl State {
             }
             None => None,
         };
+        let now = SystemTime::now();
         Ok(PendingAction {
-            id: ActionId::generate(),
+            id: ActionId::generate(now),
             label: pushed.label,
             source_tool_name,
             details,
             has_reject: pushed.has_reject,
             state: pushed.state,
             plugin: self.home.plugin,
-            pushed_at: SystemTime::now(),
+            pushed_at: now,
         })
     }
 }
@@ -84,15 +94,21 @@ fn check_line(what: &str, text: &str) -> Result<(), PushError> {
     if text.trim().is_empty() {
         return Err(PushError::Invalid(format!("the {what} is empty")));
     }
-    if text.contains(is_line_end) {
-        return Err(PushError::Invalid(format!("the {what} has more than one line")));
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if !is_plain && text.contains(is_line_end) {
+        return Err(PushError::Invalid(format!(
+            "the {what} has more than one line"
+        )));
     }
     Ok(())
 }
 
 /// The line ends of Unicode, which a terminal or a browser may break at.
 fn is_line_end(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 fn check_size(what: &str, size: usize, limit: usize) -> Result<(), PushError> {
@@ -125,14 +141,21 @@ impl host::Host for State {
     }
 
     fn is_cancelled(&mut self) -> bool {
-        self.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled())
+        self.cancel
+            .as_ref()
+            .is_some_and(|cancel| cancel.is_cancelled())
     }
 
     fn session(&mut self) -> Option<host::SessionInfo> {
         let session = self.home.session.as_ref()?;
         Some(host::SessionInfo {
             id: session.id.to_string(),
-            workspace: self.home.roots.workspace.as_ref().map(|_| "/workspace".to_owned()),
+            workspace: self
+                .home
+                .roots
+                .workspace
+                .as_ref()
+                .map(|_| "/workspace".to_owned()),
             has_pending_store: session.store.is_some(),
         })
     }

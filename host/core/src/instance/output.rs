@@ -163,7 +163,8 @@ impl Log {
             self.last_words.push_str(&message);
             self.last_words.push('\n');
             let excess = self.last_words.len().saturating_sub(LAST_WORDS);
-            self.last_words.drain(..self.last_words.ceil_char_boundary(excess));
+            self.last_words
+                .drain(..self.last_words.ceil_char_boundary(excess));
         }
         self.count_and_emit(|| Event::Log { level, message });
     }

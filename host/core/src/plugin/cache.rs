@@ -103,7 +103,9 @@ impl CompileCache {
     }
 
     fn decode(&self, engine: &Engine, digest: Digest, entry: &[u8]) -> Option<Cached> {
-        let (hash, body) = entry.strip_prefix(MAGIC)?.split_first_chunk::<HASH_BYTES>()?;
+        let (hash, body) = entry
+            .strip_prefix(MAGIC)?
+            .split_first_chunk::<HASH_BYTES>()?;
         // Compares in constant time.
         if self.hash(engine, digest, body) != *hash {
             return None;
@@ -133,7 +135,11 @@ impl CompileCache {
     }
 
     fn path(&self, engine: &Engine, digest: Digest) -> PathBuf {
-        let name = format!("{}-{:016x}.compiled", digest.to_hex(), compatibility(engine));
+        let name = format!(
+            "{}-{:016x}.compiled",
+            digest.to_hex(),
+            compatibility(engine)
+        );
         self.folder.join(name)
     }
 }

@@ -107,7 +107,10 @@ impl RejectedTool {
 
     /// The tool's name is taken. The text is the contract's.
     pub(crate) fn conflict(name: &str) -> Self {
-        Self::new(name, format!("Tool name \"{name}\" conflicts with existing tool"))
+        Self::new(
+            name,
+            format!("Tool name \"{name}\" conflicts with existing tool"),
+        )
     }
 }
 
@@ -137,7 +140,8 @@ pub(super) fn check_all(
         }
     }
     if surplus > 0 {
-        let reason = format!("a plugin may define {MAX_TOOLS} tools, and this one defines {surplus} more");
+        let reason =
+            format!("a plugin may define {MAX_TOOLS} tools, and this one defines {surplus} more");
         rejected.push(RejectedTool::new("…", reason));
     }
     (tools, rejected)
@@ -158,7 +162,9 @@ fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
         + definition.parameters.len()
         + output_bytes;
     if bytes > MAX_DEFINITION_BYTES {
-        return Err(format!("its definition has {bytes} bytes, {MAX_DEFINITION_BYTES} is the most"));
+        return Err(format!(
+            "its definition has {bytes} bytes, {MAX_DEFINITION_BYTES} is the most"
+        ));
     }
     if definition.label.trim().is_empty() || definition.label.contains(['\n', '\r']) {
         return Err("its label is not one line of text".to_owned());

@@ -39,7 +39,10 @@ pub(super) async fn from_bytes(
     let size = bytes.as_ref().len();
     check_size(engine, &name, size as u64)?;
     let digest = Digest::of(bytes.as_ref());
-    if let Some(cached) = engine.cache().and_then(|cache| cache.get(engine.wasmtime(), digest)) {
+    if let Some(cached) = engine
+        .cache()
+        .and_then(|cache| cache.get(engine.wasmtime(), digest))
+    {
         let checked = Checked::new(engine, &name, cached.component)?;
         return Ok(checked.into_plugin(engine, name, digest, size, cached.tools, cached.rejected));
     }
@@ -60,11 +63,15 @@ pub(super) async fn from_bytes(
         return Err(LoadError::NoTools { plugin, rejected });
     }
     if let Some(cache) = engine.cache() {
-        cache.put(engine.wasmtime(), digest, Cached {
-            component: checked.component.clone(),
-            tools: tools.clone(),
-            rejected: rejected.clone(),
-        });
+        cache.put(
+            engine.wasmtime(),
+            digest,
+            Cached {
+                component: checked.component.clone(),
+                tools: tools.clone(),
+                rejected: rejected.clone(),
+            },
+        );
     }
     Ok(checked.into_plugin(engine, name, digest, size, tools, rejected))
 }
@@ -92,7 +99,11 @@ fn compile(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Component, LoadE
             return Err(refuse(reason.to_owned()));
         }
         [0, b'a', b's', b'm', ..] => {}
-        _ => return Err(refuse("the bytes don't begin as WebAssembly does".to_owned())),
+        _ => {
+            return Err(refuse(
+                "the bytes don't begin as WebAssembly does".to_owned(),
+            ));
+        }
     }
     Component::from_binary(engine.wasmtime(), bytes).map_err(|error| {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();

@@ -33,7 +33,10 @@ impl ParamsSchema {
         let validator = match self.validator.get_or_init(|| compile(&self.schema)) {
             Ok(validator) => validator,
             Err(reason) => {
-                let (path, message) = (String::new(), format!("the tool's schema can't be used: {reason}"));
+                let (path, message) = (
+                    String::new(),
+                    format!("the tool's schema can't be used: {reason}"),
+                );
                 return Err(vec![Violation { path, message }]);
             }
         };

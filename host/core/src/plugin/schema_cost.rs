@@ -36,7 +36,9 @@ fn collect_names<'a>(node: &'a Value, named: &mut HashMap<&'a str, &'a Value>) {
                     named.insert(name, node);
                 }
             }
-            members.values().for_each(|value| collect_names(value, named));
+            members
+                .values()
+                .for_each(|value| collect_names(value, named));
         }
         Value::Array(items) => items.iter().for_each(|item| collect_names(item, named)),
         _ => {}

@@ -20,9 +20,14 @@ pub(super) struct Fit {
 /// Finds the item that doesn't fit by its name and version; whether the types behind the names fit is for the linker.
 pub(super) fn check(engine: &wasmtime::Engine, component: &Component) -> Result<Fit, String> {
     let component_type = component.component_type();
-    let exports: Vec<&str> = component_type.exports(engine).map(|(name, _)| name).collect();
-    let mut imports: Vec<String> =
-        component_type.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    let exports: Vec<&str> = component_type
+        .exports(engine)
+        .map(|(name, _)| name)
+        .collect();
+    let mut imports: Vec<String> = component_type
+        .imports(engine)
+        .map(|(name, _)| name.to_owned())
+        .collect();
     imports.sort();
     for wanted in EXPORTS {
         find_export(&exports, wanted)?;
@@ -47,10 +52,12 @@ fn find_export(exports: &[&str], wanted: &str) -> Result<(), String> {
     });
     match found {
         Some((_, version)) if is_compatible(version) => Ok(()),
-        Some((name, _)) => {
-            Err(format!("it exports `{name}`, and this host calls `{PACKAGE}{wanted}@{WORLD_VERSION}`"))
-        }
-        None => Err(format!("it doesn't export `{PACKAGE}{wanted}@{WORLD_VERSION}`")),
+        Some((name, _)) => Err(format!(
+            "it exports `{name}`, and this host calls `{PACKAGE}{wanted}@{WORLD_VERSION}`"
+        )),
+        None => Err(format!(
+            "it doesn't export `{PACKAGE}{wanted}@{WORLD_VERSION}`"
+        )),
     }
 }
 
@@ -76,7 +83,9 @@ fn split(name: &str) -> (&str, &str) {
 
 /// Before 1.0 a minor version may change anything, and a patch nothing.
 fn is_compatible(version: &str) -> bool {
-    version.strip_prefix("0.1.").is_some_and(|patch| patch.parse::<u32>().is_ok())
+    version
+        .strip_prefix("0.1.")
+        .is_some_and(|patch| patch.parse::<u32>().is_ok())
 }
 
 /// What the linker says when a component imports something unknown, or with another type, in our words.

@@ -51,12 +51,15 @@ impl Bindings {
     }
 
     pub fn remove_tools(&mut self, plugin: Digest) {
-        self.tools.retain(|tool| tool.slot.plugin().digest() != plugin);
+        self.tools
+            .retain(|tool| tool.slot.plugin().digest() != plugin);
     }
 
     pub fn find(&self, name: &str) -> Option<BoundTool> {
         let mut tools = self.tools.iter();
-        tools.find(|tool| tool.definition().definition.name == name).cloned()
+        tools
+            .find(|tool| tool.definition().definition.name == name)
+            .cloned()
     }
 
     pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {

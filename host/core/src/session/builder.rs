@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
+use std::time::SystemTime;
 
 use super::{Session, SessionInner};
 use crate::error::Error;
@@ -112,7 +113,9 @@ impl SessionBuilder {
             Store::Shared(store) => Some(store),
             Store::None => None,
         };
-        let id = self.id.unwrap_or_else(SessionId::generate);
+        let id = self
+            .id
+            .unwrap_or_else(|| SessionId::generate(SystemTime::now()));
         let session = Session {
             inner: Arc::new(SessionInner {
                 context: Arc::new(SessionContext { id, store }),
@@ -158,7 +161,9 @@ pub(super) fn roots(
         Some(workspace) => scratch_parent_outside(plugin, workspace)?,
     };
     Ok(Roots {
-        workspace: workspace.filter(|_| policy.allows_workspace_read()).cloned(),
+        workspace: workspace
+            .filter(|_| policy.allows_workspace_read())
+            .cloned(),
         scratch: ScratchFolder::inside(scratch_parent),
     })
 }
@@ -172,10 +177,14 @@ fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Resul
     ];
     let outside = parents.into_iter().find(|parent| {
         let real = parent.canonicalize();
-        !real.as_deref().unwrap_or(parent).starts_with(workspace.path())
+        !real
+            .as_deref()
+            .unwrap_or(parent)
+            .starts_with(workspace.path())
     });
     outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
         path: workspace.path().to_owned(),
-        reason: "it contains the places for scratch directories; choose a directory further down".to_owned(),
+        reason: "it contains the places for scratch directories; choose a directory further down"
+            .to_owned(),
     })
 }

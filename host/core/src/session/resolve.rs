@@ -20,10 +20,12 @@ pub(super) const NAME: &str = "resolve";
 pub(super) fn parse(params: &Value) -> Result<Resolution, Error> {
     static SCHEMA: LazyLock<ParamsSchema> =
         LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters));
-    SCHEMA.check(params).map_err(|violations| Error::InvalidParams {
-        tool: NAME.to_owned(),
-        violations,
-    })?;
+    SCHEMA
+        .check(params)
+        .map_err(|violations| Error::InvalidParams {
+            tool: NAME.to_owned(),
+            violations,
+        })?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
     let resolution = match text("action") {
@@ -118,7 +120,9 @@ impl CarryingOut<'_> {
             return Err(Error::InstanceGone);
         }
         let (call, resolution) = (self.call(), self.for_guest());
-        entered.run(async |instance| instance.apply(&call, &resolution).await).await
+        entered
+            .run(async |instance| instance.apply(&call, &resolution).await)
+            .await
     }
 
     /// None where the plugin has nothing to say, or can't be asked any more: a discard always removes.
@@ -131,7 +135,9 @@ impl CarryingOut<'_> {
             return Ok(None);
         }
         let (call, resolution) = (self.call(), self.for_guest());
-        entered.run(async |instance| instance.reject(&call, &resolution).await).await
+        entered
+            .run(async |instance| instance.reject(&call, &resolution).await)
+            .await
     }
 
     fn call(&self) -> Call<'_> {

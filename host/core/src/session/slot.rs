@@ -70,7 +70,10 @@ impl Slot {
         })
     }
 
-    async fn make_instance(&self, cancel: Option<&CancellationToken>) -> Result<Box<Instance>, Error> {
+    async fn make_instance(
+        &self,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Box<Instance>, Error> {
         let permit = unless_cancelled(cancel, self.permit()).await??;
         if !self.registered.swap(true, Ordering::SeqCst) {
             let holder: Weak<dyn Reclaim> = self.this.clone();

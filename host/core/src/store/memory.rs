@@ -56,9 +56,8 @@ struct Stack {
     /// Topmost last.
     pending: Vec<StackedAction>,
     resolving: Vec<Resolving>,
-    resolved: HashMap<ActionId, Decision>,
-    /// The keys of `resolved`, oldest first.
-    resolved_order: VecDeque<ActionId>,
+    /// Oldest first. Searched only for an id that is not pending, which is rare.
+    resolved: VecDeque<(ActionId, Decision)>,
     last_token: u64,
 }
 
@@ -107,25 +106,25 @@ impl Stack {
         if self.resolving.iter().any(|it| it.stacked.action.id == *id) {
             return Claim::InProgress(id.clone());
         }
-        match self.resolved.get(id) {
-            Some(decision) => Claim::Resolved(id.clone(), *decision),
+        match self.resolved.iter().find(|(resolved, _)| resolved == id) {
+            Some((_, decision)) => Claim::Resolved(id.clone(), *decision),
             None => Claim::Unknown(id.clone()),
         }
     }
 
     fn take_resolving(&mut self, lease: &Lease) -> Option<Resolving> {
-        let position = self.resolving.iter().position(|it| it.token == lease.token)?;
+        let position = self
+            .resolving
+            .iter()
+            .position(|it| it.token == lease.token)?;
         Some(self.resolving.swap_remove(position))
     }
 
     fn remember(&mut self, id: ActionId, decision: Decision) {
-        if self.resolved_order.len() == REMEMBERED
-            && let Some(oldest) = self.resolved_order.pop_front()
-        {
-            self.resolved.remove(&oldest);
+        if self.resolved.len() == REMEMBERED {
+            self.resolved.pop_front();
         }
-        self.resolved_order.push_back(id.clone());
-        self.resolved.insert(id, decision);
+        self.resolved.push_back((id, decision));
     }
 }
 
@@ -170,13 +169,13 @@ impl PendingStore for MemoryStore {
         session: &SessionId,
         resolution: &Resolution,
     ) -> Result<Claim, StoreError> {
-        Ok(
-            self.with(|sessions| match (sessions.get_mut(session), &resolution.id) {
+        Ok(self.with(
+            |sessions| match (sessions.get_mut(session), &resolution.id) {
                 (Some(stack), _) => stack.claim(session, resolution),
                 (None, Some(id)) => Claim::Unknown(id.clone()),
                 (None, None) => Claim::NothingPending,
-            }),
-        )
+            },
+        ))
     }
 
     async fn complete(&self, lease: Lease) -> Result<(), StoreError> {

@@ -46,7 +46,11 @@ impl FilesView<'_> {
         fd
     }
 
-    fn check_stream(&mut self, fd: &Fd, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
+    fn check_stream(
+        &mut self,
+        fd: &Fd,
+        stream: Resource<DynOutputStream>,
+    ) -> FsResult<Resource<DynOutputStream>> {
         let check = match self.mount(fd) {
             Mount::Workspace => Check::Workspace(self.files.workspace_writable.clone()),
             Mount::Scratch => Check::Scratch(self.files.scratch_budget.clone()),
@@ -131,7 +135,11 @@ impl FilesView<'_> {
         }
         let mount = self.mount(&fd);
         if opens_for_change(open, flags) {
-            let entry = if open.contains(OpenFlags::CREATE) { ENTRY_BYTES } else { 0 };
+            let entry = if open.contains(OpenFlags::CREATE) {
+                ENTRY_BYTES
+            } else {
+                0
+            };
             self.may_change(&fd, entry)?;
         }
         if mount == Mount::Workspace && !open.contains(OpenFlags::EXCLUSIVE) {
@@ -292,7 +300,12 @@ impl Inner for FilesView<'_> {
         Inner::stat(&mut self.inner, fd).await
     }
 
-    async fn stat_at(&mut self, fd: Fd, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
+    async fn stat_at(
+        &mut self,
+        fd: Fd,
+        flags: PathFlags,
+        path: String,
+    ) -> FsResult<DescriptorStat> {
         Inner::stat_at(&mut self.inner, fd, flags, path).await
     }
 

@@ -46,7 +46,8 @@ impl WorkspaceFolder {
     pub fn open(&self) -> io::Result<Dir> {
         let file = File::open(&self.path)?;
         if Identity::of(&file.metadata()?) != self.identity {
-            let message = "the workspace was replaced by another directory since the session was opened";
+            let message =
+                "the workspace was replaced by another directory since the session was opened";
             return Err(io::Error::other(message));
         }
         Ok(writable(file))
