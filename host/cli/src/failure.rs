@@ -155,30 +155,19 @@ impl From<&Error> for Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let (kind, hint) = match &error {
-            LoadError::Read { .. } => ("plugin-unreadable", "check the path and its permissions"),
-            LoadError::TooLarge { .. } => (
-                "plugin-too-large",
-                "build it for release, without debug information",
-            ),
-            LoadError::NotAComponent { .. } => (
-                "not-a-component",
-                "a plugin is built for the target wasm32-wasip2, or its like",
-            ),
-            LoadError::World { .. } => (
-                "world-mismatch",
-                "build the plugin with an SDK of this version",
-            ),
-            LoadError::Definitions { .. } => (
-                "no-definitions",
-                "the fault is the plugin's; `-v` shows what it logged",
-            ),
-            LoadError::NoTools { .. } => (
-                "no-tools",
-                "correct the tools' definitions, and build the plugin again",
-            ),
-            _ => ("plugin-not-loaded", "`-vv` shows what was tried"),
+        let hint = match &error {
+            LoadError::Read { .. } => "check the path and its permissions",
+            LoadError::TooLarge { .. } => "build it for release, without debug information",
+            LoadError::NotAComponent { .. } => {
+                "a plugin is built for the target wasm32-wasip2, or its like"
+            }
+            LoadError::World { .. } => "build the plugin with an SDK of this version",
+            LoadError::Definitions { .. } => "the fault is the plugin's; `-v` shows what it logged",
+            LoadError::NoTools { .. } => {
+                "correct the tools' definitions, and build the plugin again"
+            }
+            _ => "`-vv` shows what was tried",
         };
-        Self::new(Exit::NotLoaded, kind, error.to_string()).with_hint(hint)
+        Self::new(Exit::NotLoaded, error.kind(), error.to_string()).with_hint(hint)
     }
 }

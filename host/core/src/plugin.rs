@@ -190,6 +190,20 @@ pub enum LoadError {
     },
 }
 
+impl LoadError {
+    /// A short name for programs, in kebab case.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            LoadError::Read { .. } => "plugin-unreadable",
+            LoadError::TooLarge { .. } => "plugin-too-large",
+            LoadError::NotAComponent { .. } => "not-a-component",
+            LoadError::World { .. } => "world-mismatch",
+            LoadError::Definitions { .. } => "no-definitions",
+            LoadError::NoTools { .. } => "no-tools",
+        }
+    }
+}
+
 struct Reasons<'a>(&'a [RejectedTool]);
 
 impl fmt::Display for Reasons<'_> {

@@ -67,7 +67,7 @@ impl fmt::Display for Policy {
         f.write_str(match self.workspace {
             WorkspaceGrant::None => "workspace: none",
             WorkspaceGrant::Read => "workspace: read",
-            WorkspaceGrant::ReadWrite => "workspace: read; to change it, only while applying",
+            WorkspaceGrant::ReadWrite => "workspace: read, and change while applying",
         })?;
         f.write_str("; scratch directory; no environment, no network, no other path")
     }

@@ -63,10 +63,7 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         None => {}
     }
     let last_words = state.log.last_words();
-    // A guest in Rust may name the tool itself.
-    let last_words = last_words
-        .strip_prefix(&format!("tool `{tool}` "))
-        .unwrap_or(&last_words);
+    let last_words = without_speaker(&last_words, tool);
     let message = match (error.downcast_ref::<Trap>(), last_words) {
         (_, "") => cause,
         (Some(Trap::UnreachableCodeReached), words) => words.to_owned(),
@@ -97,6 +94,18 @@ pub(super) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Err
             "returned {bytes} bytes, {} is the most",
             limits.result_bytes
         ),
+    }
+}
+
+/// A guest in Rust names the tool itself, or the thread, of which it has one.
+fn without_speaker<'a>(words: &'a str, tool: &str) -> &'a str {
+    match (
+        words.strip_prefix(&format!("tool `{tool}` ")),
+        words.find("panicked at "),
+    ) {
+        (Some(said), _) => said,
+        (None, Some(at)) if words.starts_with("thread '") => &words[at..],
+        _ => words,
     }
 }
 
