@@ -37,7 +37,7 @@ pub struct Limits {
     pub log_line_bytes: usize,
     /// Files and directories that are open at one time. Default: 256.
     pub open_files: usize,
-    /// Bytes that may be written to the scratch directory during the life of an instance. Default: 1 GiB.
+    /// Bytes that may be written to the scratch directory during the life of an instance. Default: 256 MiB.
     pub scratch_bytes: u64,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
             log_lines: 1000,
             log_line_bytes: 8192,
             open_files: 256,
-            scratch_bytes: 1 << 30,
+            scratch_bytes: 256 << 20,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod cache;
 mod definition;
+mod linked;
 mod load;
 mod schema;
 mod schema_cost;
@@ -11,14 +12,18 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::digest::Digest;
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
 
 pub use cache::CompileCache;
 pub(crate) use definition::resolve_definition;
 pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
+use linked::Linked;
 pub(crate) use schema::ParamsSchema;
 pub use world::WORLD_VERSION;
 
@@ -40,7 +45,16 @@ pub(crate) struct PluginInner {
     tools: Vec<LoadedTool>,
     rejected: Vec<RejectedTool>,
     engine: Engine,
-    component: CustomToolPre<State>,
+    component: Linked,
+}
+
+/// What loading finds out about a component, and the compile cache keeps.
+#[derive(Serialize, Deserialize)]
+struct Facts {
+    world_version: String,
+    imports: Vec<String>,
+    tools: Vec<ToolDefinition>,
+    rejected: Vec<RejectedTool>,
 }
 
 pub(crate) struct LoadedTool {
@@ -118,8 +132,12 @@ impl Plugin {
         &self.inner.engine
     }
 
-    pub(crate) fn component(&self) -> &CustomToolPre<State> {
-        &self.inner.component
+    /// The component, ready to be instantiated.
+    ///
+    /// # Errors
+    /// [`Error::Host`] where it came from the cache and this host, other than the one that put it there, can't link it.
+    pub(crate) fn component(&self) -> Result<&CustomToolPre<State>, Error> {
+        self.inner.component.get(&self.inner.engine)
     }
 }
 
@@ -178,7 +196,7 @@ pub enum LoadError {
         plugin: String,
         /// How the call ended.
         #[source]
-        source: Box<crate::Error>,
+        source: Box<Error>,
     },
     /// It has no tool that can be used.
     #[error("{plugin} has no tool that can be used{}", Reasons(.rejected))]

@@ -169,7 +169,11 @@ impl Session {
         );
         let params = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
-        let call = Call { tool, cancel };
+        let call = Call {
+            tool,
+            limits: &self.inner.limits,
+            cancel,
+        };
         let mut entered = found.slot().enter(cancel).await?;
         let (result, mut pushed) = entered
             .run(async |instance| instance.execute(&call, &call_id, &params).await)

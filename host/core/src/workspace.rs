@@ -21,6 +21,9 @@ pub(crate) use roots::{Roots, ScratchFolder, WorkspaceFolder};
 /// What a new directory entry costs of the scratch budget, so that empty files aren't free.
 const ENTRY_BYTES: u64 = 4096;
 
+/// How many directory listings may be open at one time. Each holds all of its entries in the host's memory.
+const MAX_LISTINGS: usize = 32;
+
 /// What a store remembers of the files that its guest has open.
 pub(crate) struct Files {
     roots: Arc<Roots>,
@@ -31,6 +34,7 @@ pub(crate) struct Files {
     scratch: HashSet<u32>,
     open: usize,
     max_open: usize,
+    listings: usize,
 }
 
 impl Files {
@@ -42,6 +46,7 @@ impl Files {
             scratch: HashSet::new(),
             open: 0,
             max_open,
+            listings: 0,
         }
     }
 

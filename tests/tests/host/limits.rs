@@ -215,6 +215,17 @@ async fn file_handles_are_refused_above_the_limit_and_the_guest_goes_on() {
     assert_eq!(puppet.text(one).await, "opened 1 of 1");
 }
 
+/// Each holds all of a directory's entries in the host's memory.
+#[tokio::test]
+async fn directory_listings_are_refused_above_the_limit_and_the_guest_goes_on() {
+    let puppet = Puppet::new().await;
+    let many = json!([{"do": "list-many", "path": "/workspace", "count": 100}]);
+    for _ in 0..2 {
+        let said = puppet.text(many.clone()).await;
+        assert!(said.starts_with("opened 32 of 100; error: "), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn the_scratch_directory_is_full_at_its_limit() {
     let limits = Limits {

@@ -3,8 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::Error;
+use crate::limits::LimitKind;
 
 /// The right to have one live instance. Given back when it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
@@ -76,6 +80,16 @@ impl LiveInstances {
             // Nobody closes the semaphore, and it lives as long as this.
             Err(_) => unreachable!("the semaphore was closed"),
         }
+    }
+
+    /// The same, for this long at most. `who` is named in the error.
+    pub async fn permit_within(&self, patience: Duration, who: &str) -> Result<Permit, Error> {
+        let permit = tokio::time::timeout(patience, self.permit()).await;
+        permit.map_err(|_| Error::Limit {
+            tool: who.to_owned(),
+            kind: LimitKind::LiveInstances,
+            message: "could not start: as many instances are busy, or hold volatile actions, as there may be".to_owned(),
+        })
     }
 
     fn reclaim_one(&self) {

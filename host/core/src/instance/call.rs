@@ -7,11 +7,14 @@ use std::task::Poll;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use wasmtime::Store;
 
+use super::bindings::CustomTool;
 use super::bindings::exports::airlock::tool::resolver::Resolution;
 use super::bindings::types::{
     Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult,
 };
+use super::state::State;
 use super::{Instance, failure};
 use crate::content::{Content, ToolResult};
 use crate::error::Error;
@@ -25,6 +28,7 @@ pub(crate) use super::bindings::exports::airlock::tool::resolver::Resolution as 
 pub(crate) struct Call<'a> {
     /// The tool that is called, or that pushed the action that is resolved.
     pub tool: &'a str,
+    pub limits: &'a Limits,
     pub cancel: Option<&'a CancellationToken>,
 }
 
@@ -70,100 +74,92 @@ pub(super) async fn within<T>(
 pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 
 impl Instance {
-    pub async fn definitions(mut self: Box<Self>) -> Result<Vec<ToolDefinition>, Error> {
+    pub async fn definitions(
+        self: Box<Self>,
+        limits: &Limits,
+    ) -> Result<Vec<ToolDefinition>, Error> {
         let call = Call {
             tool: "(definitions)",
+            limits,
             cancel: None,
         };
-        self.begin(&call, Phase::Preview);
-        let limits = Arc::clone(&self.store.data().home.limits);
-        let running = self
-            .exports
-            .airlock_tool_tool()
-            .call_definitions(&mut self.store);
-        let ended = within(&limits, None, running).await;
-        self.end(&call, ended).1
+        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
+            exports.airlock_tool_tool().call_definitions(store).await
+        };
+        self.run(&call, Phase::Preview, guest).await.1
     }
 
     pub async fn execute(
-        mut self: Box<Self>,
+        self: Box<Self>,
         call: &Call<'_>,
         call_id: &str,
         params: &str,
     ) -> Done<(ToolResult, Vec<Arc<PendingAction>>)> {
-        self.begin(call, Phase::Preview);
-        let limits = Arc::clone(&self.store.data().home.limits);
-        let guest = self.exports.airlock_tool_tool();
-        let running = guest.call_execute(&mut self.store, call_id, call.tool, params);
-        let ended = within(&limits, call.cancel, running).await;
-        let (mut instance, returned) = self.end(call, ended);
-        let result = returned.and_then(|returned| returned.map_err(guest_error));
-        let result = result.and_then(|result| convert(result, call.tool, &limits));
+        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
+            let tool = exports.airlock_tool_tool();
+            tool.call_execute(store, call_id, call.tool, params).await
+        };
+        let (mut instance, returned) = self.run(call, Phase::Preview, guest).await;
         let pushed = match &mut instance {
             Some(instance) => std::mem::take(&mut instance.store.data_mut().pushed),
             None => Vec::new(),
         };
+        let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
         (instance, result.map(|result| (result, pushed)))
     }
 
     pub async fn apply(
-        mut self: Box<Self>,
+        self: Box<Self>,
         call: &Call<'_>,
         resolution: &Resolution,
     ) -> Done<ToolResult> {
-        self.begin(call, Phase::Apply);
-        let limits = Arc::clone(&self.store.data().home.limits);
-        let guest = self.exports.airlock_tool_resolver();
-        let running = guest.call_apply(&mut self.store, resolution);
-        let ended = within(&limits, call.cancel, running).await;
-        let (instance, returned) = self.end(call, ended);
-        let result = returned.and_then(|returned| returned.map_err(guest_error));
-        (
-            instance,
-            result.and_then(|result| convert(result, call.tool, &limits)),
-        )
+        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
+            let resolver = exports.airlock_tool_resolver();
+            resolver.call_apply(store, resolution).await
+        };
+        let (instance, returned) = self.run(call, Phase::Apply, guest).await;
+        let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
+        (instance, result)
     }
 
     pub async fn reject(
-        mut self: Box<Self>,
+        self: Box<Self>,
         call: &Call<'_>,
         resolution: &Resolution,
     ) -> Done<Option<ToolResult>> {
-        self.begin(call, Phase::Preview);
-        let limits = Arc::clone(&self.store.data().home.limits);
-        let guest = self.exports.airlock_tool_resolver();
-        let running = guest.call_reject(&mut self.store, resolution);
-        let ended = within(&limits, call.cancel, running).await;
-        let (instance, returned) = self.end(call, ended);
-        let result = returned.and_then(|returned| returned.map_err(guest_error));
-        let result = result.and_then(|result| {
-            result
-                .map(|result| convert(result, call.tool, &limits))
-                .transpose()
+        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
+            let resolver = exports.airlock_tool_resolver();
+            resolver.call_reject(store, resolution).await
+        };
+        let (instance, returned) = self.run(call, Phase::Preview, guest).await;
+        let result = returned.and_then(|returned| {
+            let result = returned.map_err(guest_error)?;
+            result.map(|result| convert(result, call)).transpose()
         });
         (instance, result)
     }
 
-    fn begin(&mut self, call: &Call<'_>, phase: Phase) {
+    /// Opens or closes the gate, sets the deadline, calls into the guest and closes the gate again.
+    async fn run<T>(
+        mut self: Box<Self>,
+        call: &Call<'_>,
+        phase: Phase,
+        guest: impl AsyncFnOnce(&CustomTool, &mut Store<State>) -> wasmtime::Result<T>,
+    ) -> Done<T> {
         self.store.set_epoch_deadline(1);
-        self.store
-            .data_mut()
-            .begin_call(call.tool, phase, call.cancel.cloned());
-    }
-
-    fn end<T>(mut self: Box<Self>, call: &Call<'_>, ended: Ended<wasmtime::Result<T>>) -> Done<T> {
+        let state = self.store.data_mut();
+        state.begin_call(call.tool, phase, call.cancel.cloned());
+        let running = guest(&self.exports, &mut self.store);
+        let ended = within(call.limits, call.cancel, running).await;
         self.store.data_mut().end_call();
         match ended {
             Ended::Returned(Ok(returned)) => (Some(self), Ok(returned)),
-            Ended::Returned(Err(error)) => (
-                None,
-                Err(failure::classify(error, self.store.data(), call.tool)),
-            ),
-            Ended::Cancelled => (None, Err(Error::Cancelled)),
-            Ended::TimedOut => {
-                let limits = &self.store.data().home.limits;
-                (None, Err(failure::timed_out(call.tool, limits)))
+            Ended::Returned(Err(error)) => {
+                let error = failure::classify(error, self.store.data(), call.tool);
+                (None, Err(error))
             }
+            Ended::Cancelled => (None, Err(Error::Cancelled)),
+            Ended::TimedOut => (None, Err(failure::timed_out(call.tool, call.limits))),
         }
     }
 }
@@ -176,7 +172,8 @@ fn guest_error(error: ToolError) -> Error {
     }
 }
 
-fn convert(result: GuestResult, tool: &str, limits: &Limits) -> Result<ToolResult, Error> {
+fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
+    let Call { tool, limits, .. } = call;
     let content: Vec<Content> = result.content.into_iter().map(convert_content).collect();
     let bytes = content.iter().map(Content::len).sum::<usize>()
         + result.details.as_ref().map_or(0, String::len);

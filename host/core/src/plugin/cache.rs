@@ -8,11 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use super::definition::{RejectedTool, ToolDefinition};
+use super::Facts;
 use crate::digest::Digest;
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
@@ -32,20 +31,6 @@ pub struct CompileCache {
     key: [u8; HASH_BYTES],
 }
 
-/// What an entry holds.
-pub(super) struct Cached {
-    pub component: Component,
-    pub tools: Vec<ToolDefinition>,
-    pub rejected: Vec<RejectedTool>,
-}
-
-/// The part of an entry that precedes the compiled code.
-#[derive(Serialize, Deserialize)]
-struct Definitions {
-    tools: Vec<ToolDefinition>,
-    rejected: Vec<RejectedTool>,
-}
-
 impl CompileCache {
     /// Opens the cache in `folder`, with the key in the file `key`; what is missing is made, readable for the current user alone.
     ///
@@ -63,10 +48,10 @@ impl CompileCache {
         &self.folder
     }
 
-    pub(super) fn get(&self, engine: &Engine, digest: Digest) -> Option<Cached> {
+    pub(super) fn get(&self, engine: &Engine, digest: Digest) -> Option<(Component, Facts)> {
         let entry = fs::read(self.path(engine, digest)).ok()?;
         match self.decode(engine, digest, &entry) {
-            Some(cached) => Some(cached),
+            Some(entry) => Some(entry),
             None => {
                 tracing::debug!(%digest, "a compile cache entry is damaged or not ours");
                 None
@@ -75,21 +60,30 @@ impl CompileCache {
     }
 
     /// A cache that can't be written costs time, and is no error.
-    pub(super) fn put(&self, engine: &Engine, digest: Digest, cached: Cached) {
-        if let Err(error) = self.try_put(engine, digest, cached) {
+    pub(super) fn put(
+        &self,
+        engine: &Engine,
+        digest: Digest,
+        component: &Component,
+        facts: &Facts,
+    ) {
+        if let Err(error) = self.try_put(engine, digest, component, facts) {
             tracing::warn!(%digest, "could not write to the compile cache: {error}");
         }
     }
 
-    fn try_put(&self, engine: &Engine, digest: Digest, cached: Cached) -> io::Result<()> {
-        let code = cached.component.serialize().map_err(io::Error::other)?;
-        let definitions = serde_json::to_vec(&Definitions {
-            tools: cached.tools,
-            rejected: cached.rejected,
-        })?;
-        let mut body = Vec::with_capacity(8 + definitions.len() + code.len());
-        body.extend_from_slice(&(definitions.len() as u64).to_le_bytes());
-        body.extend_from_slice(&definitions);
+    fn try_put(
+        &self,
+        engine: &Engine,
+        digest: Digest,
+        component: &Component,
+        facts: &Facts,
+    ) -> io::Result<()> {
+        let code = component.serialize().map_err(io::Error::other)?;
+        let facts = serde_json::to_vec(facts)?;
+        let mut body = Vec::with_capacity(8 + facts.len() + code.len());
+        body.extend_from_slice(&(facts.len() as u64).to_le_bytes());
+        body.extend_from_slice(&facts);
         body.extend_from_slice(&code);
         let hash = self.hash(engine, digest, &body);
 
@@ -102,7 +96,7 @@ impl CompileCache {
         Ok(())
     }
 
-    fn decode(&self, engine: &Engine, digest: Digest, entry: &[u8]) -> Option<Cached> {
+    fn decode(&self, engine: &Engine, digest: Digest, entry: &[u8]) -> Option<(Component, Facts)> {
         let (hash, body) = entry
             .strip_prefix(MAGIC)?
             .split_first_chunk::<HASH_BYTES>()?;
@@ -112,22 +106,20 @@ impl CompileCache {
         }
         let (length, body) = body.split_first_chunk::<8>()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (definitions, code) = body.split_at_checked(length)?;
-        let definitions: Definitions = serde_json::from_slice(definitions).ok()?;
+        let (facts, code) = body.split_at_checked(length)?;
+        let facts = serde_json::from_slice(facts).ok()?;
         // SAFETY: these very bytes came from `Component::serialize` in a host that knew the key, for an engine with the
         // same compatibility hash. They are in our memory, where nobody can change them between the check and the use.
         let component = unsafe { Component::deserialize(engine, code) }.ok()?;
-        Some(Cached {
-            component,
-            tools: definitions.tools,
-            rejected: definitions.rejected,
-        })
+        Some((component, facts))
     }
 
     /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as another.
     fn hash(&self, engine: &Engine, digest: Digest, body: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(MAGIC);
+        // What passed another version's checks has to pass this one's.
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
         hasher.update(digest.as_bytes());
         hasher.update(&compatibility(engine).to_le_bytes());
         hasher.update(body);

@@ -1,18 +1,18 @@
 //! From a component's bytes to a plugin.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 use wasmtime::component::Component;
 
-use super::cache::Cached;
 use super::definition::{self, RejectedTool, ToolDefinition};
-use super::{LoadError, LoadedTool, Plugin, PluginInner, world};
+use super::linked::Linked;
+use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
 use crate::digest::Digest;
 use crate::engine::Engine;
-use crate::instance::bindings::CustomToolPre;
-use crate::instance::{Home, Instance, State, VolatileActions};
+use crate::instance::{Home, Instance, VolatileActions};
 use crate::policy::{Policy, WorkspaceGrant};
 use crate::workspace::{Roots, ScratchFolder};
 
@@ -25,8 +25,12 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
         path: path.to_owned(),
         source,
     };
-    let size = std::fs::metadata(path).map_err(read)?.len();
-    check_size(engine, &name, size)?;
+    let metadata = std::fs::metadata(path).map_err(read)?;
+    if !metadata.is_file() {
+        // Reading a pipe or a device might never end.
+        return Err(read(io::Error::other("it is not a regular file")));
+    }
+    check_size(engine, &name, metadata.len())?;
     let bytes = std::fs::read(path).map_err(read)?;
     from_bytes(engine, name.into(), bytes).await
 }
@@ -39,41 +43,47 @@ pub(super) async fn from_bytes(
     let size = bytes.as_ref().len();
     check_size(engine, &name, size as u64)?;
     let digest = Digest::of(bytes.as_ref());
-    if let Some(cached) = engine
-        .cache()
-        .and_then(|cache| cache.get(engine.wasmtime(), digest))
-    {
-        let checked = Checked::new(engine, &name, cached.component)?;
-        return Ok(checked.into_plugin(engine, name, digest, size, cached.tools, cached.rejected));
+    let plugin = |component: Linked, facts: Facts| Plugin {
+        inner: Arc::new(PluginInner {
+            name: Arc::clone(&name),
+            digest,
+            size,
+            world_version: facts.world_version,
+            imports: facts.imports,
+            tools: facts.tools.into_iter().map(LoadedTool::new).collect(),
+            rejected: facts.rejected,
+            engine: engine.clone(),
+            component,
+        }),
+    };
+    let cache = engine.cache();
+    if let Some((component, facts)) = cache.and_then(|cache| cache.get(engine.wasmtime(), digest)) {
+        return Ok(plugin(Linked::later(component), facts));
     }
 
-    let compiled = {
-        let (engine, name) = (engine.clone(), Arc::clone(&name));
-        // Compiling can take seconds, and would stall what else runs on this thread.
-        let compiled = spawn_blocking(move || compile(&engine, &name, bytes.as_ref())).await;
-        match compiled {
-            Ok(compiled) => compiled?,
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-        }
+    let component = compile_elsewhere(engine, &name, bytes).await?;
+    let misfit = |reason| LoadError::World {
+        plugin: name.to_string(),
+        reason,
     };
-    let checked = Checked::new(engine, &name, compiled)?;
-    let (tools, rejected) = checked.ask_for_tools(engine, &name, digest).await?;
+    let fit = world::check(engine.wasmtime(), &component).map_err(misfit)?;
+    let component = Linked::now(engine, component)
+        .map_err(|error| misfit(world::explain_link_error(&error)))?;
+    let (tools, rejected) = ask_for_tools(engine, &component, &name, digest).await?;
     if tools.is_empty() {
         let plugin = name.to_string();
         return Err(LoadError::NoTools { plugin, rejected });
     }
-    if let Some(cache) = engine.cache() {
-        cache.put(
-            engine.wasmtime(),
-            digest,
-            Cached {
-                component: checked.component.clone(),
-                tools: tools.clone(),
-                rejected: rejected.clone(),
-            },
-        );
+    let facts = Facts {
+        world_version: fit.version,
+        imports: fit.imports,
+        tools,
+        rejected,
+    };
+    if let Some(cache) = cache {
+        cache.put(engine.wasmtime(), digest, component.component(), &facts);
     }
-    Ok(checked.into_plugin(engine, name, digest, size, tools, rejected))
+    Ok(plugin(component, facts))
 }
 
 fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
@@ -85,6 +95,20 @@ fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
             limit,
         }),
         false => Ok(()),
+    }
+}
+
+/// Compiling can take seconds, and would stall what else runs on this thread.
+async fn compile_elsewhere(
+    engine: &Engine,
+    name: &Arc<str>,
+    bytes: impl AsRef<[u8]> + Send + 'static,
+) -> Result<Component, LoadError> {
+    let (engine, name) = (engine.clone(), Arc::clone(name));
+    let compiled = spawn_blocking(move || compile(&engine, &name, bytes.as_ref())).await;
+    match compiled {
+        Ok(compiled) => compiled,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
     }
 }
 
@@ -111,85 +135,36 @@ fn compile(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Component, LoadE
     })
 }
 
-/// A component whose imports and exports fit.
-struct Checked {
-    component: Component,
-    linked: CustomToolPre<State>,
-    fit: world::Fit,
-}
-
-impl Checked {
-    fn new(engine: &Engine, name: &str, component: Component) -> Result<Self, LoadError> {
-        let misfit = |reason| LoadError::World {
-            plugin: name.to_owned(),
-            reason,
-        };
-        let fit = world::check(engine.wasmtime(), &component).map_err(misfit)?;
-        let linked = engine
-            .linker()
-            .instantiate_pre(&component)
-            .and_then(CustomToolPre::new)
-            .map_err(|error| misfit(world::explain_link_error(&error)))?;
-        Ok(Self {
-            component,
-            linked,
-            fit,
-        })
-    }
-
-    async fn ask_for_tools(
-        &self,
-        engine: &Engine,
-        name: &Arc<str>,
-        digest: Digest,
-    ) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
-        let home = Home {
-            plugin: digest,
-            plugin_name: Arc::clone(name),
-            policy: Policy::default().with_workspace(WorkspaceGrant::None),
-            limits: Arc::clone(engine.shared_limits()),
-            roots: Arc::new(Roots {
-                workspace: None,
-                scratch: ScratchFolder::inside(engine.scratch_parent().to_owned()),
-            }),
-            observer: None,
-            volatile: VolatileActions::default(),
-            session: None,
-        };
-        let permit = engine.live().permit().await;
-        let answer = match Instance::new(engine, &self.linked, home, permit).await {
-            Ok(instance) => instance.definitions().await,
-            Err(error) => Err(error),
-        };
-        answer
-            .map(definition::check_all)
-            .map_err(|error| LoadError::Definitions {
-                plugin: name.to_string(),
-                source: Box::new(error),
-            })
-    }
-
-    fn into_plugin(
-        self,
-        engine: &Engine,
-        name: Arc<str>,
-        digest: Digest,
-        size: usize,
-        tools: Vec<ToolDefinition>,
-        rejected: Vec<RejectedTool>,
-    ) -> Plugin {
-        Plugin {
-            inner: Arc::new(PluginInner {
-                name,
-                digest,
-                size,
-                world_version: self.fit.version,
-                imports: self.fit.imports,
-                tools: tools.into_iter().map(LoadedTool::new).collect(),
-                rejected,
-                engine: engine.clone(),
-                component: self.linked,
-            }),
-        }
+async fn ask_for_tools(
+    engine: &Engine,
+    component: &Linked,
+    name: &Arc<str>,
+    digest: Digest,
+) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
+    let limits = engine.shared_limits();
+    let home = Home {
+        plugin: digest,
+        plugin_name: Arc::clone(name),
+        policy: Policy::default().with_workspace(WorkspaceGrant::None),
+        limits: Arc::clone(limits),
+        roots: Arc::new(Roots {
+            workspace: None,
+            scratch: ScratchFolder::inside(engine.scratch_parent().to_owned()),
+        }),
+        observer: None,
+        volatile: VolatileActions::default(),
+        session: None,
+    };
+    let answer = async {
+        let permit = engine.live().permit_within(limits.call_time, name).await?;
+        let instance = Instance::new(engine, component.get(engine)?, home, permit).await?;
+        instance.definitions(limits).await
+    };
+    match answer.await {
+        Ok(definitions) => Ok(definition::check_all(definitions)),
+        Err(error) => Err(LoadError::Definitions {
+            plugin: name.to_string(),
+            source: Box::new(error),
+        }),
     }
 }

@@ -1,6 +1,5 @@
 //! Which tools a session has, and which plugin answers for each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::slot::Slot;
@@ -12,7 +11,7 @@ pub(super) struct Bindings {
     /// In the order in which they were bound.
     tools: Vec<BoundTool>,
     /// Unbound plugins too: their pending actions may still be resolved.
-    slots: HashMap<Digest, Arc<Slot>>,
+    slots: Vec<Arc<Slot>>,
 }
 
 /// One tool of one plugin.
@@ -37,7 +36,10 @@ impl Bindings {
         let mut rejected = slot.plugin().rejected().to_vec();
         let digest = slot.plugin().digest();
         // A plugin that is bound again keeps its live instance, and its volatile actions.
-        let slot = Arc::clone(self.slots.entry(digest).or_insert(slot));
+        let slot = self.slot(digest).unwrap_or_else(|| {
+            self.slots.push(Arc::clone(&slot));
+            slot
+        });
         for index in 0..slot.plugin().loaded_tools().len() {
             let slot = Arc::clone(&slot);
             let tool = BoundTool { slot, index };
@@ -67,10 +69,11 @@ impl Bindings {
     }
 
     pub fn slots(&self) -> Vec<Arc<Slot>> {
-        self.slots.values().cloned().collect()
+        self.slots.clone()
     }
 
     pub fn slot(&self, plugin: Digest) -> Option<Arc<Slot>> {
-        self.slots.get(&plugin).cloned()
+        let mut slots = self.slots.iter();
+        slots.find(|slot| slot.plugin().digest() == plugin).cloned()
     }
 }

@@ -1,7 +1,8 @@
 //! The hidden tool `resolve`: a decision about a pending action, carried out once.
 
-use serde_json::Value;
 use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -9,6 +10,7 @@ use super::slot::Slot;
 use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
+use crate::limits::Limits;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
 use crate::plugin::{ParamsSchema, resolve_definition};
 use crate::store::{Claim, Claimed, Lease, PendingStore};
@@ -78,13 +80,15 @@ impl Session {
         } = claimed;
         let held = HeldClaim::new(store, lease);
         let slot = self.read_bindings(|bindings| bindings.slot(action.plugin));
+        let decision = resolution.decision;
+        let (for_guest, extra) = for_guest(&action, attempt, resolution);
         let carrying_out = CarryingOut {
             action: &action,
-            attempt,
-            resolution: &resolution,
+            resolution: &for_guest,
+            limits: &self.inner.limits,
             cancel,
         };
-        let returned = match resolution.decision {
+        let returned = match decision {
             Decision::Apply => match carrying_out.apply(slot.as_deref()).await {
                 Ok(result) => Ok(Some(result)),
                 Err(error) => {
@@ -96,18 +100,40 @@ impl Session {
             Decision::Discard => carrying_out.reject(slot.as_deref()).await,
         };
         held.complete().await?;
-        if let Some(slot) = slot {
-            slot.volatile().remove(&action.id);
+        if let Some(slot) = slot.filter(|_| !action.is_durable()) {
+            slot.release(&action.id);
         }
-        Ok(outcome(&action, resolution, returned?))
+        Ok(outcome(decision, extra, for_guest, returned?))
     }
+}
+
+/// What the guest is told, and the part of the decision that it gets in another form.
+fn for_guest(
+    action: &PendingAction,
+    attempt: u32,
+    resolution: Resolution,
+) -> (ResolverResolution, Option<Map<String, Value>>) {
+    let extra = resolution.extra;
+    let for_guest = ResolverResolution {
+        action_id: action.id.to_string(),
+        label: action.label.clone(),
+        source_tool_name: action.source_tool_name.clone(),
+        state: action.state.clone(),
+        reason: resolution.reason,
+        // A map of strings to values can always be written.
+        extra: extra
+            .as_ref()
+            .and_then(|extra| serde_json::to_string(extra).ok()),
+        attempt,
+    };
+    (for_guest, extra)
 }
 
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
     action: &'a PendingAction,
-    attempt: u32,
-    resolution: &'a Resolution,
+    resolution: &'a ResolverResolution,
+    limits: &'a Limits,
     cancel: Option<&'a CancellationToken>,
 }
 
@@ -119,9 +145,9 @@ impl CarryingOut<'_> {
         if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
             return Err(Error::InstanceGone);
         }
-        let (call, resolution) = (self.call(), self.for_guest());
+        let call = self.call();
         entered
-            .run(async |instance| instance.apply(&call, &resolution).await)
+            .run(async |instance| instance.apply(&call, self.resolution).await)
             .await
     }
 
@@ -134,29 +160,17 @@ impl CarryingOut<'_> {
         if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
             return Ok(None);
         }
-        let (call, resolution) = (self.call(), self.for_guest());
+        let call = self.call();
         entered
-            .run(async |instance| instance.reject(&call, &resolution).await)
+            .run(async |instance| instance.reject(&call, self.resolution).await)
             .await
     }
 
     fn call(&self) -> Call<'_> {
         Call {
             tool: &self.action.source_tool_name,
+            limits: self.limits,
             cancel: self.cancel,
-        }
-    }
-
-    fn for_guest(&self) -> ResolverResolution {
-        let extra = self.resolution.extra.as_ref();
-        ResolverResolution {
-            action_id: self.action.id.to_string(),
-            label: self.action.label.clone(),
-            source_tool_name: self.action.source_tool_name.clone(),
-            state: self.action.state.clone(),
-            reason: self.resolution.reason.clone(),
-            extra: extra.and_then(|extra| serde_json::to_string(extra).ok()),
-            attempt: self.attempt,
         }
     }
 }
@@ -170,25 +184,26 @@ fn apply_error(error: Error) -> Error {
 }
 
 fn outcome(
-    action: &PendingAction,
-    resolution: Resolution,
+    decision: Decision,
+    extra: Option<Map<String, Value>>,
+    told: ResolverResolution,
     returned: Option<ToolResult>,
 ) -> ResolutionOutcome {
     let (content, source_result_details) = match returned {
         Some(result) => (result.content, result.details),
         None => {
-            let text = format!("Discarded: {}. Reason: {}", action.label, resolution.reason);
+            let text = format!("Discarded: {}. Reason: {}", told.label, told.reason);
             (vec![Content::Text { text }], None)
         }
     };
     ResolutionOutcome {
         content,
         details: ResolutionDetails {
-            action: resolution.decision,
-            reason: resolution.reason,
-            extra: resolution.extra,
-            source_tool_name: Some(action.source_tool_name.clone()),
-            label: Some(action.label.clone()),
+            action: decision,
+            reason: told.reason,
+            extra,
+            source_tool_name: Some(told.source_tool_name),
+            label: Some(told.label),
             source_result_details,
         },
     }

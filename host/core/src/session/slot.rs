@@ -6,11 +6,12 @@ use std::sync::{Arc, Weak};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{Permit, Reclaim, Reclaimed};
+use crate::engine::{Reclaim, Reclaimed};
 use crate::error::Error;
 use crate::event::Observer;
 use crate::instance::{Done, Home, Instance, SessionContext, VolatileActions};
-use crate::limits::{LimitKind, Limits};
+use crate::limits::Limits;
+use crate::pending::ActionId;
 use crate::plugin::Plugin;
 use crate::policy::Policy;
 use crate::workspace::Roots;
@@ -54,6 +55,14 @@ impl Slot {
         &self.volatile
     }
 
+    /// A volatile action was resolved for good, so its instance may make room for another.
+    pub fn release(&self, action: &ActionId) {
+        self.volatile.remove(action);
+        if self.plugin.engine().live().wanted() {
+            self.make_room();
+        }
+    }
+
     /// Waits for its turn. Nobody else calls into the plugin until the answer is dropped.
     pub async fn enter<'a>(
         &'a self,
@@ -74,7 +83,13 @@ impl Slot {
         &self,
         cancel: Option<&CancellationToken>,
     ) -> Result<Box<Instance>, Error> {
-        let permit = unless_cancelled(cancel, self.permit()).await??;
+        let patience = self.surroundings.limits.call_time;
+        let permit = self
+            .plugin
+            .engine()
+            .live()
+            .permit_within(patience, self.plugin.name());
+        let permit = unless_cancelled(cancel, permit).await??;
         if !self.registered.swap(true, Ordering::SeqCst) {
             let holder: Weak<dyn Reclaim> = self.this.clone();
             self.plugin.engine().live().register(holder);
@@ -96,17 +111,7 @@ impl Slot {
             volatile: self.volatile.clone(),
             session: Some(Arc::clone(session)),
         };
-        Instance::new(self.plugin.engine(), self.plugin.component(), home, permit).await
-    }
-
-    async fn permit(&self) -> Result<Permit, Error> {
-        let patience = self.surroundings.limits.call_time;
-        let permit = self.plugin.engine().live().permit();
-        tokio::time::timeout(patience, permit).await.map_err(|_| Error::Limit {
-            tool: self.plugin.name().to_owned(),
-            kind: LimitKind::LiveInstances,
-            message: "could not start: as many instances are busy, or hold volatile actions, as there may be".to_owned(),
-        })
+        Instance::new(self.plugin.engine(), self.plugin.component()?, home, permit).await
     }
 }
 

@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
 use super::stream::{Check, CheckedStream, Refused};
-use super::{ENTRY_BYTES, FilesView, Mount};
+use super::{ENTRY_BYTES, FilesView, MAX_LISTINGS, Mount};
 
 type Fd = Resource<Descriptor>;
 
@@ -293,7 +293,12 @@ impl Inner for FilesView<'_> {
     }
 
     async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<ReaddirIterator>> {
-        Inner::read_directory(&mut self.inner, fd).await
+        if self.files.listings >= MAX_LISTINGS {
+            return Err(ErrorCode::Quota.into());
+        }
+        let listing = Inner::read_directory(&mut self.inner, fd).await?;
+        self.files.listings += 1;
+        Ok(listing)
     }
 
     async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
@@ -347,6 +352,7 @@ impl InnerListing for FilesView<'_> {
     }
 
     fn drop(&mut self, listing: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
+        self.files.listings = self.files.listings.saturating_sub(1);
         InnerListing::drop(&mut self.inner, listing)
     }
 }

@@ -1,7 +1,7 @@
 //! Steps that keep files open: many at once, or from one call to the next.
 
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 
 use crate::files::{report, told_times};
@@ -22,10 +22,18 @@ pub fn open_many_kept(path: &str, count: usize) -> String {
     said
 }
 
+pub fn list_many(path: &str, count: usize) -> String {
+    until_error(count, || fs::read_dir(path)).1
+}
+
 fn open_until_error(path: &str, count: usize) -> (Vec<File>, String) {
+    until_error(count, || File::open(path))
+}
+
+fn until_error<T>(count: usize, open: impl Fn() -> io::Result<T>) -> (Vec<T>, String) {
     let mut files = Vec::new();
     while files.len() < count {
-        match File::open(path) {
+        match open() {
             Ok(file) => files.push(file),
             Err(error) => {
                 let said = format!("opened {} of {count}; error: {error}", files.len());

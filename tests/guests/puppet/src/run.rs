@@ -100,6 +100,7 @@ impl Run {
 
             Step::Fs(step) => self.say(files::run(step)),
             Step::OpenMany { path, count } => self.say(handles::open_many(path, *count)),
+            Step::ListMany { path, count } => self.say(handles::list_many(path, *count)),
             Step::OpenManyKept { path, count } => self.say(handles::open_many_kept(path, *count)),
             Step::Hold { path, read_only } => self.say(handles::hold(path, *read_only)),
             Step::HoldRead => self.say(handles::read()),

@@ -170,7 +170,12 @@ pub enum Step {
         path: String,
         count: usize,
     },
-    /// The same, but the handles last as long as the instance.
+    /// Opens one directory's listing so many times, until that fails. They last as long as the step.
+    ListMany {
+        path: String,
+        count: usize,
+    },
+    /// The same as `open-many`, but the handles last as long as the instance.
     OpenManyKept {
         path: String,
         count: usize,
