@@ -58,7 +58,7 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
 
 /// A source file's path from the folder of its crate on, so that it says nothing about the machine it was built on.
 ///
-/// `/home/me/.cargo/registry/src/index.crates.io-1949/regex-1.13.1/src/lib.rs` becomes `regex-1.13.1/src/lib.rs`, and
+/// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes `regex-1.13.1/src/lib.rs`, and
 /// `/rustc/59807616e/library/core/src/option.rs` becomes `core/src/option.rs`. A relative path is the crate's own already.
 fn without_machine(file: &str) -> &str {
     let separators = ['/', '\\'];
@@ -102,7 +102,7 @@ mod tests {
         check("src/lib.rs", "src/lib.rs");
         check("batch-rename/src/plan.rs", "batch-rename/src/plan.rs");
         check(
-            "/home/me/.cargo/registry/src/index.crates.io-1949/regex-1.13.1/src/lib.rs",
+            "/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs",
             "regex-1.13.1/src/lib.rs",
         );
         check(
