@@ -181,18 +181,18 @@ fn three_where_the_plugin_is_not_loaded() {
 fn four_where_a_limit_or_a_crash_ends_it() {
     let faulty = "hint: the fault is the tool's; `-v` shows what it logged before";
     check(
-        puppet(json!([{"do": "spin"}]), &["--timeout", "0.3"]).run(),
+        puppet(json!([{"do": "spin"}]), &["--timeout", "1.5"]).run(),
         4,
         &[
-            "error: tool `puppet` was stopped after 0.3 s, the most that a call may take",
+            "error: tool `puppet` was stopped after 1.5 s, the most that a call may take",
             "hint: `--timeout SECONDS` gives it more time",
         ],
     );
     check(
-        puppet(json!([{"do": "block"}]), &["--timeout", "0.3"]).run(),
+        puppet(json!([{"do": "block"}]), &["--timeout", "1.5"]).run(),
         4,
         &[
-            "error: tool `puppet` was stopped after 0.3 s, the most that a call may take",
+            "error: tool `puppet` was stopped after 1.5 s, the most that a call may take",
             "hint: `--timeout SECONDS` gives it more time",
         ],
     );
@@ -214,7 +214,7 @@ fn four_where_a_limit_or_a_crash_ends_it() {
 
     // At the root of a failed apply.
     let push = json!([{"do": "push", "label": "One", "apply": [{"do": "spin"}]}]);
-    let ran = puppet(push, &["--timeout", "0.3", "--apply", "yes"]).run();
+    let ran = puppet(push, &["--timeout", "1.5", "--apply", "yes"]).run();
     assert!(
         ran.stderr
             .starts_with("error: Apply failed: tool `custom_tool` was stopped"),

@@ -160,10 +160,10 @@ fn an_error_is_the_only_object() {
         None,
     );
     check(
-        one(json!({"do": "spin"}), &["--timeout", "0.3"]),
+        one(json!({"do": "spin"}), &["--timeout", "1.5"]),
         4,
         "limit",
-        "tool `puppet` was stopped after 0.3 s, the most that a call may take",
+        "tool `puppet` was stopped after 1.5 s, the most that a call may take",
         Some("`--timeout SECONDS` gives it more time"),
     );
     check(
