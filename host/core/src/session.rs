@@ -163,10 +163,8 @@ impl Session {
             tool: tool.to_owned(),
             violations,
         })?;
-        let call_id = format!(
-            "call-{}",
-            self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
-        );
+        let mut call_id = itoa::Buffer::new();
+        let call_id = call_id.format(self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
         let params = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let call = Call {
@@ -176,7 +174,7 @@ impl Session {
         };
         let mut entered = found.slot().enter(cancel).await?;
         let (result, mut pushed) = entered
-            .run(async |instance| instance.execute(&call, &call_id, &params).await)
+            .run(async |instance| instance.execute(&call, call_id, &params).await)
             .await?;
         pushed.reverse();
         Ok(CallOutcome {

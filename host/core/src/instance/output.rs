@@ -154,10 +154,10 @@ impl Log {
     }
 
     fn finish_line(&mut self, level: LogLevel) {
-        let bytes = std::mem::take(&mut self.partial[stream_index(level)]);
-        if bytes.is_empty() {
+        if self.partial[stream_index(level)].is_empty() {
             return;
         }
+        let bytes = std::mem::take(&mut self.partial[stream_index(level)]);
         let message = self.cut(String::from_utf8_lossy(&bytes).into_owned());
         if level == LogLevel::Warn {
             self.last_words.push_str(&message);

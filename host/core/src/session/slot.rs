@@ -71,7 +71,11 @@ impl Slot {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
-        let live = unless_cancelled(cancel, self.live.lock()).await?;
+        // The lock is fair: it can't be taken so while somebody waits for it.
+        let live = match self.live.try_lock() {
+            Ok(live) => live,
+            Err(_) => unless_cancelled(cancel, self.live.lock()).await?,
+        };
         Ok(Entered {
             slot: self,
             cancel,
