@@ -28,6 +28,7 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     let progress = Progress::new(verbose);
     let plugin = load::load(&args.plugin, limits(args), &interrupt, &progress).await?;
     let tool = request.tool_of(&plugin)?;
+    request.tell_what_was_left_out(&plugin);
     let session = open(args, &plugin, &progress)?;
     let stage = Stage {
         session,

@@ -37,6 +37,7 @@ impl Instance {
         permit: Permit,
     ) -> Result<Box<Self>, Error> {
         let limits = home.limits.clone();
+        let plugin = home.plugin_name.clone();
         let mut store = Store::new(engine.wasmtime(), State::new(home));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.hostcall_bytes);
@@ -51,10 +52,10 @@ impl Instance {
                 _permit: permit,
             })),
             call::Ended::Returned(Err(error)) => {
-                Err(failure::classify(error, store.data(), "(start)"))
+                Err(failure::classify(error, store.data(), &plugin))
             }
             call::Ended::TimedOut | call::Ended::Cancelled => {
-                Err(failure::timed_out("(start)", &limits))
+                Err(failure::timed_out(&plugin, &limits))
             }
         }
     }

@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
+use crate::output::on_stderr;
+use crate::sanitize;
 use crate::shell;
+use crate::style::{NOTE, paint};
 
 pub struct Request {
     plugin: String,
@@ -43,6 +46,21 @@ impl Request {
             params,
             params_word,
         })
+    }
+
+    /// Notes that some of the plugin's tools can't be used, and where to read why.
+    pub fn tell_what_was_left_out(&self, plugin: &Plugin) {
+        let (tools, were) = match plugin.rejected().len() {
+            0 => return,
+            1 => ("a tool".to_owned(), "was"),
+            count => (format!("{count} tools"), "were"),
+        };
+        let note = paint(NOTE, "note:");
+        let inspect = self.inspect();
+        let inspect = sanitize::text(&inspect);
+        on_stderr(format_args!(
+            "{note} {tools} of this plugin can't be used and {were} left out; {inspect} tells why"
+        ));
     }
 
     /// The tool that was named, or the only one that is not hidden.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, airlock_in, folder, guest, puppet};
+use crate::airlock::{RENAME, airlock, airlock_in, folder, guest, puppet};
 
 #[test]
 fn a_result_is_printed_with_what_became_pending() {
@@ -30,6 +30,20 @@ fn a_result_is_printed_with_what_became_pending() {
             id("First"),
         )
     );
+}
+
+#[test]
+fn tools_that_were_left_out_are_mentioned() {
+    let ran = airlock(&["run", &guest("misfits"), "{}"]).run();
+    let note = ran.stderr.trim_end();
+    assert!(
+        note.starts_with(
+            "note: 15 tools of this plugin can't be used and were left out; `airlock inspect "
+        ),
+        "{note}"
+    );
+    assert!(note.ends_with("misfits.wasm` tells why"), "{note}");
+    assert_eq!(ran.code, 0);
 }
 
 #[test]
