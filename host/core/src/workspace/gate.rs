@@ -142,7 +142,9 @@ impl FilesView<'_> {
             };
             self.may_change(&fd, entry)?;
         }
-        if mount == Mount::Workspace && !open.contains(OpenFlags::EXCLUSIVE) {
+        // Only a file that is made by this very call is known to be no special one.
+        let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
+        if mount == Mount::Workspace && !is_new {
             self.refuse_special_file(&fd, path_flags, &path).await?;
         }
         let opened = Inner::open_at(&mut self.inner, fd, path_flags, path, open, flags).await?;
