@@ -70,6 +70,9 @@ impl Session {
 
     /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the reason.
     ///
+    /// A plugin that is bound already stays under its policy; to change that, [unbind](Session::unbind) it first. Actions that it
+    /// pushed before are then applied under the new policy, and its volatile ones are lost.
+    ///
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
     pub fn bind(&self, plugin: &Plugin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {

@@ -250,6 +250,34 @@ async fn a_grant_to_read_holds_in_apply_too_and_without_one_there_is_no_workspac
 }
 
 #[tokio::test]
+async fn a_plugin_that_is_bound_again_is_under_the_new_policy() {
+    let puppet = Puppet::new().await;
+    let plugin = airlock_tests::plugin("puppet").await;
+    let write = json!([{"do": "fs", "op": "write", "path": "f", "text": "x"}]);
+    assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
+    // While it is bound, its policy stays: none of its tools is bound twice.
+    let rejected = puppet.session.bind(&plugin, Policy::read_only()).unwrap();
+    assert_eq!(rejected.len(), 2);
+    assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
+    puppet
+        .push(airlock_tests::durable("From before", write.clone()))
+        .await;
+
+    puppet.session.unbind(plugin.digest());
+    puppet.session.bind(&plugin, Policy::read_only()).unwrap();
+    let refused = "error: Read-only file system";
+    let said = puppet
+        .session
+        .resolve(Resolution::apply(""))
+        .await
+        .unwrap()
+        .text();
+    assert!(said.starts_with(refused), "{said}");
+    let said = puppet.apply(write).await.unwrap().text();
+    assert!(said.starts_with(refused), "{said}");
+}
+
+#[tokio::test]
 async fn scratch_is_writable_in_both_phases_and_gone_with_the_session() {
     let puppet = Puppet::new().await;
     let write = json!({"do": "fs", "op": "write", "path": "/scratch/note", "text": "kept"});

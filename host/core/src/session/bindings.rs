@@ -34,12 +34,7 @@ impl BoundTool {
 impl Bindings {
     pub fn add(&mut self, slot: Arc<Slot>) -> Vec<RejectedTool> {
         let mut rejected = slot.plugin().rejected().to_vec();
-        let digest = slot.plugin().digest();
-        // A plugin that is bound again keeps its live instance, and its volatile actions.
-        let slot = self.slot(digest).unwrap_or_else(|| {
-            self.slots.push(Arc::clone(&slot));
-            slot
-        });
+        let slot = self.enter_slot(slot);
         for index in 0..slot.plugin().loaded_tools().len() {
             let slot = Arc::clone(&slot);
             let tool = BoundTool { slot, index };
@@ -50,6 +45,27 @@ impl Bindings {
             }
         }
         rejected
+    }
+
+    /// A plugin that is bound again keeps its live instance and its volatile actions, but never a policy that it was
+    /// unbound from.
+    fn enter_slot(&mut self, slot: Arc<Slot>) -> Arc<Slot> {
+        let digest = slot.plugin().digest();
+        match self
+            .slots
+            .iter_mut()
+            .find(|it| it.plugin().digest() == digest)
+        {
+            None => self.slots.push(Arc::clone(&slot)),
+            Some(old) => {
+                let in_use = self.tools.iter().any(|tool| Arc::ptr_eq(&tool.slot, old));
+                if in_use || old.policy() == slot.policy() {
+                    return Arc::clone(old);
+                }
+                *old = Arc::clone(&slot);
+            }
+        }
+        slot
     }
 
     pub fn remove_tools(&mut self, plugin: Digest) {

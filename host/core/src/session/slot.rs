@@ -51,6 +51,10 @@ impl Slot {
         &self.plugin
     }
 
+    pub fn policy(&self) -> &Policy {
+        &self.surroundings.policy
+    }
+
     pub fn volatile(&self) -> &VolatileActions {
         &self.volatile
     }
