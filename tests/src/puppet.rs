@@ -75,15 +75,21 @@ impl Puppet {
         outcome.pushed[0].id.to_string()
     }
 
+    /// Carries out a decision.
+    ///
+    /// # Errors
+    /// As [`Session::resolve`].
+    pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
+        self.session.resolve(resolution).await
+    }
+
     /// Pushes a durable action that does `steps` when applied, and applies it.
     ///
     /// # Errors
     /// As the apply.
     pub async fn apply(&self, steps: Value) -> Result<ResolutionOutcome, Error> {
         self.push(durable("Steps", steps)).await;
-        self.session
-            .resolve(Resolution::apply("a test says so"))
-            .await
+        self.resolve(Resolution::apply("a test says so")).await
     }
 
     /// The labels of what is pending, topmost first.

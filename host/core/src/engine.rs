@@ -29,7 +29,7 @@ pub struct Engine {
 struct EngineInner {
     wasmtime: wasmtime::Engine,
     linker: Linker<State>,
-    live: Arc<LiveInstances>,
+    live: LiveInstances,
     limits: Arc<Limits>,
     plugin_bytes: usize,
     cache: Option<CompileCache>,
@@ -71,7 +71,7 @@ impl Engine {
         &self.inner.limits
     }
 
-    pub(crate) fn live(&self) -> &Arc<LiveInstances> {
+    pub(crate) fn live(&self) -> &LiveInstances {
         &self.inner.live
     }
 
@@ -179,7 +179,7 @@ impl EngineBuilder {
             inner: Arc::new(EngineInner {
                 wasmtime,
                 linker,
-                live: Arc::new(LiveInstances::new(self.live_instances)),
+                live: LiveInstances::new(self.live_instances),
                 limits: Arc::new(self.limits),
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,

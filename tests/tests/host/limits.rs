@@ -26,11 +26,7 @@ async fn check(limits: Limits, steps: Value, kind: LimitKind, said: &str) {
     );
 
     puppet.push(durable("Harm", steps)).await;
-    let error = puppet
-        .session
-        .resolve(Resolution::apply(""))
-        .await
-        .unwrap_err();
+    let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
     assert_limit(error.root(), kind, said);
     assert!(
         error

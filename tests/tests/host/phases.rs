@@ -135,7 +135,6 @@ async fn reject_runs_in_preview() {
             .push(push("Reject", json!({"reject": [change]})))
             .await;
         let said = puppet
-            .session
             .resolve(Resolution::discard(""))
             .await
             .unwrap()
@@ -266,12 +265,7 @@ async fn a_plugin_that_is_bound_again_is_under_the_new_policy() {
     puppet.session.unbind(plugin.digest());
     puppet.session.bind(&plugin, Policy::read_only()).unwrap();
     let refused = "error: Read-only file system";
-    let said = puppet
-        .session
-        .resolve(Resolution::apply(""))
-        .await
-        .unwrap()
-        .text();
+    let said = puppet.resolve(Resolution::apply("")).await.unwrap().text();
     assert!(said.starts_with(refused), "{said}");
     let said = puppet.apply(write).await.unwrap().text();
     assert!(said.starts_with(refused), "{said}");

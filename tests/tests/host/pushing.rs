@@ -131,7 +131,6 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     assert_eq!(puppet.labels().await.len(), 1000);
     // One decision makes room for one more.
     puppet
-        .session
         .resolve(airlock_host::Resolution::discard("enough"))
         .await
         .unwrap();
@@ -150,7 +149,6 @@ async fn without_a_store_the_guest_is_told_so_in_the_contracts_words() {
     );
     assert!(puppet.session.pending().await.unwrap().is_empty());
     let nothing = puppet
-        .session
         .resolve(airlock_host::Resolution::apply("?"))
         .await
         .unwrap_err();

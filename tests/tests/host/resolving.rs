@@ -26,26 +26,16 @@ async fn the_topmost_action_is_taken_and_with_none_the_error_is_the_contracts() 
         .await;
     assert!(puppet.session.has_pending().await.unwrap());
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "two"
     );
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "one"
     );
     assert!(!puppet.session.has_pending().await.unwrap());
     for resolution in [Resolution::apply(""), Resolution::discard("")] {
-        let error = puppet.session.resolve(resolution).await.unwrap_err();
+        let error = puppet.resolve(resolution).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             "No pending action to resolve. Nothing to apply or discard."
@@ -69,7 +59,7 @@ async fn apply_returns_what_the_guest_returns_and_the_details_of_the_decision() 
         ))
         .await;
     let resolution = Resolution::apply("looks right").with_extra(extra(json!({"title": "a plan"})));
-    let outcome = puppet.session.resolve(resolution).await.unwrap();
+    let outcome = puppet.resolve(resolution).await.unwrap();
     let seen: Value = serde_json::from_str(outcome.content[0].as_text().unwrap()).unwrap();
     assert_eq!(seen["label"], "Write: 1 file");
     assert_eq!(seen["sourceToolName"], "writer");
@@ -115,7 +105,6 @@ async fn discard_says_what_reject_says_and_else_the_contracts_text() {
     let check = async |fields: Value, text: &str| {
         puppet.push(push("Rename: 2 files", fields)).await;
         let outcome = puppet
-            .session
             .resolve(Resolution::discard("not now"))
             .await
             .unwrap();
@@ -163,11 +152,7 @@ async fn a_failed_apply_is_on_top_again_under_its_id_and_counts_the_attempt() {
         puppet.push(durable("Below", json!([]))).await;
         let id = puppet.push(durable("Top", json!([fault]))).await;
         for attempt in 1..=3 {
-            let error = puppet
-                .session
-                .resolve(Resolution::apply("try"))
-                .await
-                .unwrap_err();
+            let error = puppet.resolve(Resolution::apply("try")).await.unwrap_err();
             assert_eq!(error.to_string(), text);
             let pending = puppet.session.pending().await.unwrap();
             assert_eq!(pending[0].action.id.as_str(), id);
@@ -176,12 +161,10 @@ async fn a_failed_apply_is_on_top_again_under_its_id_and_counts_the_attempt() {
             assert_eq!(pending.len(), 2);
         }
         puppet
-            .session
             .resolve(Resolution::discard("give up"))
             .await
             .unwrap();
         puppet
-            .session
             .resolve(Resolution::discard("give up"))
             .await
             .unwrap();
@@ -194,19 +177,10 @@ async fn an_apply_may_succeed_at_a_later_attempt() {
     let steps = json!([{"do": "fail-until-attempt", "n": 3}, {"do": "text", "text": "at last"}]);
     puppet.push(durable("Flaky", steps)).await;
     for _ in 0..2 {
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap_err();
+        puppet.resolve(Resolution::apply("")).await.unwrap_err();
     }
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "at last"
     );
     assert!(puppet.labels().await.is_empty());
@@ -220,7 +194,7 @@ async fn an_action_that_fails_out_of_order_goes_back_on_top() {
         .await;
     puppet.push(durable("Above", json!([]))).await;
     let resolution = Resolution::apply("").with_id(below.as_str());
-    puppet.session.resolve(resolution).await.unwrap_err();
+    puppet.resolve(resolution).await.unwrap_err();
     assert_eq!(puppet.labels().await, ["Below", "Above"]);
 }
 
@@ -245,7 +219,6 @@ async fn a_failed_reject_reaches_the_caller_as_it_is_and_the_action_is_gone() {
     ] {
         puppet.push(push("Gone", json!({"reject": [fault]}))).await;
         let error = puppet
-            .session
             .resolve(Resolution::discard(""))
             .await
             .unwrap_err()
@@ -261,23 +234,14 @@ async fn a_volatile_action_lives_and_dies_with_its_instance() {
     let told = json!({"volatile": true, "apply": [{"do": "text", "text": "from memory"}]});
     puppet.push(push("Alive", told.clone())).await;
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "from memory"
     );
 
     puppet.push(push("Lost", told)).await;
     puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
     for _ in 0..2 {
-        let error = puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap_err();
+        let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
         assert!(matches!(error.root(), Error::InstanceGone), "{error}");
         assert!(
             error
@@ -288,7 +252,6 @@ async fn a_volatile_action_lives_and_dies_with_its_instance() {
         assert_eq!(puppet.labels().await, ["Lost"]);
     }
     let outcome = puppet
-        .session
         .resolve(Resolution::discard("it is gone"))
         .await
         .unwrap();
@@ -302,18 +265,9 @@ async fn a_volatile_action_whose_apply_failed_without_harm_can_be_tried_again() 
     puppet
         .push(push("Volatile", json!({"volatile": true, "apply": apply})))
         .await;
-    puppet
-        .session
-        .resolve(Resolution::apply(""))
-        .await
-        .unwrap_err();
+    puppet.resolve(Resolution::apply("")).await.unwrap_err();
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "second try"
     );
 }
@@ -383,7 +337,7 @@ async fn an_apply_whose_future_is_dropped_is_pending_again() {
         .push(durable("Dropped", json!([{"do": "block"}])))
         .await;
     {
-        let resolving = puppet.session.resolve(Resolution::apply(""));
+        let resolving = puppet.resolve(Resolution::apply(""));
         tokio::pin!(resolving);
         // The first poll claims the action and enters the guest, which blocks.
         assert!(poll_once(resolving.as_mut()).await.is_none());
@@ -467,15 +421,14 @@ async fn an_id_that_was_resolved_before_is_answered_with_how() {
     ] {
         let id = puppet.push(durable("Once", json!([]))).await;
         let resolution = resolution.with_id(id.as_str());
-        puppet.session.resolve(resolution.clone()).await.unwrap();
-        let error = puppet.session.resolve(resolution).await.unwrap_err();
+        puppet.resolve(resolution.clone()).await.unwrap();
+        let error = puppet.resolve(resolution).await.unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("Pending action {id} was already {past}.")
         );
     }
     let error = puppet
-        .session
         .resolve(Resolution::apply("").with_id("nobody"))
         .await
         .unwrap_err();
@@ -500,7 +453,6 @@ async fn resolving_by_id_changes_no_other_action() {
     }
     let before = puppet.session.pending().await.unwrap();
     let outcome = puppet
-        .session
         .resolve(Resolution::apply("").with_id(ids[1].as_str()))
         .await
         .unwrap();
@@ -538,14 +490,9 @@ async fn an_action_is_applied_by_the_bytes_that_pushed_it_also_after_an_upgrade(
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!(pending[0].action.plugin, newer.digest());
     assert_eq!(pending[1].action.plugin, older);
-    puppet.session.resolve(Resolution::apply("")).await.unwrap();
+    puppet.resolve(Resolution::apply("")).await.unwrap();
     assert_eq!(
-        puppet
-            .session
-            .resolve(Resolution::apply(""))
-            .await
-            .unwrap()
-            .text(),
+        puppet.resolve(Resolution::apply("")).await.unwrap().text(),
         "by the old bytes"
     );
 }
