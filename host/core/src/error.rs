@@ -1,7 +1,8 @@
 //! Everything that can go wrong while a tool is called or a pending action resolved.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::limits::LimitKind;
 use crate::pending::{ActionId, Decision};
@@ -88,8 +89,30 @@ pub enum Error {
         "the tool kept this preview in memory only, and that is gone; discard the action and preview again"
     )]
     InstanceGone,
+    /// The action was previewed on another workspace than the session's.
+    #[error(
+        "this action was previewed on {}, and the session is open on {}; open one on the former to apply it",
+        WorkspaceName(.previewed), WorkspaceName(.session)
+    )]
+    OtherWorkspace {
+        /// The workspace that was previewed.
+        previewed: Option<Arc<Path>>,
+        /// The session's.
+        session: Option<Arc<Path>>,
+    },
+    /// The decision was carried out, and the store could not take note of it. The action is listed as interrupted later.
+    #[error("the action was {}, but that could not be recorded: {source}", .decision.past())]
+    NotRecorded {
+        /// What was carried out.
+        decision: Decision,
+        /// Why the store could not.
+        #[source]
+        source: StoreError,
+    },
     /// The session doesn't have the plugin that pushed the action.
-    #[error("the plugin that pushed this action ({0}) is not loaded in this session")]
+    #[error(
+        "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
+    )]
     PluginGone(crate::Digest),
     /// The workspace is not there, or is no directory.
     #[error("can't use {} as a workspace: {reason}", .path.display())]
@@ -142,7 +165,11 @@ impl Error {
             Error::ApplyFailed(_) => "apply-failed",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
+            Error::OtherWorkspace { .. } => "other-workspace",
+            Error::NotRecorded { .. } => "not-recorded",
             Error::Workspace { .. } => "workspace",
+            Error::Store(StoreError::Backend(error)) => error.kind.as_str(),
+            Error::Store(StoreError::LeaseLost(_)) => "lease-lost",
             Error::Store(_) | Error::NoStore => "store",
             Error::Host { .. } => "host",
         }
@@ -171,6 +198,17 @@ impl fmt::Display for Violation {
         match self.path.as_str() {
             "" => f.write_str(&self.message),
             path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+struct WorkspaceName<'a>(&'a Option<Arc<Path>>);
+
+impl fmt::Display for WorkspaceName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(path) => path.display().fmt(f),
+            None => f.write_str("no workspace"),
         }
     }
 }

@@ -8,6 +8,8 @@ mod output;
 mod state;
 mod usage;
 
+use std::sync::Arc;
+
 use wasmtime::Store;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
@@ -37,7 +39,7 @@ impl Instance {
         permit: Permit,
     ) -> Result<Box<Self>, Error> {
         let limits = home.limits.clone();
-        let plugin = home.plugin_name.clone();
+        let plugin = Arc::clone(&home.plugin.name);
         let mut store = Store::new(engine.wasmtime(), State::new(home));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.hostcall_bytes);

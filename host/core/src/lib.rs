@@ -58,13 +58,17 @@ pub use error::{Error, Violation};
 pub use event::{Event, EventSource, LogLevel, Observer};
 pub use limits::{LimitKind, Limits};
 pub use pending::{
-    ActionId, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution, SessionId,
-    StackedAction,
+    ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,
+    SessionId, StackedAction,
 };
 pub use plugin::{
     CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
 pub use session::{Session, SessionBuilder, resolve_tool};
-pub use store::{Claim, Claimed, Lease, MemoryStore, PendingStore, StoreError};
+pub use store::{
+    APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
+    DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
+    Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, Watch, Watchers,
+};
 pub use tokio_util::sync::CancellationToken;

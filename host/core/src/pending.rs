@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -9,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::digest::Digest;
+use crate::policy::Policy;
 
 /// The source tool's name where a plugin gives none.
 pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";
@@ -89,18 +91,64 @@ pub struct PendingAction {
     pub details: Option<Value>,
     /// Whether the plugin wants to hear of a discard.
     pub has_reject: bool,
-    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
-    pub state: Option<Vec<u8>>,
+    /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state itself stays in the
+    /// store, see [`Claimed::guest_state`](crate::Claimed::guest_state).
+    pub durable: bool,
     /// The bytes that pushed it, and the only ones that may apply it.
     pub plugin: Digest,
+    /// What the plugin was granted when it pushed; applying never gets more.
+    pub grants: Policy,
+    /// The absolute path of the workspace that was previewed, and the only one that it may be applied to.
+    pub workspace: Option<Arc<Path>>,
     /// When it was pushed, by this machine's clock.
     pub pushed_at: SystemTime,
 }
 
-impl PendingAction {
-    /// Whether the action outlives the instance that pushed it.
-    pub fn is_durable(&self) -> bool {
-        self.state.is_some()
+/// Where an action stands between its push and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionState {
+    /// On the stack, and waits for a decision: the first, or another after an apply that failed.
+    Pending,
+    /// Claimed: somebody is carrying a decision out right now.
+    Resolving,
+    /// On the stack again after an apply whose end nobody knows, since its host stopped in the middle.
+    Interrupted,
+    /// On the stack, but volatile, and the host that held its preview in memory is gone: it can only be discarded.
+    Lost,
+    /// Applied, for good.
+    Applied,
+    /// Discarded, for good.
+    Discarded,
+}
+
+impl ActionState {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Pending,
+        Self::Resolving,
+        Self::Interrupted,
+        Self::Lost,
+        Self::Applied,
+        Self::Discarded,
+    ];
+
+    /// A lower-case word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActionState::Pending => "pending",
+            ActionState::Resolving => "resolving",
+            ActionState::Interrupted => "interrupted",
+            ActionState::Lost => "lost",
+            ActionState::Applied => "applied",
+            ActionState::Discarded => "discarded",
+        }
+    }
+}
+
+impl fmt::Display for ActionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -113,6 +161,8 @@ pub struct StackedAction {
     pub attempts: u32,
     /// Why the last try failed.
     pub last_error: Option<String>,
+    /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or [`Lost`](ActionState::Lost).
+    pub state: ActionState,
 }
 
 /// Apply or discard.
@@ -146,6 +196,8 @@ pub struct Resolution {
     pub extra: Option<Map<String, Value>>,
     /// Which action; the topmost where none is given.
     pub id: Option<ActionId>,
+    /// Who decided, for the audit trail of a durable store.
+    pub decided_by: Option<String>,
 }
 
 impl Resolution {
@@ -165,12 +217,19 @@ impl Resolution {
             reason,
             extra: None,
             id: None,
+            decided_by: None,
         }
     }
 
     /// Decide about this action instead of the topmost one.
     pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
         self.id = Some(id.into());
+        self
+    }
+
+    /// Record who decided.
+    pub fn decided_by(mut self, who: impl Into<String>) -> Self {
+        self.decided_by = Some(who.into());
         self
     }
 

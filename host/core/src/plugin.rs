@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -19,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
+use crate::store::PluginBytes;
 
 pub use cache::CompileCache;
 pub(crate) use definition::resolve_definition;
@@ -37,9 +39,7 @@ pub struct Plugin {
 }
 
 pub(crate) struct PluginInner {
-    name: Arc<str>,
-    digest: Digest,
-    size: usize,
+    source: PluginBytes,
     world_version: String,
     imports: Vec<String>,
     tools: Vec<LoadedTool>,
@@ -81,22 +81,22 @@ impl Plugin {
         name: impl Into<Arc<str>>,
         bytes: impl AsRef<[u8]> + Send + 'static,
     ) -> Result<Self, LoadError> {
-        load::from_bytes(engine, name.into(), bytes).await
+        load::from_bytes(engine, name.into(), Bytes::from_owner(bytes)).await
     }
 
     /// What the plugin is called in messages.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.inner.source.name
     }
 
     /// The SHA-256 of the component's bytes: what the plugin is known by.
     pub fn digest(&self) -> Digest {
-        self.inner.digest
+        self.inner.source.digest
     }
 
     /// The component's size in bytes.
     pub fn size(&self) -> usize {
-        self.inner.size
+        self.inner.source.bytes.len()
     }
 
     /// The version of the package `airlock:tool` that the component was built for.
@@ -119,8 +119,9 @@ impl Plugin {
         &self.inner.rejected
     }
 
-    pub(crate) fn shared_name(&self) -> Arc<str> {
-        Arc::clone(&self.inner.name)
+    /// The plugin as it was loaded: its digest, name and bytes. They stay in memory, for a store to keep beside what the plugin pushes.
+    pub fn source(&self) -> &PluginBytes {
+        &self.inner.source
     }
 
     pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {
@@ -144,8 +145,7 @@ impl Plugin {
 impl fmt::Debug for Plugin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Plugin")
-            .field("name", &self.inner.name)
-            .field("digest", &self.inner.digest)
+            .field("source", &self.inner.source)
             .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What the sandbox lets a guest do, by what the host is asking it for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -15,7 +15,9 @@ pub enum Phase {
 }
 
 /// How much of the workspace a plugin gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkspaceGrant {
     /// The guest doesn't see it.
@@ -31,7 +33,10 @@ pub enum WorkspaceGrant {
 ///
 /// The default is the contract's: the workspace, to read in [`Phase::Preview`] and to change in [`Phase::Apply`], and a
 /// scratch directory of its own. There is no environment, no network and no other path.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// Serializes as an object with a field for each kind of grant; reading one refuses a kind that this version doesn't know.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Policy {
     /// How much of the workspace the plugin gets.
@@ -48,6 +53,13 @@ impl Policy {
     pub fn with_workspace(mut self, workspace: WorkspaceGrant) -> Self {
         self.workspace = workspace;
         self
+    }
+
+    /// What both grant.
+    pub fn narrowed_to(&self, other: &Policy) -> Policy {
+        Policy {
+            workspace: self.workspace.min(other.workspace),
+        }
     }
 
     /// Whether a guest may change the workspace during `phase`.
@@ -76,6 +88,36 @@ impl fmt::Display for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn narrowing_never_grants_what_one_side_lacks() {
+        use WorkspaceGrant::*;
+        for (one, other, both) in [
+            (ReadWrite, Read, Read),
+            (Read, ReadWrite, Read),
+            (None, ReadWrite, None),
+            (ReadWrite, ReadWrite, ReadWrite),
+        ] {
+            let policy = |grant| Policy::default().with_workspace(grant);
+            assert_eq!(policy(one).narrowed_to(&policy(other)), policy(both));
+        }
+    }
+
+    #[test]
+    fn grants_of_an_unknown_kind_are_refused() {
+        let read = |json| serde_json::from_str::<Policy>(json);
+        assert_eq!(
+            read(r#"{"workspace":"read"}"#).unwrap(),
+            Policy::read_only()
+        );
+        for json in [
+            r#"{"workspace":"read","network":"all"}"#,
+            r#"{"workspace":"all"}"#,
+            "{}",
+        ] {
+            assert!(read(json).is_err(), "{json}");
+        }
+    }
 
     #[test]
     fn only_an_apply_with_a_write_grant_may_change_the_workspace() {

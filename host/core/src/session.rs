@@ -2,6 +2,8 @@
 
 mod bindings;
 mod builder;
+mod kept;
+mod lease;
 mod resolve;
 mod slot;
 
@@ -15,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::content::CallOutcome;
 use crate::digest::Digest;
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::Observer;
 use crate::instance::{Call, SessionContext};
@@ -43,6 +46,8 @@ pub struct Session {
 struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
+    /// For plugins that the store kept.
+    engine: Option<Engine>,
     limits: Arc<Limits>,
     observer: Option<Observer>,
     bindings: RwLock<Bindings>,
@@ -125,6 +130,31 @@ impl Session {
         match &self.inner.context.store {
             Some(store) => Ok(store.peek(self.id()).await?.is_some()),
             None => Ok(false),
+        }
+    }
+
+    /// Ends when the stack of pending actions changes, through this session or another, or in another process that shares the
+    /// store. What counts is any change after this function was *called*, so that none is missed between a look and the wait:
+    ///
+    /// ```no_run
+    /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
+    /// loop {
+    ///     let changed = session.pending_changed();
+    ///     println!("{} pending", session.pending().await?.len());
+    ///     changed.await;
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// It may also end for nothing. Without a store it never ends.
+    pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let watch = self.inner.context.store.as_ref();
+        let watch = watch.map(|store| store.watch(self.id()));
+        async move {
+            match watch {
+                Some(mut watch) => watch.changed().await,
+                None => std::future::pending().await,
+            }
         }
     }
 

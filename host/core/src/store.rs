@@ -1,34 +1,52 @@
 //! Where pending actions are kept, and the promise that one of them is resolved at most once.
 
+mod durable;
+mod error;
 mod memory;
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 
+use crate::content::ResolutionOutcome;
+use crate::digest::Digest;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
 
+pub use durable::{
+    ActionRecord, DurableStore, LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, StoreStats,
+};
+pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
+pub use watch::{Watch, Watchers};
+
+/// The [`StackedAction::last_error`] of an action whose apply has no known end.
+pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
+
+/// The [`StackedAction::last_error`] of an action whose discard has no known end.
+pub const DISCARD_INTERRUPTED: &str =
+    "a discard was begun, and its host stopped before the end was recorded";
 
 /// A stack of pending actions for each session.
 ///
 /// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of three
 /// ways: [`complete`](PendingStore::complete) when the decision was carried out, [`requeue`](PendingStore::requeue) when it failed,
-/// [`abandon`](PendingStore::abandon) when whoever held it went away. What a method reports as done is as durable as the store is,
-/// before the method returns.
+/// [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as
+/// durable as the store is, before the method returns.
+///
+/// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned action stays where it
+/// was, below what was pushed meanwhile, so that who asks for the topmost one never gets an interrupted apply for what they have
+/// just seen previewed.
 #[async_trait]
 pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
-    /// Puts `action` on top of the session's stack.
+    /// Puts an action on top of its session's stack.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where `capacity` actions are on the stack or claimed; nothing was pushed then.
-    async fn push(
-        &self,
-        session: &SessionId,
-        action: Arc<PendingAction>,
-        capacity: usize,
-    ) -> Result<(), StoreError>;
+    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed; nothing was pushed then.
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError>;
 
     /// The topmost pending action.
     ///
@@ -53,11 +71,24 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         resolution: &Resolution,
     ) -> Result<Claim, StoreError>;
 
+    /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end with the process that holds them.
+    fn lease_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Prolongs a claim by another [`lease_time`](PendingStore::lease_time) from now.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else, or is pending again.
+    async fn renew(&self, _lease: &Lease) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// The decision was carried out: the action is gone for good.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
-    async fn complete(&self, lease: Lease) -> Result<(), StoreError>;
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError>;
 
     /// The decision could not be carried out: the very same action goes back on top.
     ///
@@ -65,9 +96,56 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError>;
 
-    /// The caller of `claim` was dropped in the middle. Never blocks: a store in memory puts the action back on top, one
-    /// on disk lets the lease run out.
+    /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
+    /// the stack, [interrupted](crate::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
     fn abandon(&self, lease: Lease);
+
+    /// The plugin that pushed actions which are still open, where the store keeps plugins.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn plugin(&self, _digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        Ok(None)
+    }
+
+    /// Tells when the session's stack changes from now on.
+    fn watch(&self, session: &SessionId) -> Watch;
+}
+
+/// What is pushed, and all that the store must keep for it to be resolved later.
+#[derive(Debug, Clone)]
+pub struct Push<'a> {
+    /// Whose stack it goes to.
+    pub session: &'a SessionId,
+    /// The action.
+    pub action: Arc<PendingAction>,
+    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
+    pub guest_state: Option<Vec<u8>>,
+    /// The plugin that pushed it.
+    pub plugin: &'a PluginBytes,
+    /// The most actions that the session may have on the stack or claimed.
+    pub capacity: usize,
+}
+
+/// A plugin as it was loaded. Cheap to clone.
+#[derive(Clone)]
+pub struct PluginBytes {
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// What the plugin is called in messages.
+    pub name: Arc<str>,
+    /// The component.
+    pub bytes: Bytes,
+}
+
+impl fmt::Debug for PluginBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginBytes")
+            .field("digest", &self.digest)
+            .field("name", &self.name)
+            .field("size", &self.bytes.len())
+            .finish()
+    }
 }
 
 /// The answer to a claim.
@@ -90,7 +168,9 @@ pub enum Claim {
 pub struct Claimed {
     /// The action as pushed.
     pub action: Arc<PendingAction>,
-    /// Which try to resolve it this is: 1 for the first.
+    /// The state that it was pushed with; none for a volatile action.
+    pub guest_state: Option<Vec<u8>>,
+    /// Which try to apply it this is, or would be: 1 for the first.
     pub attempt: u32,
     /// To be handed back to the store.
     pub lease: Lease,
@@ -107,22 +187,31 @@ pub struct Lease {
     pub token: u64,
 }
 
-/// Why a store did not do as asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The session holds as many pending actions as it may.
-    #[error(
-        "this session already holds {capacity} pending actions, the most that it may; resolve some first"
-    )]
-    Full {
-        /// The most that the session may hold.
-        capacity: usize,
-    },
-    /// The claim has run out, and the action is no longer its holder's.
-    #[error("the claim on pending action {0} was lost; somebody else may have resolved it")]
-    LeaseLost(ActionId),
-    /// The storage behind the store failed.
-    #[error("the pending store failed: {0}")]
-    Backend(#[source] Box<dyn std::error::Error + Send + Sync>),
+/// How a decision was carried out.
+#[derive(Debug, Clone, Copy)]
+pub enum Completion<'a> {
+    /// As decided, with this result.
+    Succeeded(&'a ResolutionOutcome),
+    /// The plugin failed to take note of a discard; the action is discarded all the same.
+    RejectFailed(&'a str),
+}
+
+impl Completion<'_> {
+    /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
+    pub fn result_digest(&self) -> Option<Digest> {
+        match self {
+            Completion::Succeeded(outcome) => serde_json::to_vec(outcome)
+                .ok()
+                .map(|json| Digest::of(&json)),
+            Completion::RejectFailed(_) => None,
+        }
+    }
+
+    /// What went wrong.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Completion::Succeeded(_) => None,
+            Completion::RejectFailed(error) => Some(error),
+        }
+    }
 }

@@ -21,7 +21,7 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
     assert_eq!(action.label, "Rename: 2 files");
     assert_eq!(action.source_tool_name, "custom_tool");
     assert_eq!(action.details, Some(json!({"files": 2})));
-    assert!(action.is_durable());
+    assert!(action.durable);
     assert!(!action.has_reject);
     assert_eq!(action.plugin, plugin("puppet").await.digest());
     assert_eq!(pending[0].attempts, 0);
@@ -38,7 +38,7 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
         (top.label.as_str(), top.source_tool_name.as_str()),
         ("Second", "puppet")
     );
-    assert!(!top.is_durable());
+    assert!(!top.durable);
     assert!(top.has_reject);
 }
 

@@ -67,7 +67,7 @@ async fn an_effect_in_preview_fails_and_the_plan_comes_back_to_apply() {
         ("Write: note.txt", "write_note")
     );
     assert_eq!(action.details, Some(json!("for reviewers")));
-    assert!(action.is_durable() && !action.has_reject);
+    assert!(action.durable && !action.has_reject);
     assert!(!workspace.path().join("note.txt").exists());
     let applied = session.resolve(Resolution::apply("")).await.unwrap();
     assert_eq!(applied.text(), "wrote note.txt in attempt 1");

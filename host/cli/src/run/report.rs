@@ -77,7 +77,7 @@ impl<'a> Pending<'a> {
             label: &action.label,
             source_tool_name: &action.source_tool_name,
             details: &action.details,
-            durable: action.is_durable(),
+            durable: action.durable,
         }
     }
 }

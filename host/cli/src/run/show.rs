@@ -55,7 +55,7 @@ pub fn pending(out: &mut Output, pushed: &[Arc<PendingAction>]) {
 }
 
 fn origin(action: &PendingAction) -> impl Display {
-    let lifetime = if action.is_durable() {
+    let lifetime = if action.durable {
         "durable"
     } else {
         "volatile"

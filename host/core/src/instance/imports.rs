@@ -1,5 +1,6 @@
 //! The world's own imports: `pending-actions` and `host`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -13,7 +14,7 @@ use super::state::State;
 use crate::event::LogLevel;
 use crate::limits::Limits;
 use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction};
-use crate::store::StoreError;
+use crate::store::{Push, StoreError};
 
 /// Fixed by the contract: SDKs raise exactly this text.
 const STORE_UNAVAILABLE: &str =
@@ -29,19 +30,24 @@ impl PendingActions for State {
         let Some(store) = &session.store else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
-        let limits = &self.home.limits;
-        let action = Arc::new(self.accept(pushed)?);
-        match store
-            .push(&session.id, Arc::clone(&action), limits.pending_actions)
-            .await
-        {
+        let capacity = self.home.limits.pending_actions;
+        let (action, guest_state) = self.accept(pushed, session.workspace.clone())?;
+        let action = Arc::new(action);
+        let push = Push {
+            session: &session.id,
+            action: Arc::clone(&action),
+            guest_state,
+            plugin: &self.home.plugin,
+            capacity,
+        };
+        match store.push(push).await {
             Ok(()) => {}
             Err(full @ StoreError::Full { .. }) => {
                 return Err(PushError::LimitExceeded(full.to_string()));
             }
             Err(error) => return Err(PushError::StoreUnavailable(error.to_string())),
         }
-        if !action.is_durable() {
+        if !action.durable {
             self.home.volatile.insert(action.id.clone());
         }
         let id = action.id.to_string();
@@ -52,7 +58,11 @@ impl PendingActions for State {
 
 impl State {
     /// Checks what the guest pushed, and fills in what it left out.
-    fn accept(&self, pushed: Pushed) -> Result<PendingAction, PushError> {
+    fn accept(
+        &self,
+        pushed: Pushed,
+        workspace: Option<Arc<Path>>,
+    ) -> Result<(PendingAction, Option<Vec<u8>>), PushError> {
         let limits: &Limits = &self.home.limits;
         let source_tool_name = match pushed.source_tool_name {
             Some(name) => name,
@@ -77,16 +87,19 @@ impl State {
             None => None,
         };
         let now = SystemTime::now();
-        Ok(PendingAction {
+        let action = PendingAction {
             id: ActionId::generate(now),
             label: pushed.label,
             source_tool_name,
             details,
             has_reject: pushed.has_reject,
-            state: pushed.state,
-            plugin: self.home.plugin,
+            durable: pushed.state.is_some(),
+            plugin: self.home.plugin.digest,
+            grants: self.home.policy.clone(),
+            workspace,
             pushed_at: now,
-        })
+        };
+        Ok((action, pushed.state))
     }
 }
 

@@ -41,7 +41,7 @@ impl GuestLog {
         Self(Arc::new(Mutex::new(Log {
             observer: home.observer.clone(),
             session: home.session.as_ref().map(|session| session.id.clone()),
-            plugin: Arc::clone(&home.plugin_name),
+            plugin: Arc::clone(&home.plugin.name),
             tool: String::new(),
             max_lines: home.limits.log_lines,
             max_line_bytes: home.limits.log_line_bytes,

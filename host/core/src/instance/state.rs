@@ -1,6 +1,7 @@
 //! What the host keeps beside a live guest.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -10,18 +11,16 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::digest::Digest;
 use crate::event::{LogLevel, Observer};
 use crate::limits::Limits;
 use crate::pending::{ActionId, PendingAction, SessionId};
 use crate::policy::{Phase, Policy};
-use crate::store::PendingStore;
+use crate::store::{PendingStore, PluginBytes};
 use crate::workspace::{Files, FilesView, Roots};
 
 /// Where an instance belongs.
 pub(crate) struct Home {
-    pub plugin: Digest,
-    pub plugin_name: Arc<str>,
+    pub plugin: PluginBytes,
     pub policy: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
@@ -35,6 +34,8 @@ pub(crate) struct Home {
 pub(crate) struct SessionContext {
     pub id: SessionId,
     pub store: Option<Arc<dyn PendingStore>>,
+    /// The workspace's absolute path.
+    pub workspace: Option<Arc<Path>>,
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.

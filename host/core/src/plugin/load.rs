@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tokio::task::spawn_blocking;
 use wasmtime::component::Component;
 
@@ -14,6 +15,7 @@ use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::instance::{Home, Instance, VolatileActions};
 use crate::policy::{Policy, WorkspaceGrant};
+use crate::store::PluginBytes;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
@@ -32,22 +34,24 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     }
     check_size(engine, &name, metadata.len())?;
     let bytes = std::fs::read(path).map_err(read)?;
-    from_bytes(engine, name.into(), bytes).await
+    from_bytes(engine, name.into(), bytes.into()).await
 }
 
 pub(super) async fn from_bytes(
     engine: &Engine,
     name: Arc<str>,
-    bytes: impl AsRef<[u8]> + Send + 'static,
+    bytes: Bytes,
 ) -> Result<Plugin, LoadError> {
-    let size = bytes.as_ref().len();
-    check_size(engine, &name, size as u64)?;
-    let digest = Digest::of(bytes.as_ref());
+    check_size(engine, &name, bytes.len() as u64)?;
+    let digest = Digest::of(&bytes);
+    let source = PluginBytes {
+        digest,
+        name,
+        bytes,
+    };
     let plugin = |component: Linked, facts: Facts| Plugin {
         inner: Arc::new(PluginInner {
-            name: Arc::clone(&name),
-            digest,
-            size,
+            source: source.clone(),
             world_version: facts.world_version,
             imports: facts.imports,
             tools: facts.tools.into_iter().map(LoadedTool::new).collect(),
@@ -61,17 +65,17 @@ pub(super) async fn from_bytes(
         return Ok(plugin(Linked::later(component), facts));
     }
 
-    let component = compile_elsewhere(engine, &name, bytes).await?;
+    let component = compile_elsewhere(engine, &source).await?;
     let misfit = |reason| LoadError::World {
-        plugin: name.to_string(),
+        plugin: source.name.to_string(),
         reason,
     };
     let fit = world::check(engine.wasmtime(), &component).map_err(misfit)?;
     let component = Linked::now(engine, component)
         .map_err(|error| misfit(world::explain_link_error(&error)))?;
-    let (tools, rejected) = ask_for_tools(engine, &component, &name, digest).await?;
+    let (tools, rejected) = ask_for_tools(engine, &component, &source).await?;
     if tools.is_empty() {
-        let plugin = name.to_string();
+        let plugin = source.name.to_string();
         return Err(LoadError::NoTools { plugin, rejected });
     }
     let facts = Facts {
@@ -99,13 +103,9 @@ fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
 }
 
 /// Compiling can take seconds, and would stall what else runs on this thread.
-async fn compile_elsewhere(
-    engine: &Engine,
-    name: &Arc<str>,
-    bytes: impl AsRef<[u8]> + Send + 'static,
-) -> Result<Component, LoadError> {
-    let (engine, name) = (engine.clone(), Arc::clone(name));
-    let compiled = spawn_blocking(move || compile(&engine, &name, bytes.as_ref())).await;
+async fn compile_elsewhere(engine: &Engine, source: &PluginBytes) -> Result<Component, LoadError> {
+    let (engine, source) = (engine.clone(), source.clone());
+    let compiled = spawn_blocking(move || compile(&engine, &source.name, &source.bytes)).await;
     match compiled {
         Ok(compiled) => compiled,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
@@ -138,13 +138,11 @@ fn compile(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Component, LoadE
 async fn ask_for_tools(
     engine: &Engine,
     component: &Linked,
-    name: &Arc<str>,
-    digest: Digest,
+    source: &PluginBytes,
 ) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
     let limits = engine.shared_limits();
     let home = Home {
-        plugin: digest,
-        plugin_name: Arc::clone(name),
+        plugin: source.clone(),
         policy: Policy::default().with_workspace(WorkspaceGrant::None),
         limits: Arc::clone(limits),
         roots: Arc::new(Roots {
@@ -156,14 +154,17 @@ async fn ask_for_tools(
         session: None,
     };
     let answer = async {
-        let permit = engine.live().permit_within(limits.call_time, name).await?;
+        let permit = engine
+            .live()
+            .permit_within(limits.call_time, &source.name)
+            .await?;
         let instance = Instance::new(engine, component.get(engine)?, home, permit).await?;
         instance.definitions(limits).await
     };
     match answer.await {
         Ok(definitions) => Ok(definition::check_all(definitions)),
         Err(error) => Err(LoadError::Definitions {
-            plugin: name.to_string(),
+            plugin: source.name.to_string(),
             source: Box::new(error),
         }),
     }

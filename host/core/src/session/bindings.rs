@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::slot::Slot;
 use crate::digest::Digest;
 use crate::plugin::{LoadedTool, RejectedTool, ToolDefinition};
+use crate::policy::Policy;
 
 #[derive(Default)]
 pub(super) struct Bindings {
@@ -12,6 +13,9 @@ pub(super) struct Bindings {
     tools: Vec<BoundTool>,
     /// Unbound plugins too: their pending actions may still be resolved.
     slots: Vec<Arc<Slot>>,
+    /// For pending actions alone: plugins that the store kept, and those that are bound under wider grants than an action was
+    /// pushed with. Each is under the grants of its action.
+    aside: Vec<Arc<Slot>>,
 }
 
 /// One tool of one plugin.
@@ -85,11 +89,30 @@ impl Bindings {
     }
 
     pub fn slots(&self) -> Vec<Arc<Slot>> {
-        self.slots.clone()
+        self.slots.iter().chain(&self.aside).cloned().collect()
     }
 
+    /// The slot in which the plugin is bound, or was.
     pub fn slot(&self, plugin: Digest) -> Option<Arc<Slot>> {
         let mut slots = self.slots.iter();
         slots.find(|slot| slot.plugin().digest() == plugin).cloned()
+    }
+
+    /// The slot for actions of a plugin that were pushed under these grants.
+    pub fn aside(&self, plugin: Digest, grants: &Policy) -> Option<Arc<Slot>> {
+        let mut slots = self.aside.iter();
+        let found = slots.find(|slot| slot.plugin().digest() == plugin && slot.policy() == grants);
+        found.cloned()
+    }
+
+    /// Adds such a slot, unless somebody else has meanwhile.
+    pub fn add_aside(&mut self, slot: Arc<Slot>) -> Arc<Slot> {
+        match self.aside(slot.plugin().digest(), slot.policy()) {
+            Some(found) => found,
+            None => {
+                self.aside.push(Arc::clone(&slot));
+                slot
+            }
+        }
     }
 }

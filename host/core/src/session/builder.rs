@@ -7,6 +7,7 @@ use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
 use super::{Session, SessionInner};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::{Event, EventSource, Observer};
 use crate::instance::SessionContext;
@@ -26,6 +27,7 @@ pub struct SessionBuilder {
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
     plugins: Vec<(Plugin, Policy)>,
+    engine: Option<Engine>,
 }
 
 #[derive(Default)]
@@ -61,7 +63,7 @@ impl SessionBuilder {
         self
     }
 
-    /// What each guest may use up. Default: the limits of the first plugin's engine.
+    /// What each guest may use up. Default: the limits of the session's engine.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(Arc::new(limits));
         self
@@ -73,6 +75,12 @@ impl SessionBuilder {
         observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
     ) -> Self {
         self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// The engine for plugins that the store kept of earlier sessions. Default: the first plugin's.
+    pub fn engine(mut self, engine: &Engine) -> Self {
+        self.engine = Some(engine.clone());
         self
     }
 
@@ -104,8 +112,12 @@ impl SessionBuilder {
             Some(path) => Some(Arc::new(open_workspace(&path)?)),
             None => None,
         };
-        let limits = self.limits.unwrap_or_else(|| match self.plugins.first() {
-            Some((plugin, _)) => Arc::clone(plugin.engine().shared_limits()),
+        let engine = self.engine.or_else(|| {
+            let (plugin, _) = self.plugins.first()?;
+            Some(plugin.engine().clone())
+        });
+        let limits = self.limits.unwrap_or_else(|| match &engine {
+            Some(engine) => Arc::clone(engine.shared_limits()),
             None => Arc::default(),
         });
         let store = match self.store {
@@ -118,8 +130,13 @@ impl SessionBuilder {
             .unwrap_or_else(|| SessionId::generate(SystemTime::now()));
         let session = Session {
             inner: Arc::new(SessionInner {
-                context: Arc::new(SessionContext { id, store }),
+                context: Arc::new(SessionContext {
+                    id,
+                    store,
+                    workspace: workspace.as_ref().map(|it| it.path().into()),
+                }),
                 workspace,
+                engine,
                 limits,
                 observer: self.observer,
                 bindings: RwLock::default(),

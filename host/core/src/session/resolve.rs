@@ -1,19 +1,18 @@
 //! The hidden tool `resolve`: a decision about a pending action, carried out once.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::slot::Slot;
+use super::lease::HeldLease;
 use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
-use crate::limits::Limits;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
 use crate::plugin::{ParamsSchema, resolve_definition};
-use crate::store::{Claim, Claimed, Lease, PendingStore};
+use crate::store::{Claim, Claimed};
 
 /// What the tool is called.
 pub(super) const NAME: &str = "resolve";
@@ -75,41 +74,45 @@ impl Session {
         };
         let Claimed {
             action,
+            guest_state,
             attempt,
             lease,
         } = claimed;
-        let held = HeldClaim::new(store, lease);
-        let slot = self.read_bindings(|bindings| bindings.slot(action.plugin));
+        let held = HeldLease::new(store, lease);
         let decision = resolution.decision;
-        let (for_guest, extra) = for_guest(&action, attempt, resolution);
+        let (for_guest, extra) = for_guest(&action, guest_state, attempt, resolution);
         let carrying_out = CarryingOut {
+            session: self,
             action: &action,
             resolution: &for_guest,
-            limits: &self.inner.limits,
             cancel,
         };
         let returned = match decision {
-            Decision::Apply => match carrying_out.apply(slot.as_deref()).await {
+            Decision::Apply => match held.during(carrying_out.apply()).await? {
                 Ok(result) => Ok(Some(result)),
                 Err(error) => {
                     let error = apply_error(error);
-                    held.requeue(&error).await?;
+                    held.requeue(&error.to_string()).await;
                     return Err(error);
                 }
             },
-            Decision::Discard => carrying_out.reject(slot.as_deref()).await,
+            Decision::Discard => held.during(carrying_out.reject()).await?,
         };
-        held.complete().await?;
-        if let Some(slot) = slot.filter(|_| !action.is_durable()) {
+        let outcome = returned.map(|returned| outcome(decision, extra, for_guest, returned));
+        held.complete(decision, &outcome).await?;
+        if !action.durable
+            && let Some(slot) = self.read_bindings(|bindings| bindings.slot(action.plugin))
+        {
             slot.release(&action.id);
         }
-        Ok(outcome(decision, extra, for_guest, returned?))
+        outcome
     }
 }
 
 /// What the guest is told, and the part of the decision that it gets in another form.
 fn for_guest(
     action: &PendingAction,
+    guest_state: Option<Vec<u8>>,
     attempt: u32,
     resolution: Resolution,
 ) -> (ResolverResolution, Option<Map<String, Value>>) {
@@ -118,7 +121,7 @@ fn for_guest(
         action_id: action.id.to_string(),
         label: action.label.clone(),
         source_tool_name: action.source_tool_name.clone(),
-        state: action.state.clone(),
+        state: guest_state,
         reason: resolution.reason,
         // A map of strings to values can always be written.
         extra: extra
@@ -131,18 +134,19 @@ fn for_guest(
 
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
+    session: &'a Session,
     action: &'a PendingAction,
     resolution: &'a ResolverResolution,
-    limits: &'a Limits,
     cancel: Option<&'a CancellationToken>,
 }
 
 impl CarryingOut<'_> {
-    async fn apply(&self, slot: Option<&Slot>) -> Result<ToolResult, Error> {
-        let slot = slot.ok_or(Error::PluginGone(self.action.plugin))?;
+    async fn apply(&self) -> Result<ToolResult, Error> {
+        let slot = self.session.slot_for(self.action).await?;
+        self.check_workspace()?;
         let mut entered = slot.enter(self.cancel).await?;
         // Asked with the instance in hand: a call that ran before may have ended it.
-        if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
+        if !self.action.durable && !slot.volatile().contains(&self.action.id) {
             return Err(Error::InstanceGone);
         }
         let call = self.call();
@@ -152,12 +156,17 @@ impl CarryingOut<'_> {
     }
 
     /// None where the plugin has nothing to say, or can't be asked any more: a discard always removes.
-    async fn reject(&self, slot: Option<&Slot>) -> Result<Option<ToolResult>, Error> {
-        let Some(slot) = slot.filter(|_| self.action.has_reject) else {
+    async fn reject(&self) -> Result<Option<ToolResult>, Error> {
+        if !self.action.has_reject || self.check_workspace().is_err() {
             return Ok(None);
+        }
+        let slot = match self.session.slot_for(self.action).await {
+            Ok(slot) => slot,
+            Err(Error::PluginGone(_) | Error::InstanceGone) => return Ok(None),
+            Err(error) => return Err(error),
         };
         let mut entered = slot.enter(self.cancel).await?;
-        if !self.action.is_durable() && !slot.volatile().contains(&self.action.id) {
+        if !self.action.durable && !slot.volatile().contains(&self.action.id) {
             return Ok(None);
         }
         let call = self.call();
@@ -166,10 +175,22 @@ impl CarryingOut<'_> {
             .await
     }
 
+    /// What was previewed on one workspace is never applied to another.
+    fn check_workspace(&self) -> Result<(), Error> {
+        let session = &self.session.inner.context.workspace;
+        match self.action.workspace == *session {
+            true => Ok(()),
+            false => Err(Error::OtherWorkspace {
+                previewed: self.action.workspace.clone(),
+                session: session.clone(),
+            }),
+        }
+    }
+
     fn call(&self) -> Call<'_> {
         Call {
             tool: &self.action.source_tool_name,
-            limits: self.limits,
+            limits: &self.session.inner.limits,
             cancel: self.cancel,
         }
     }
@@ -215,41 +236,6 @@ impl From<ResolutionOutcome> for CallOutcome {
             content: outcome.content,
             details: serde_json::to_value(&outcome.details).ok(),
             pushed: Vec::new(),
-        }
-    }
-}
-
-/// A claim that goes back to the store whatever happens, also when the future that holds it is dropped.
-struct HeldClaim<'a> {
-    store: &'a Arc<dyn PendingStore>,
-    lease: Option<Lease>,
-}
-
-impl<'a> HeldClaim<'a> {
-    fn new(store: &'a Arc<dyn PendingStore>, lease: Lease) -> Self {
-        let lease = Some(lease);
-        Self { store, lease }
-    }
-
-    async fn complete(mut self) -> Result<(), Error> {
-        match self.lease.take() {
-            Some(lease) => Ok(self.store.complete(lease).await?),
-            None => Ok(()),
-        }
-    }
-
-    async fn requeue(mut self, failure: &Error) -> Result<(), Error> {
-        match self.lease.take() {
-            Some(lease) => Ok(self.store.requeue(lease, &failure.to_string()).await?),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Drop for HeldClaim<'_> {
-    fn drop(&mut self) {
-        if let Some(lease) = self.lease.take() {
-            self.store.abandon(lease);
         }
     }
 }

@@ -110,8 +110,7 @@ impl Slot {
             session,
         } = &self.surroundings;
         let home = Home {
-            plugin: self.plugin.digest(),
-            plugin_name: self.plugin.shared_name(),
+            plugin: self.plugin.source().clone(),
             policy: policy.clone(),
             limits: Arc::clone(limits),
             roots: Arc::clone(roots),

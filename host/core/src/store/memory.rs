@@ -5,16 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Claim, Claimed, Lease, PendingStore, StoreError};
-use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
+use super::{
+    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease, PendingStore, Push,
+    StoreError, Watch, Watchers,
+};
+use crate::pending::{
+    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
+};
 
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved before.
 const REMEMBERED: usize = 1024;
 
-/// Keeps pending actions in this process's memory. Cheap to clone; clones share their stacks.
+/// Keeps pending actions in this process's memory, and no plugins. Cheap to clone; clones share their stacks.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     sessions: Arc<Mutex<HashMap<SessionId, Stack>>>,
+    watchers: Watchers,
 }
 
 impl MemoryStore {
@@ -26,6 +32,7 @@ impl MemoryStore {
     /// Frees what the store holds of a session, pending actions and the memory of resolved ones alike.
     pub fn forget(&self, session: &SessionId) {
         self.with(|sessions| sessions.remove(session));
+        self.watchers.notify(session);
     }
 
     fn with<R>(&self, body: impl FnOnce(&mut HashMap<SessionId, Stack>) -> R) -> R {
@@ -36,88 +43,110 @@ impl MemoryStore {
     fn end_claim(
         &self,
         lease: Lease,
-        end: impl FnOnce(&mut Stack, Resolving),
+        end: impl FnOnce(&mut Stack, usize, Decision),
     ) -> Result<(), StoreError> {
-        self.with(|sessions| {
-            let stack = sessions.get_mut(&lease.session);
-            match stack.and_then(|stack| Some((stack.take_resolving(&lease)?, stack))) {
-                Some((resolving, stack)) => {
-                    end(stack, resolving);
-                    Ok(())
-                }
-                None => Err(StoreError::LeaseLost(lease.action)),
+        let ended = self.with(|sessions| {
+            let stack = sessions.get_mut(&lease.session)?;
+            let (position, decision) = stack.claimed(lease.token)?;
+            end(stack, position, decision);
+            Some(())
+        });
+        match ended {
+            Some(()) => {
+                self.watchers.notify(&lease.session);
+                Ok(())
             }
-        })
+            None => Err(StoreError::LeaseLost(lease.action)),
+        }
     }
 }
 
 #[derive(Debug, Default)]
 struct Stack {
-    /// Topmost last.
-    pending: Vec<StackedAction>,
-    resolving: Vec<Resolving>,
-    /// Oldest first. Searched only for an id that is not pending, which is rare.
+    /// All that are not resolved, topmost last.
+    open: Vec<Open>,
+    /// Oldest first. Searched only for an id that is not open, which is rare.
     resolved: VecDeque<(ActionId, Decision)>,
     last_token: u64,
 }
 
 #[derive(Debug)]
-struct Resolving {
-    stacked: StackedAction,
-    decision: Decision,
-    token: u64,
+struct Open {
+    action: Arc<PendingAction>,
+    guest_state: Option<Vec<u8>>,
+    attempts: u32,
+    last_error: Option<String>,
+    interrupted: bool,
+    /// Somebody is carrying out a decision, under a token.
+    claim: Option<(Decision, u64)>,
+}
+
+impl Open {
+    fn is_pending(&self) -> bool {
+        self.claim.is_none()
+    }
+
+    fn stacked(&self) -> StackedAction {
+        StackedAction {
+            action: Arc::clone(&self.action),
+            attempts: self.attempts,
+            last_error: self.last_error.clone(),
+            state: match self.interrupted {
+                true => ActionState::Interrupted,
+                false => ActionState::Pending,
+            },
+        }
+    }
 }
 
 impl Stack {
     fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {
-        let mut stacked = match &resolution.id {
-            None => match self.pending.pop() {
-                Some(stacked) => stacked,
+        let open = match &resolution.id {
+            None => match self.open.iter_mut().rfind(|open| open.is_pending()) {
+                Some(open) => open,
                 None => return Claim::NothingPending,
             },
-            Some(id) => match self.pending.iter().rposition(|it| it.action.id == *id) {
-                Some(position) => self.pending.remove(position),
+            Some(id) => match self.open.iter_mut().rfind(|open| open.action.id == *id) {
+                Some(open) if open.is_pending() => open,
+                Some(_) => return Claim::InProgress(id.clone()),
                 None => return self.answer_for(id),
             },
         };
-        let attempt = stacked.attempts + 1;
+        let attempt = open.attempts + 1;
         if resolution.decision == Decision::Apply {
-            stacked.attempts = attempt;
+            open.attempts = attempt;
         }
         self.last_token += 1;
-        let claimed = Claimed {
-            action: Arc::clone(&stacked.action),
+        open.claim = Some((resolution.decision, self.last_token));
+        Claim::Claimed(Claimed {
+            action: Arc::clone(&open.action),
+            guest_state: open.guest_state.clone(),
             attempt,
             lease: Lease {
                 session: session.clone(),
-                action: stacked.action.id.clone(),
+                action: open.action.id.clone(),
                 token: self.last_token,
             },
-        };
-        self.resolving.push(Resolving {
-            stacked,
-            decision: resolution.decision,
-            token: self.last_token,
-        });
-        Claim::Claimed(claimed)
+        })
     }
 
     fn answer_for(&self, id: &ActionId) -> Claim {
-        if self.resolving.iter().any(|it| it.stacked.action.id == *id) {
-            return Claim::InProgress(id.clone());
-        }
         match self.resolved.iter().find(|(resolved, _)| resolved == id) {
             Some((_, decision)) => Claim::Resolved(id.clone(), *decision),
             None => Claim::Unknown(id.clone()),
         }
     }
 
-    fn take_resolving(&mut self, lease: &Lease) -> Option<Resolving> {
-        let position = self
-            .resolving
+    /// The place of what was claimed under `token`, and the decision about it.
+    fn claimed(&self, token: u64) -> Option<(usize, Decision)> {
+        self.open
             .iter()
-            .position(|it| it.token == lease.token)?;
-        Some(self.resolving.swap_remove(position))
+            .enumerate()
+            .rev()
+            .find_map(|(index, open)| {
+                let (decision, of) = open.claim?;
+                (of == token).then_some((index, decision))
+            })
     }
 
     fn remember(&mut self, id: ActionId, decision: Decision) {
@@ -130,36 +159,47 @@ impl Stack {
 
 #[async_trait]
 impl PendingStore for MemoryStore {
-    async fn push(
-        &self,
-        session: &SessionId,
-        action: Arc<PendingAction>,
-        capacity: usize,
-    ) -> Result<(), StoreError> {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        let Push {
+            session, capacity, ..
+        } = push;
         self.with(|sessions| {
             let stack = match sessions.get_mut(session) {
                 Some(stack) => stack,
                 None => sessions.entry(session.clone()).or_default(),
             };
-            if stack.pending.len() + stack.resolving.len() >= capacity {
+            if stack.open.len() >= capacity {
                 return Err(StoreError::Full { capacity });
             }
-            stack.pending.push(StackedAction {
-                action,
+            stack.open.push(Open {
+                action: push.action,
+                guest_state: push.guest_state,
                 attempts: 0,
                 last_error: None,
+                interrupted: false,
+                claim: None,
             });
             Ok(())
-        })
+        })?;
+        self.watchers.notify(session);
+        Ok(())
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        Ok(self.with(|sessions| sessions.get(session)?.pending.last().cloned()))
+        Ok(self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            Some(open.rfind(|open| open.is_pending())?.stacked())
+        }))
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
         Ok(self.with(|sessions| match sessions.get(session) {
-            Some(stack) => stack.pending.iter().rev().cloned().collect(),
+            Some(stack) => {
+                let open = stack.open.iter().rev();
+                open.filter(|open| open.is_pending())
+                    .map(Open::stacked)
+                    .collect()
+            }
             None => Vec::new(),
         }))
     }
@@ -169,37 +209,56 @@ impl PendingStore for MemoryStore {
         session: &SessionId,
         resolution: &Resolution,
     ) -> Result<Claim, StoreError> {
-        Ok(self.with(
+        let claim = self.with(
             |sessions| match (sessions.get_mut(session), &resolution.id) {
                 (Some(stack), _) => stack.claim(session, resolution),
                 (None, Some(id)) => Claim::Unknown(id.clone()),
                 (None, None) => Claim::NothingPending,
             },
-        ))
+        );
+        if matches!(claim, Claim::Claimed(_)) {
+            self.watchers.notify(session);
+        }
+        Ok(claim)
     }
 
-    async fn complete(&self, lease: Lease) -> Result<(), StoreError> {
-        self.end_claim(lease, |stack, resolving| {
-            stack.remember(resolving.stacked.action.id.clone(), resolving.decision);
+    async fn complete(&self, lease: Lease, _completion: Completion<'_>) -> Result<(), StoreError> {
+        self.end_claim(lease, |stack, position, decision| {
+            let open = stack.open.remove(position);
+            stack.remember(open.action.id.clone(), decision);
         })
     }
 
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
-        self.end_claim(lease, |stack, resolving| {
-            stack.pending.push(StackedAction {
+        self.end_claim(lease, |stack, position, _| {
+            let open = stack.open.remove(position);
+            stack.open.push(Open {
                 last_error: Some(failure.to_owned()),
-                ..resolving.stacked
+                interrupted: false,
+                claim: None,
+                ..open
             });
         })
     }
 
     fn abandon(&self, lease: Lease) {
         // Where the claim is gone already there is nothing to put back.
-        let _ = self.end_claim(lease, |stack, resolving| {
-            stack.pending.push(StackedAction {
-                last_error: Some("the host stopped in the middle of it".to_owned()),
-                ..resolving.stacked
-            });
+        let _ = self.end_claim(lease, |stack, position, decision| {
+            let open = &mut stack.open[position];
+            open.claim = None;
+            match decision {
+                Decision::Apply => {
+                    open.interrupted = true;
+                    open.last_error = Some(APPLY_INTERRUPTED.to_owned());
+                }
+                // An apply that was interrupted before still may have taken effect.
+                Decision::Discard if open.interrupted => {}
+                Decision::Discard => open.last_error = Some(DISCARD_INTERRUPTED.to_owned()),
+            }
         });
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        self.watchers.watch(session)
     }
 }

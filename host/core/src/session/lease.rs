@@ -1,0 +1,114 @@
+//! A claim, held while a decision is carried out.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use crate::content::ResolutionOutcome;
+use crate::error::Error;
+use crate::pending::Decision;
+use crate::store::{Completion, Lease, PendingStore, StoreError};
+
+/// A claim that goes back to the store whatever happens, also when the future that holds it is dropped.
+pub(super) struct HeldLease<'a> {
+    store: &'a Arc<dyn PendingStore>,
+    /// Always there until it is handed back.
+    lease: Option<Lease>,
+}
+
+impl<'a> HeldLease<'a> {
+    pub fn new(store: &'a Arc<dyn PendingStore>, lease: Lease) -> Self {
+        Self {
+            store,
+            lease: Some(lease),
+        }
+    }
+
+    /// Does `work`, and renews the lease as long as that takes.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped in the middle then, since somebody else
+    /// may do it now.
+    pub async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+        let Some(lease_time) = self.store.lease_time() else {
+            return Ok(work.await);
+        };
+        let mut work = pin!(work);
+        // Most decisions are carried out at the first poll, and need no timers.
+        let began = Instant::now();
+        let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+        if let Poll::Ready(done) = first {
+            return Ok(done);
+        }
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            lost = self.keep_renewing(began, lease_time) => Err(lost),
+        }
+    }
+
+    /// Ends when the lease is lost.
+    async fn keep_renewing(&self, began: Instant, lease_time: Duration) -> StoreError {
+        let Some(lease) = &self.lease else {
+            return std::future::pending().await;
+        };
+        let mut good_until = began + lease_time;
+        loop {
+            sleep_until(Instant::now() + lease_time / 3).await;
+            let asked = Instant::now();
+            // A store that doesn't answer must not keep us from noticing that the time is up.
+            let renewed = tokio::time::timeout_at(good_until, self.store.renew(lease)).await;
+            match renewed {
+                Ok(Ok(())) => good_until = asked + lease_time,
+                Ok(Err(lost @ StoreError::LeaseLost(_))) => return lost,
+                Ok(Err(error)) => tracing::warn!("could not renew a claim: {error}"),
+                Err(_) => {}
+            }
+            if Instant::now() >= good_until {
+                return StoreError::LeaseLost(lease.action.clone());
+            }
+        }
+    }
+
+    pub async fn complete(
+        mut self,
+        decision: Decision,
+        outcome: &Result<ResolutionOutcome, Error>,
+    ) -> Result<(), Error> {
+        let Some(lease) = self.lease.take() else {
+            return Ok(());
+        };
+        let failure;
+        let completion = match outcome {
+            Ok(outcome) => Completion::Succeeded(outcome),
+            Err(error) => {
+                failure = error.to_string();
+                Completion::RejectFailed(&failure)
+            }
+        };
+        let completed = self.store.complete(lease, completion).await;
+        completed.map_err(|source| Error::NotRecorded { decision, source })
+    }
+
+    /// Where the store can't take note of the failure, the lease runs out, and the action is listed as interrupted: who hears of the failure
+    /// needs no second one.
+    pub async fn requeue(mut self, failure: &str) {
+        if let Some(lease) = self.lease.take()
+            && let Err(error) = self.store.requeue(lease, failure).await
+        {
+            tracing::warn!("could not record that an apply failed: {error}");
+        }
+    }
+}
+
+impl Drop for HeldLease<'_> {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            self.store.abandon(lease);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Why a store did not do as asked.
+
+use std::fmt;
+
+use crate::pending::ActionId;
+
+/// Why a store did not do as asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The session holds as many pending actions as it may.
+    #[error(
+        "this session already holds {capacity} pending actions, the most that it may; resolve some first"
+    )]
+    Full {
+        /// The most that the session may hold.
+        capacity: usize,
+    },
+    /// The claim has run out, and the action is no longer its holder's.
+    #[error("the claim on pending action {0} was lost; somebody else may have resolved it")]
+    LeaseLost(ActionId),
+    /// The storage behind the store failed.
+    #[error(transparent)]
+    Backend(#[from] Box<BackendError>),
+}
+
+impl StoreError {
+    /// The storage behind `store` failed.
+    pub fn backend(
+        kind: BackendErrorKind,
+        store: impl Into<String>,
+        problem: impl Into<String>,
+    ) -> Self {
+        StoreError::Backend(Box::new(BackendError {
+            kind,
+            store: store.into(),
+            problem: problem.into(),
+        }))
+    }
+
+    /// What kind of failure of the storage it is.
+    pub fn backend_kind(&self) -> Option<BackendErrorKind> {
+        match self {
+            StoreError::Backend(error) => Some(error.kind),
+            _ => None,
+        }
+    }
+}
+
+/// A failure of the storage behind a store. What was committed before is not touched by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackendError {
+    /// For programs, and for advice.
+    pub kind: BackendErrorKind,
+    /// Which storage: a path, or an address without its password.
+    pub store: String,
+    /// What is wrong, as a clause that goes on from the store's name: `is full: database or disk is full`.
+    pub problem: String,
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the pending store {} {}", self.store, self.problem)
+    }
+}
+
+impl std::error::Error for BackendError {}
+
+/// What is wrong with the storage behind a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BackendErrorKind {
+    /// The disk, or the database, has no room left.
+    NoSpace,
+    /// It can be read and not written.
+    ReadOnly,
+    /// It is not there, and was not to be made.
+    Missing,
+    /// Its contents are damaged, or are not a store's at all.
+    Damaged,
+    /// A newer version of this library has changed its schema.
+    Newer,
+    /// The server doesn't answer.
+    Unreachable,
+    /// The server, or the file system, doesn't let us in.
+    Denied,
+    /// Others keep it locked.
+    Busy,
+    /// The address or the settings make no sense.
+    Settings,
+    /// Anything else.
+    Other,
+}
+
+impl BackendErrorKind {
+    /// A short name for programs, in kebab case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BackendErrorKind::NoSpace => "store-full",
+            BackendErrorKind::ReadOnly => "store-read-only",
+            BackendErrorKind::Missing => "store-missing",
+            BackendErrorKind::Damaged => "store-damaged",
+            BackendErrorKind::Newer => "store-newer",
+            BackendErrorKind::Unreachable => "store-unreachable",
+            BackendErrorKind::Denied => "store-denied",
+            BackendErrorKind::Busy => "store-busy",
+            BackendErrorKind::Settings => "store-settings",
+            BackendErrorKind::Other => "store",
+        }
+    }
+}

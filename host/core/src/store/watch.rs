@@ -1,0 +1,124 @@
+//! Waking whoever waits for a session's stack to change.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::pending::SessionId;
+
+/// Who waits for which session. For stores; clones share their waiters.
+#[derive(Debug, Clone, Default)]
+pub struct Watchers {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// How many watches there are: without any, a change costs one load.
+    count: AtomicUsize,
+    sessions: Mutex<HashMap<SessionId, watch::Sender<()>>>,
+}
+
+impl Watchers {
+    /// A watch on one session, from now on.
+    pub fn watch(&self, session: &SessionId) -> Watch {
+        self.inner.count.fetch_add(1, Ordering::SeqCst);
+        let mut sessions = self.lock();
+        let sender = match sessions.entry(session.clone()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(watch::Sender::new(())),
+        };
+        Watch {
+            receiver: sender.subscribe(),
+            session: session.clone(),
+            watchers: self.clone(),
+        }
+    }
+
+    /// Whether anybody waits.
+    pub fn any(&self) -> bool {
+        self.inner.count.load(Ordering::SeqCst) > 0
+    }
+
+    /// The session's stack has changed.
+    pub fn notify(&self, session: &SessionId) {
+        if self.any()
+            && let Some(sender) = self.lock().get(session)
+        {
+            sender.send_replace(());
+        }
+    }
+
+    /// Any session's stack may have changed.
+    pub fn notify_all(&self) {
+        for sender in self.lock().values() {
+            sender.send_replace(());
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, watch::Sender<()>>> {
+        self.inner
+            .sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells when one session's stack changes.
+#[derive(Debug)]
+pub struct Watch {
+    receiver: watch::Receiver<()>,
+    session: SessionId,
+    watchers: Watchers,
+}
+
+impl Watch {
+    /// Waits until the stack has changed since the last time, or since the watch began. It may wake for nothing.
+    pub async fn changed(&mut self) {
+        // The sender lives as long as there is a watch.
+        let _ = self.receiver.changed().await;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut sessions = self.watchers.lock();
+        // This one's receiver still counts.
+        if sessions
+            .get(&self.session)
+            .is_some_and(|sender| sender.receiver_count() <= 1)
+        {
+            sessions.remove(&self.session);
+        }
+        self.watchers.inner.count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_watch_hears_of_its_session_alone_and_is_forgotten_when_dropped() {
+        let watchers = Watchers::default();
+        let (one, other) = (SessionId::from("one"), SessionId::from("other"));
+        let mut watch = watchers.watch(&one);
+        let second = watchers.watch(&one);
+        watchers.notify(&other);
+        assert!(!watch.receiver.has_changed().unwrap());
+        watchers.notify(&one);
+        watch.changed().await;
+        assert!(!watch.receiver.has_changed().unwrap());
+        watchers.notify_all();
+        watch.changed().await;
+        drop(second);
+        watchers.notify(&one);
+        watch.changed().await;
+        drop(watch);
+        assert!(!watchers.any());
+        assert!(watchers.lock().is_empty());
+    }
+}
