@@ -11,4 +11,5 @@ mod phases;
 mod pushing;
 mod resolving;
 mod sdk;
+mod steering;
 mod surroundings;
