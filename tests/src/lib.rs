@@ -1,8 +1,10 @@
-//! What the tests and benchmarks share: guests from source, sessions with them, and scripts for the puppet.
+//! What the tests and benchmarks share: guests from source, sessions with them, scripts for the puppet, and stores to test.
 
+mod backend;
 mod guests;
 mod puppet;
 pub mod wat;
 
+pub use backend::{Backend, Host, MemoryBackend};
 pub use guests::{component, engine, plugin};
 pub use puppet::{Puppet, durable, push};
