@@ -1,9 +1,15 @@
 //! The stores that one suite of tests is for, behind one trait.
 
 use std::fmt::Debug;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use airlock_host::{DurableStore, MemoryStore, PendingStore};
+use airlock_host::{DurableStore, MemoryStore, PendingStore, SqliteStore};
+use tempfile::TempDir;
+
+/// Longer than any test.
+const NO_END: Duration = Duration::from_secs(60 * 60);
 
 /// A kind of store, with a storage of its own: empty at first, and gone when this is dropped.
 pub trait Backend: Debug + Send + Sync + Sized + 'static {
@@ -13,8 +19,13 @@ pub trait Backend: Debug + Send + Sync + Sized + 'static {
     /// A storage of its own.
     fn new() -> impl Future<Output = Self> + Send;
 
-    /// A host that uses the storage.
-    fn host(&self) -> impl Future<Output = Host> + Send;
+    /// A host that uses the storage, and whose claims last so long where they are not renewed.
+    fn host_with_leases(&self, lease_time: Duration) -> impl Future<Output = Host> + Send;
+
+    /// A host whose claims don't run out as long as it lives.
+    fn host(&self) -> impl Future<Output = Host> + Send {
+        self.host_with_leases(NO_END)
+    }
 
     /// The host dies without a word, and nobody waits for its leases any longer.
     fn kill(&self, host: Host) -> impl Future<Output = ()> + Send;
@@ -50,7 +61,7 @@ impl Backend for MemoryBackend {
         Self(MemoryStore::new())
     }
 
-    async fn host(&self) -> Host {
+    async fn host_with_leases(&self, _lease_time: Duration) -> Host {
         Host {
             store: Arc::new(self.0.clone()),
             durable: None,
@@ -59,5 +70,39 @@ impl Backend for MemoryBackend {
 
     async fn kill(&self, _host: Host) {
         unreachable!("a store in memory dies with its host")
+    }
+}
+
+/// [`SqliteStore`]: a file, and a store object for each host.
+#[derive(Debug)]
+pub struct SqliteBackend(TempDir);
+
+impl SqliteBackend {
+    /// The file.
+    pub fn path(&self) -> PathBuf {
+        self.folder().join("store.db")
+    }
+
+    /// The folder that the file is in.
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Backend for SqliteBackend {
+    const DURABLE: bool = true;
+
+    async fn new() -> Self {
+        Self(TempDir::new().expect("a temporary directory"))
+    }
+
+    async fn host_with_leases(&self, lease_time: Duration) -> Host {
+        let builder = SqliteStore::builder(self.path()).lease_time(lease_time);
+        Host::of(builder.open().await.expect("the store opens"))
+    }
+
+    async fn kill(&self, host: Host) {
+        // The claims that it held stay in the file, and its lock does not.
+        drop(host);
     }
 }

@@ -3,8 +3,10 @@
 mod backend;
 mod guests;
 mod puppet;
+mod random;
 pub mod wat;
 
-pub use backend::{Backend, Host, MemoryBackend};
+pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
 pub use puppet::{Puppet, durable, push};
+pub use random::Random;

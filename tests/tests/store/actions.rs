@@ -68,7 +68,8 @@ impl Spec {
             plugin: plugin(self.plugin).digest,
             grants: grants(self.grants),
             workspace: workspace(self.workspace),
-            pushed_at: SystemTime::UNIX_EPOCH + Duration::from_millis(1_760_000_000_123 + number as u64),
+            pushed_at: SystemTime::UNIX_EPOCH
+                + Duration::from_millis(1_760_000_000_123 + number as u64),
         }
     }
 
@@ -116,13 +117,13 @@ pub const PLUGINS: usize = 2;
 
 pub fn plugin(choice: Choice) -> &'static PluginBytes {
     static PLUGINS: LazyLock<[PluginBytes; 2]> = LazyLock::new(|| {
-        [("one", vec![0; 100]), ("zwölf", (0..=255).collect())].map(|(name, bytes): (_, Vec<u8>)| {
-            PluginBytes {
+        [("one", vec![0; 100]), ("zwölf", (0..=255).collect())].map(
+            |(name, bytes): (_, Vec<u8>)| PluginBytes {
                 digest: Digest::of(&bytes),
                 name: name.into(),
                 bytes: bytes.into(),
-            }
-        })
+            },
+        )
     });
     &PLUGINS[choice]
 }

@@ -278,7 +278,10 @@ impl<B: Backend> Machine<B> {
                 if entry.spec.guest_state.is_some() {
                     let kept = kept.expect("the plugin of a durable action is kept");
                     let pushed_by = actions::plugin(entry.spec.plugin);
-                    assert_eq!((kept.name, kept.bytes), (pushed_by.name.clone(), pushed_by.bytes.clone()));
+                    assert_eq!(
+                        (kept.name, kept.bytes),
+                        (pushed_by.name.clone(), pushed_by.bytes.clone())
+                    );
                 }
                 let alone = store.find(&found.action.id).await.unwrap();
                 assert_eq!(alone.as_ref(), Some(found));
@@ -353,7 +356,10 @@ fn compare_entry(found: &ActionRecord, entry: &Entry, state: ActionState) {
     assert_eq!(found.state, state);
     assert_eq!(found.attempts, entry.attempts);
     let is_open = found.resolved.is_none();
-    assert_eq!(is_open, !matches!(state, ActionState::Applied | ActionState::Discarded));
+    assert_eq!(
+        is_open,
+        !matches!(state, ActionState::Applied | ActionState::Discarded)
+    );
     if is_open {
         assert_eq!(found.last_error, entry.last_error);
     }

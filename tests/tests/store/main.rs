@@ -56,3 +56,4 @@ macro_rules! suite {
 }
 
 suite!(memory, airlock_tests::MemoryBackend, 256);
+suite!(sqlite, airlock_tests::SqliteBackend, 64);

@@ -79,7 +79,10 @@ pub struct Held {
     pub decision: Decision,
     pub reasons: Reasons,
     pub host: usize,
-    live: bool,
+    pub live: bool,
+    /// Its host was killed, so that nobody has it any more. Tests still use it once the action went to somebody else, as a process would
+    /// that was only thought to be dead.
+    orphaned: bool,
 }
 
 /// An action that was resolved.
@@ -274,6 +277,7 @@ impl Model {
             reasons,
             host,
             live: true,
+            orphaned: false,
         });
         Answer::Claimed {
             number: entry.number,
@@ -299,12 +303,21 @@ impl Model {
                 let live = (0..self.leases.len()).filter(|lease| self.leases[*lease].live);
                 (live.collect(), *index)
             }
-            Pick::Any(index) => ((0..self.leases.len()).collect(), *index),
+            Pick::Any(index) => {
+                let given = (0..self.leases.len()).filter(|lease| self.can_be_used(*lease));
+                (given.collect(), *index)
+            }
         };
         match among.len() {
             0 => None,
             count => Some(among[index % count]),
         }
+    }
+
+    fn can_be_used(&self, lease: usize) -> bool {
+        let held = &self.leases[lease];
+        let mut later = self.leases[lease + 1..].iter();
+        !held.orphaned || later.any(|later| later.number == held.number)
     }
 
     fn use_lease(&mut self, lease: usize, mut how: Use) -> Step {
@@ -363,6 +376,7 @@ impl Model {
                 && self.leases[lease].host == host
             {
                 self.leases[lease].live = false;
+                self.leases[lease].orphaned = true;
                 entry.interrupt(self.leases[lease].decision);
             }
         }

@@ -27,7 +27,10 @@ pub async fn for_one_action<B: Backend>() {
     let (_backend, hosts, session) = two_hosts::<B>().await;
     for number in 0..5 {
         let store = &hosts[0].store;
-        Spec::plain().push(&**store, &session, number, 1).await.unwrap();
+        Spec::plain()
+            .push(&**store, &session, number, 1)
+            .await
+            .unwrap();
         let mut racers = JoinSet::new();
         for task in 0..TASKS {
             let store = hosts[task % 2].store.clone();
@@ -89,7 +92,9 @@ pub async fn for_room<B: Backend>() {
         let store = hosts[number % 2].store.clone();
         let session = session.clone();
         racers.spawn(async move {
-            let pushed = Spec::plain().push(&*store, &session, number, CAPACITY).await;
+            let pushed = Spec::plain()
+                .push(&*store, &session, number, CAPACITY)
+                .await;
             match pushed {
                 Ok(()) => true,
                 Err(StoreError::Full { .. }) => false,

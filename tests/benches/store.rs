@@ -1,0 +1,3 @@
+//! Later.
+
+fn main() {}
