@@ -1,17 +1,14 @@
 //! What a store is to do, said in plain vectors.
 
+use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
+use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
 use airlock_host::{
     APPLY_INTERRUPTED, ActionId, ActionState, DISCARD_INTERRUPTED, Decision, Resolution,
     StackedAction,
 };
-use proptest::prelude::*;
-
-use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
-use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
 
 #[derive(Debug, Clone)]
 pub struct Model {
-    pub durable: bool,
     /// A stack for each session, topmost last.
     pub stacks: Vec<Vec<Entry>>,
     /// In the order in which they ended.
@@ -138,9 +135,8 @@ pub enum Answer {
 }
 
 impl Model {
-    pub fn new(durable: bool) -> Self {
+    pub fn new() -> Self {
         Self {
-            durable,
             stacks: vec![Vec::new(); SESSIONS.len()],
             ended: Vec::new(),
             leases: Vec::new(),
@@ -382,11 +378,6 @@ impl Model {
         }
         Step::Kill(host)
     }
-}
-
-/// For proptest.
-pub fn initial(durable: bool) -> BoxedStrategy<Model> {
-    Just(Model::new(durable)).boxed()
 }
 
 const _: () = assert!(HOSTS > 1, "some things happen only between two hosts");

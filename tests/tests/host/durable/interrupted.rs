@@ -16,8 +16,9 @@ fn assert_interrupted(stacked: &StackedAction, attempts: u32) {
 }
 
 async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) {
-    let claim = host.store.claim(&conversation.id(), &Resolution::apply(""));
-    assert!(matches!(claim.await.unwrap(), Claim::Claimed(_)));
+    let resolution = Resolution::apply("");
+    let claim = host.store.claim(&conversation.id(), &resolution).await;
+    assert!(matches!(claim.unwrap(), Claim::Claimed(_)));
 }
 
 pub async fn the_guest_sees_the_second_attempt_after_an_interruption<B: Backend>() {

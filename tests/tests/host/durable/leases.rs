@@ -95,8 +95,9 @@ pub async fn who_lost_a_lease_can_end_nothing<B: Backend>() {
 }
 
 async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) -> Lease {
-    let claim = host.store.claim(&conversation.id(), &Resolution::apply(""));
-    match claim.await.unwrap() {
+    let resolution = Resolution::apply("");
+    let claim = host.store.claim(&conversation.id(), &resolution).await;
+    match claim.unwrap() {
         Claim::Claimed(claimed) => claimed.lease,
         other => panic!("{other:?}"),
     }
