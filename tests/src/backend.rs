@@ -83,6 +83,11 @@ impl SqliteBackend {
         self.folder().join("store.db")
     }
 
+    /// In a folder of its own inside of `parent`.
+    pub fn inside(parent: &Path) -> Self {
+        Self(TempDir::new_in(parent).expect("a temporary directory"))
+    }
+
     /// The folder that the file is in.
     pub fn folder(&self) -> &Path {
         self.0.path()
@@ -98,7 +103,8 @@ impl Backend for SqliteBackend {
 
     async fn host_with_leases(&self, lease_time: Duration) -> Host {
         let builder = SqliteStore::builder(self.path()).lease_time(lease_time);
-        Host::of(builder.open().await.expect("the store opens"))
+        let store = builder.open().await;
+        Host::of(store.expect("the store opens"))
     }
 
     async fn kill(&self, host: Host) {

@@ -2,11 +2,13 @@
 
 mod backend;
 mod guests;
+mod outcome;
 mod puppet;
 mod random;
 pub mod wat;
 
 pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
+pub use outcome::outcome;
 pub use puppet::{Puppet, durable, push};
 pub use random::Random;

@@ -7,12 +7,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use airlock_host::{
-    ActionId, Content, Decision, Digest, PendingAction, PluginBytes, Policy, Resolution,
-    ResolutionOutcome, Session, SessionId, WorkspaceGrant,
+    ActionId, Decision, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution,
+    SessionId, WorkspaceGrant,
 };
-use airlock_host::{MemoryStore, PendingStore, Push};
 use serde_json::{Map, Value, json};
-use tokio::sync::OnceCell;
 
 /// In the order of their bytes, which is not that of a dictionary.
 pub const SESSIONS: [&str; 3] = ["B-session", "a session", "ä/../session"];
@@ -185,23 +183,4 @@ impl Reasons {
             ..resolution
         }
     }
-}
-
-/// A result with this text, such as a session would record.
-pub async fn outcome(text: &str) -> ResolutionOutcome {
-    static OUTCOME: OnceCell<ResolutionOutcome> = OnceCell::const_new();
-    let mut outcome = OUTCOME.get_or_init(any_outcome).await.clone();
-    outcome.content = vec![Content::Text {
-        text: text.to_owned(),
-    }];
-    outcome
-}
-
-/// Only a session makes results; one that discards needs no plugin for it.
-async fn any_outcome() -> ResolutionOutcome {
-    let store = Arc::new(MemoryStore::new());
-    let session = Session::builder().store(store.clone()).open().unwrap();
-    let pushed = Spec::plain().push(&*store, session.id(), 0, 1).await;
-    pushed.unwrap();
-    session.resolve(Resolution::discard("")).await.unwrap()
 }

@@ -41,7 +41,7 @@ impl<B: Backend> ReferenceStateMachine for Reference<B> {
     type Transition = Transition;
 
     fn init_state() -> BoxedStrategy<Model> {
-        Just(Model::new()).boxed()
+        Just(Model::empty()).boxed()
     }
 
     fn transitions(_: &Model) -> BoxedStrategy<Transition> {
@@ -206,7 +206,7 @@ impl<B: Backend> Machine<B> {
                 store.complete(lease, completion).await
             }
             Use::Complete { text, .. } => {
-                let outcome = actions::outcome(TEXTS[*text]).await;
+                let outcome = airlock_tests::outcome(TEXTS[*text]).await;
                 let completion = Completion::Succeeded(&outcome);
                 store.complete(lease, completion).await
             }
@@ -329,7 +329,7 @@ impl<B: Backend> Machine<B> {
         let (result, error) = match ended.reject_failed {
             true => (None, Some(ended.text.to_owned())),
             false => {
-                let outcome = actions::outcome(ended.text).await;
+                let outcome = airlock_tests::outcome(ended.text).await;
                 let json = serde_json::to_vec(&outcome).unwrap();
                 (Some(Digest::of(&json)), None)
             }

@@ -135,7 +135,7 @@ pub enum Answer {
 }
 
 impl Model {
-    pub fn new() -> Self {
+    pub fn empty() -> Self {
         Self {
             stacks: vec![Vec::new(); SESSIONS.len()],
             ended: Vec::new(),

@@ -39,7 +39,7 @@ pub async fn for_one_action<B: Backend>() {
                 let resolution = Resolution::apply("mine").with_id(actions::id(number));
                 match store.claim(&session, &resolution).await.unwrap() {
                     Claim::Claimed(claimed) => {
-                        let outcome = actions::outcome("").await;
+                        let outcome = airlock_tests::outcome("").await;
                         let completion = Completion::Succeeded(&outcome);
                         store.complete(claimed.lease, completion).await.unwrap();
                         Got::TheAction

@@ -6,7 +6,7 @@ use airlock_host::{Claim, Completion, Lease, PendingStore, Resolution, SessionId
 use airlock_tests::Backend;
 use tokio::time::timeout;
 
-use crate::actions::{self, Spec};
+use crate::actions::Spec;
 
 /// Far longer than any store may take to notice.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -45,7 +45,7 @@ impl Change {
             (Change::Push, _) => push(store, session).await,
             (Change::Claim, _) => drop(claim(store, session).await),
             (Change::Complete, Some(lease)) => {
-                let outcome = actions::outcome("").await;
+                let outcome = airlock_tests::outcome("").await;
                 let completion = Completion::Succeeded(&outcome);
                 store.complete(lease, completion).await.unwrap();
             }

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{
-    ActionState, Claim, Completion, Error, Lease, Resolution, ResolutionOutcome, StoreError,
-};
-use airlock_tests::{Backend, Host, Puppet, durable};
+use airlock_host::{ActionState, Claim, Completion, Error, Lease, Resolution, StoreError};
+use airlock_tests::{Backend, Host, durable, outcome};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, PATIENCE, find, ledger, push, until};
@@ -111,7 +109,7 @@ async fn refused(host: &Host, lease: &Lease) {
         token: lease.token,
     };
     let before = find(host, &lease.action).await;
-    let outcome = any_outcome().await;
+    let outcome = outcome("").await;
     let store = &host.store;
     let answers = [
         store.renew(lease).await,
@@ -131,9 +129,4 @@ async fn refused(host: &Host, lease: &Lease) {
     let answer = store.requeue(again(), "lost").await;
     assert!(answer.is_err());
     assert_eq!(find(host, &lease.action).await, before);
-}
-
-async fn any_outcome() -> ResolutionOutcome {
-    let puppet = Puppet::new().await;
-    puppet.apply(json!([])).await.unwrap()
 }

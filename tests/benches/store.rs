@@ -1,3 +1,0 @@
-//! Later.
-
-fn main() {}
