@@ -2,6 +2,7 @@
 
 mod batch_rename;
 mod cache;
+mod durable;
 mod hostile;
 mod isolation;
 mod limits;
