@@ -1,0 +1,1 @@
+//! The package holds the example `embed`, and nothing else.
