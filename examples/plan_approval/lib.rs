@@ -1,1 +1,1 @@
-//! The package holds the example `embed`, and nothing else.
+//! The package holds the example `plan_approval`, and nothing else.
