@@ -1,0 +1,351 @@
+//! The store in one SQLite file, for the hosts of one machine.
+
+mod backup;
+mod builder;
+mod connection;
+mod hosts;
+mod listing;
+mod problem;
+mod rows;
+mod schema;
+mod stack;
+mod upkeep;
+mod watching;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::task::spawn_blocking;
+
+use super::{
+    ActionRecord, Claim, Completion, DurableStore, Lease, PendingStore, PluginBytes, Pruned, Push,
+    ResolvedQuery, StoreError, StoreStats, Watch, Watchers,
+};
+use crate::digest::Digest;
+use crate::pending::{ActionId, Resolution, SessionId, StackedAction};
+use connection::Readers;
+use hosts::Hosts;
+use problem::Problem;
+use stack::{End, OwnedPush};
+use writer::{Undo, Writer};
+
+pub use builder::SqliteStoreBuilder;
+
+/// Keeps pending actions in one SQLite file, which the processes of one machine may share. Cheap to clone; clones are the same host.
+///
+/// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`. Operations that wait while a commit
+/// reaches the disk go into the next commit together.
+///
+/// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
+/// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or whose last clone was dropped, loses them
+/// at once. Beside `pending.db` there are `pending.db-wal` and `pending.db-shm`, SQLite's, and the folder `pending.db.hosts` with a lock for
+/// each living host.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    lease_time: Duration,
+    // Dropped in this order: the writer first does what it was told, and then the host's lock goes.
+    writer: Writer,
+    readers: Readers,
+    hosts: Arc<Hosts>,
+    watchers: Watchers,
+    watching: watching::Watching,
+    /// When resolved actions were last forgotten for their age.
+    pruned: Mutex<Option<Instant>>,
+}
+
+/// How often a host looks for resolved actions that are too old.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+
+impl SqliteStore {
+    /// The settings of a store that is to be opened at `path`.
+    pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
+        SqliteStoreBuilder::new(path.into())
+    }
+
+    /// Opens the store at `path` with the default settings; makes it where it is missing, with the folders above it.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the file can't be used, or is no store.
+    pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::builder(path).open().await
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Writes a copy of the store to a new file, while the store is in use. All open actions are marked as
+    /// [interrupted](crate::ActionState::Interrupted) in the copy, since they may be resolved after it was made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where `to` exists, or can't be written.
+    pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), StoreError> {
+        let (inner, to) = (Arc::clone(&self.inner), to.into());
+        blocking(move || {
+            let connection = inner.readers.connect();
+            let connection = connection.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            // It writes to another file.
+            let free = connection.pragma_update(None, "query_only", false);
+            free.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            backup::back_up(&connection, &to)
+        })
+        .await
+    }
+
+    /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or can't be written.
+    pub async fn restore(
+        backup: impl Into<PathBuf>,
+        to: impl Into<PathBuf>,
+    ) -> Result<(), StoreError> {
+        let (backup, to) = (backup.into(), to.into());
+        blocking(move || backup::restore(&backup, &to)).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            let answer = inner.readers.read(query);
+            answer.map_err(|problem| problem.at(&inner.path))
+        })
+        .await
+    }
+
+    /// Forgets what is older than the retention, now and then.
+    fn prune_sometimes(&self) {
+        let mut pruned = self
+            .inner
+            .pruned
+            .lock()
+            .unwrap_or_else(|it| it.into_inner());
+        if pruned.is_some_and(|last| last.elapsed() < PRUNE_EVERY) {
+            return;
+        }
+        *pruned = Some(Instant::now());
+        let store = self.clone();
+        tokio::spawn(async move {
+            let pruned = match store.retention().await {
+                Ok(Some(age)) => store.prune(age).await.map(|_| ()),
+                other => other.map(|_| ()),
+            };
+            if let Err(error) = pruned {
+                tracing::warn!("could not forget old actions: {error}");
+            }
+        });
+    }
+}
+
+/// Runs what waits for the disk where it holds up nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+#[async_trait]
+impl PendingStore for SqliteStore {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        let session = push.session.clone();
+        let push = OwnedPush {
+            session: session.clone(),
+            action: push.action,
+            guest_state: push.guest_state,
+            plugin: push.plugin.clone(),
+            capacity: push.capacity,
+        };
+        let hosts = Arc::clone(&self.inner.hosts);
+        let work = move |connection: &_| stack::push(connection, &hosts, &push);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        let session = session.clone();
+        let top = self.read(move |connection| listing::stack(connection, &session, 1));
+        Ok(top.await?.pop())
+    }
+
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
+        let session = session.clone();
+        self.read(move |connection| listing::stack(connection, &session, usize::MAX))
+            .await
+    }
+
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let hosts = Arc::clone(&self.inner.hosts);
+        let lease_time = self.inner.lease_time;
+        let (of, resolution) = (session.clone(), resolution.clone());
+        let work =
+            move |connection: &_| stack::claim(connection, &hosts, lease_time, &of, &resolution);
+        // Nobody has seen the action yet, so giving it back leaves no doubt about it.
+        let undo = |claim| match claim {
+            Claim::Claimed(claimed) => {
+                let lease = claimed.lease;
+                Some(Box::new(move |connection: &_| stack::unclaim(connection, &lease)) as Undo)
+            }
+            _ => None,
+        };
+        let claim = self.inner.writer.write_or_undo(work, undo).await?;
+        if matches!(claim, Claim::Claimed(_)) {
+            self.inner.watchers.notify(session);
+        }
+        Ok(claim)
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        Some(self.inner.lease_time)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let hosts = Arc::clone(&self.inner.hosts);
+        let lease_time = self.inner.lease_time;
+        let lease = Lease {
+            session: lease.session.clone(),
+            action: lease.action.clone(),
+            token: lease.token,
+        };
+        let work = move |connection: &_| stack::renew(connection, &hosts, lease_time, &lease);
+        self.inner.writer.write(work).await
+    }
+
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let end = End {
+            result: completion.result_digest(),
+            error: completion.error().map(str::to_owned),
+        };
+        let work = move |connection: &_| stack::complete(connection, &lease, &end);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        self.prune_sometimes();
+        Ok(())
+    }
+
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let failure = failure.to_owned();
+        let work = move |connection: &_| stack::requeue(connection, &lease, &failure);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    fn abandon(&self, lease: Lease) {
+        let watchers = self.inner.watchers.clone();
+        self.inner.writer.write_later(move |connection| {
+            stack::abandon(connection, &lease)?;
+            // Told a commit too early; the watch on the file tells again.
+            watchers.notify(&lease.session);
+            Ok(())
+        });
+    }
+
+    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        self.read(move |connection| upkeep::plugin(connection, digest))
+            .await
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        let watch = self.inner.watchers.watch(session);
+        self.inner.watching.start(&self.inner);
+        watch
+    }
+}
+
+#[async_trait]
+impl DurableStore for SqliteStore {
+    async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
+        let id = id.clone();
+        self.read(move |connection| upkeep::find(connection, &id))
+            .await
+    }
+
+    async fn open_actions(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let session = session.cloned();
+        self.read(move |connection| listing::open_actions(connection, session.as_ref()))
+            .await
+    }
+
+    async fn resolved_actions(
+        &self,
+        query: &ResolvedQuery,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let query = query.clone();
+        self.read(move |connection| listing::resolved_actions(connection, &query))
+            .await
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        self.read(upkeep::stats).await
+    }
+
+    async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.read(upkeep::check).await
+    }
+
+    async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
+        let old = self.read(move |connection| upkeep::resolved_before(connection, age));
+        let mut pruned = Pruned::default();
+        for numbers in old.await?.chunks(upkeep::PRUNED_AT_ONCE) {
+            let numbers = numbers.to_vec();
+            let work = move |connection: &_| upkeep::forget_actions(connection, &numbers);
+            pruned.actions += self.inner.writer.write(work).await?;
+        }
+        pruned.plugins = self.inner.writer.write(upkeep::forget_plugins).await?;
+        Ok(pruned)
+    }
+
+    async fn retention(&self) -> Result<Option<Duration>, StoreError> {
+        self.read(upkeep::retention).await
+    }
+
+    async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
+        let work = move |connection: &_| upkeep::set_retention(connection, retention);
+        self.inner.writer.write(work).await?;
+        *self
+            .inner
+            .pruned
+            .lock()
+            .unwrap_or_else(|it| it.into_inner()) = None;
+        Ok(())
+    }
+
+    fn location(&self) -> String {
+        self.inner.path.display().to_string()
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("path", &self.inner.path)
+            .finish_non_exhaustive()
+    }
+}

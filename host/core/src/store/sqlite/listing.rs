@@ -1,0 +1,93 @@
+//! What is kept, as it is listed.
+
+use rusqlite::{Connection, Params};
+
+use super::problem::Problem;
+use super::rows::{COLUMNS, Found};
+use super::stack::OPEN;
+use crate::pending::{SessionId, StackedAction};
+use crate::store::{ActionRecord, ResolvedQuery};
+
+/// What is on a session's stack, topmost first, at most `limit` of it.
+pub(super) fn stack(
+    connection: &Connection,
+    session: &SessionId,
+    limit: usize,
+) -> Result<Vec<StackedAction>, Problem> {
+    let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+    let mut stacked = Vec::new();
+    select(connection, &tail, [session.as_str()], |found| {
+        if found.is_pending() {
+            stacked.push(found.stacked());
+        }
+        stacked.len() < limit
+    })?;
+    Ok(stacked)
+}
+
+pub(super) fn open_actions(
+    connection: &Connection,
+    session: Option<&SessionId>,
+) -> Result<Vec<ActionRecord>, Problem> {
+    match session {
+        Some(session) => {
+            let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+            records(connection, &tail, [session.as_str()])
+        }
+        None => {
+            let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
+            records(connection, &tail, [])
+        }
+    }
+}
+
+pub(super) fn resolved_actions(
+    connection: &Connection,
+    query: &ResolvedQuery,
+) -> Result<Vec<ActionRecord>, Problem> {
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    match &query.session {
+        Some(session) => {
+            let tail =
+                "WHERE a.session = ? AND a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, (session.as_str(), limit))
+        }
+        None => {
+            let tail = "WHERE a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, [limit])
+        }
+    }
+}
+
+fn records(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+) -> Result<Vec<ActionRecord>, Problem> {
+    let mut records = Vec::new();
+    select(connection, tail, params, |found| {
+        records.push(found.record());
+        true
+    })?;
+    Ok(records)
+}
+
+/// Hands over one after the other, as long as more are wanted.
+pub(super) fn select(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(Found) -> bool,
+) -> Result<(), Problem> {
+    let select = format!(
+        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number {tail}"
+    );
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query(params)?;
+    while let Some(row) = rows.next()? {
+        if !wants_more(Found::read(row)?) {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What went wrong with the file, in the words of a store.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::ffi::{self, ErrorCode};
+
+use super::schema::{self, Misfit};
+use crate::pending::ActionId;
+use crate::store::{BackendErrorKind, StoreError};
+
+/// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is known.
+#[derive(Debug)]
+pub(super) enum Problem {
+    Sqlite(rusqlite::Error),
+    /// A row holds what no version of this library writes.
+    BadRow(String),
+    Full {
+        capacity: usize,
+    },
+    LeaseLost(ActionId),
+    Io(io::Error),
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        Problem::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Problem::Io(error)
+    }
+}
+
+impl Problem {
+    pub fn at(self, path: &Path) -> StoreError {
+        match self {
+            Problem::Full { capacity } => StoreError::Full { capacity },
+            Problem::LeaseLost(id) => StoreError::LeaseLost(id),
+            Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
+            Problem::Io(error) => {
+                let (kind, what) = of_io(&error);
+                failed(path, kind, what, error)
+            }
+            Problem::Sqlite(error) => {
+                let (kind, what) = of_sqlite(&error, path);
+                failed(path, kind, what, error)
+            }
+        }
+    }
+}
+
+impl Misfit {
+    pub fn at(self, path: &Path) -> StoreError {
+        let (kind, problem) = match self {
+            Misfit::Sqlite(error) => return Problem::Sqlite(error).at(path),
+            Misfit::Foreign => (
+                BackendErrorKind::Damaged,
+                "is a SQLite file of another program".to_owned(),
+            ),
+            Misfit::Newer(found) => {
+                let known = schema::VERSION;
+                let problem = format!(
+                    "was changed by a newer version of this program: it has schema {found}, and {known} is the newest known here"
+                );
+                (BackendErrorKind::Newer, problem)
+            }
+        };
+        StoreError::backend(kind, path.display().to_string(), problem)
+    }
+}
+
+fn failed(
+    path: &Path,
+    kind: BackendErrorKind,
+    what: &str,
+    why: impl std::fmt::Display,
+) -> StoreError {
+    StoreError::backend(kind, path.display().to_string(), format!("{what}: {why}"))
+}
+
+fn of_io(error: &io::Error) -> (BackendErrorKind, &'static str) {
+    match error.kind() {
+        io::ErrorKind::NotFound => (BackendErrorKind::Missing, "is not there"),
+        io::ErrorKind::PermissionDenied => (BackendErrorKind::Denied, "can't be accessed"),
+        io::ErrorKind::ReadOnlyFilesystem => (BackendErrorKind::ReadOnly, "can't be written"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            (BackendErrorKind::NoSpace, "has no room left on its disk")
+        }
+        _ => (BackendErrorKind::Other, "can't be used"),
+    }
+}
+
+fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'static str) {
+    let rusqlite::Error::SqliteFailure(failure, _) = error else {
+        return (BackendErrorKind::Damaged, "is damaged");
+    };
+    // The file with the index of the log is given its size at once, which fails so where the disk is full.
+    if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
+        return (BackendErrorKind::NoSpace, "has no room left on its disk");
+    }
+    match failure.code {
+        ErrorCode::DiskFull => (BackendErrorKind::NoSpace, "has no room left on its disk"),
+        ErrorCode::ReadOnly => (BackendErrorKind::ReadOnly, "can't be written"),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            (BackendErrorKind::Damaged, "is damaged")
+        }
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            (BackendErrorKind::Busy, "is kept locked by another process")
+        }
+        ErrorCode::CannotOpen if !path.exists() => (BackendErrorKind::Missing, "is not there"),
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
+            (BackendErrorKind::Denied, "can't be opened")
+        }
+        _ => (BackendErrorKind::Other, "failed"),
+    }
+}

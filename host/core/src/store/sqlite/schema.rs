@@ -1,0 +1,127 @@
+//! The tables, and how a file comes to have them.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// The version of the tables below, in the file's `user_version`.
+pub(super) const VERSION: u32 = 1;
+
+/// Marks a SQLite file as ours, in its `application_id`: "Alck".
+const APPLICATION_ID: u32 = 0x416c_636b;
+
+/// One step for each version, from an empty file on. A released step is never changed.
+const STEPS: [&str; VERSION as usize] = ["
+CREATE TABLE meta (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plugins (
+    digest BLOB PRIMARY KEY,
+    name TEXT NOT NULL,
+    bytes BLOB NOT NULL
+) STRICT;
+
+-- Columns that change with the state are kept apart from large ones, which SQLite would write again with them.
+CREATE TABLE actions (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    -- On the stack of its session, topmost highest; what is claimed keeps its place.
+    position INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'resolving', 'applied', 'discarded')),
+    interrupted INTEGER NOT NULL DEFAULT 0,
+    label TEXT NOT NULL,
+    source_tool_name TEXT NOT NULL,
+    has_reject INTEGER NOT NULL,
+    durable INTEGER NOT NULL,
+    plugin BLOB NOT NULL,
+    grants TEXT NOT NULL,
+    workspace BLOB,
+    -- Milliseconds since 1970, as all times but leases.
+    pushed_at INTEGER NOT NULL,
+    -- The host whose memory a volatile action lives in.
+    owner TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT,
+    -- Counts the claims of this action, so that one that was lost can be told from a later one.
+    token INTEGER NOT NULL DEFAULT 0,
+    -- The claim, and what was decided.
+    holder TEXT,
+    holder_name TEXT,
+    claimed_at INTEGER,
+    -- Milliseconds since the machine started: it can't jump, and after a restart no holder is alive anyway.
+    lease_until INTEGER,
+    decision TEXT,
+    decided_by TEXT,
+    reason TEXT,
+    extra TEXT,
+    -- The end: its place among all ends, the time, the result's SHA-256, a failed reject's error.
+    resolved INTEGER,
+    resolved_at INTEGER,
+    result BLOB,
+    error TEXT
+) STRICT;
+
+CREATE INDEX open_actions ON actions (session, position) WHERE state IN ('pending', 'resolving');
+CREATE INDEX resolved_actions ON actions (resolved, resolved_at, number) WHERE resolved IS NOT NULL;
+CREATE INDEX resolved_of_session ON actions (session, resolved) WHERE resolved IS NOT NULL;
+
+CREATE TABLE details (
+    action INTEGER PRIMARY KEY,
+    json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE guest_states (
+    action INTEGER PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT;
+"];
+
+/// What is wrong with a file that is to be a store.
+pub(super) enum Misfit {
+    /// It is a SQLite file of something else.
+    Foreign,
+    /// A later version of this library has changed its tables.
+    Newer(u32),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Misfit {
+    fn from(error: rusqlite::Error) -> Self {
+        Misfit::Sqlite(error)
+    }
+}
+
+/// Makes the tables where there are none yet, or fewer.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
+    if version(connection)? == Some(VERSION) {
+        return Ok(());
+    }
+    // Another process may be at it too: whoever comes second finds it done.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = version(&transaction)?.unwrap_or(0);
+    for step in &STEPS[done as usize..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}
+
+/// The version of the file's tables; none for an empty file.
+pub(super) fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    if application != APPLICATION_ID {
+        let count = "SELECT count(*) FROM sqlite_schema";
+        let is_empty = connection.query_row(count, [], |row| row.get::<_, u32>(0))? == 0;
+        return match is_empty && application == 0 && version == 0 {
+            true => Ok(None),
+            false => Err(Misfit::Foreign),
+        };
+    }
+    match version > VERSION {
+        true => Err(Misfit::Newer(version)),
+        false => Ok(Some(version)),
+    }
+}

@@ -1,0 +1,311 @@
+//! What changes a stack: each function is one operation, to be run in a transaction.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, OptionalExtension, named_params, params};
+use serde_json::{Map, Value};
+
+use super::hosts::{self, Hosts};
+use super::problem::Problem;
+use super::rows::{COLUMNS, Found, millis, path_bytes};
+use crate::digest::Digest;
+use crate::pending::{ActionId, ActionState, Decision, PendingAction, Resolution, SessionId};
+use crate::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes};
+
+/// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
+pub(super) const OPEN: &str = "a.state IN ('pending', 'resolving')";
+
+/// A [`Push`](crate::Push) that can go to another thread.
+pub(super) struct OwnedPush {
+    pub session: SessionId,
+    pub action: Arc<PendingAction>,
+    pub guest_state: Option<Vec<u8>>,
+    pub plugin: PluginBytes,
+    pub capacity: usize,
+}
+
+pub(super) fn push(
+    connection: &Connection,
+    hosts: &Hosts,
+    push: &OwnedPush,
+) -> Result<(), Problem> {
+    let (session, action) = (push.session.as_str(), &push.action);
+    let open = format!(
+        "SELECT count(*), coalesce(max(a.position), 0) FROM actions a WHERE a.session = ? AND {OPEN}"
+    );
+    let (count, top): (usize, i64) = connection
+        .prepare_cached(&open)?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if count >= push.capacity {
+        let capacity = push.capacity;
+        return Err(Problem::Full { capacity });
+    }
+    keep_plugin(connection, &push.plugin)?;
+    if !action.durable {
+        hosts.register()?;
+    }
+    let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+            has_reject, durable, plugin, grants, workspace, pushed_at, owner)
+        VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
+            :has_reject, :durable, :plugin, :grants, :workspace, :pushed_at, :owner)";
+    connection.prepare_cached(insert)?.execute(named_params! {
+        ":id": action.id.as_str(),
+        ":session": session,
+        ":position": top + 1,
+        ":label": action.label,
+        ":source_tool_name": action.source_tool_name,
+        ":has_reject": action.has_reject,
+        ":durable": action.durable,
+        ":plugin": action.plugin.as_bytes(),
+        ":grants": json(&action.grants)?,
+        ":workspace": action.workspace.as_deref().map(path_bytes),
+        ":pushed_at": millis(action.pushed_at),
+        ":owner": (!action.durable).then(|| hosts.own()),
+    })?;
+    let number = connection.last_insert_rowid();
+    if let Some(details) = &action.details {
+        let insert = "INSERT INTO details (action, json) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, json(details)?])?;
+    }
+    if let Some(state) = &push.guest_state {
+        let insert = "INSERT INTO guest_states (action, bytes) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, state])?;
+    }
+    Ok(())
+}
+
+fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
+    let digest = plugin.digest.as_bytes();
+    let kept = connection
+        .prepare_cached("SELECT 1 FROM plugins WHERE digest = ?")?
+        .exists([digest])?;
+    if !kept {
+        let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
+        let (name, bytes) = (&*plugin.name, &*plugin.bytes);
+        connection
+            .prepare_cached(insert)?
+            .execute(params![digest, name, bytes])?;
+    }
+    Ok(())
+}
+
+/// Claims for this host, for `lease_time` from now.
+pub(super) fn claim(
+    connection: &Connection,
+    hosts: &Hosts,
+    lease_time: Duration,
+    session: &SessionId,
+    resolution: &Resolution,
+) -> Result<Claim, Problem> {
+    let found = match &resolution.id {
+        None => topmost(connection, session)?,
+        Some(id) => by_id(connection, id)?.filter(|found| found.session == *session),
+    };
+    let found = match (found, &resolution.id) {
+        (Some(found), _) if found.is_pending() => found,
+        (Some(found), _) => return Ok(answer_for(&found)),
+        (None, Some(id)) => return Ok(Claim::Unknown(id.clone())),
+        (None, None) => return Ok(Claim::NothingPending),
+    };
+    hosts.register()?;
+    let attempt = found.attempts + 1;
+    let attempts = match resolution.decision {
+        Decision::Apply => attempt,
+        Decision::Discard => found.attempts,
+    };
+    let token = found.token + 1;
+    let update = "UPDATE actions SET state = 'resolving', interrupted = :interrupted,
+            attempts = :attempts, last_error = :last_error, token = :token, holder = :holder,
+            holder_name = :holder_name, claimed_at = :claimed_at, lease_until = :lease_until,
+            decision = :decision, decided_by = :decided_by, reason = :reason, extra = :extra
+        WHERE number = :number";
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":interrupted": found.interrupted,
+        ":attempts": attempts,
+        ":last_error": found.last_error(),
+        ":token": token,
+        ":holder": hosts.own(),
+        ":holder_name": hosts.name(),
+        ":claimed_at": millis(SystemTime::now()),
+        ":lease_until": lease_until(lease_time),
+        ":decision": decision_word(resolution.decision),
+        ":decided_by": resolution.decided_by,
+        ":reason": resolution.reason,
+        ":extra": resolution.extra.as_ref().map(json::<Map<String, Value>>).transpose()?,
+        ":number": found.number,
+    })?;
+    let guest_state = connection
+        .prepare_cached("SELECT bytes FROM guest_states WHERE action = ?")?
+        .query_row([found.number], |row| row.get(0))
+        .optional()?;
+    Ok(Claim::Claimed(Claimed {
+        lease: Lease {
+            session: session.clone(),
+            action: found.action.id.clone(),
+            token: token.cast_unsigned(),
+        },
+        action: Arc::new(found.action),
+        guest_state,
+        attempt,
+    }))
+}
+
+fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>, Problem> {
+    let select = format!(
+        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number
+         WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC"
+    );
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([session.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let found = Found::read(row)?;
+        if found.is_pending() {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Found>, Problem> {
+    let select = format!(
+        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number WHERE a.id = ?"
+    );
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([id.as_str()])?;
+    rows.next()?.map(Found::read).transpose()
+}
+
+fn answer_for(found: &Found) -> Claim {
+    let id = found.action.id.clone();
+    match found.state() {
+        ActionState::Applied => Claim::Resolved(id, Decision::Apply),
+        ActionState::Discarded => Claim::Resolved(id, Decision::Discard),
+        _ => Claim::InProgress(id),
+    }
+}
+
+/// A claim that ran out is good again where nobody has taken the action since.
+pub(super) fn renew(
+    connection: &Connection,
+    hosts: &Hosts,
+    lease_time: Duration,
+    lease: &Lease,
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET lease_until = :until
+        WHERE id = :id AND state = 'resolving' AND token = :token AND holder = :holder";
+    let renewed = connection.prepare_cached(update)?.execute(named_params! {
+        ":until": lease_until(lease_time),
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+        ":holder": hosts.own(),
+    })?;
+    held(renewed, lease)
+}
+
+/// How a claim ended for good.
+pub(super) struct End {
+    pub result: Option<Digest>,
+    pub error: Option<String>,
+}
+
+pub(super) fn complete(connection: &Connection, lease: &Lease, end: &End) -> Result<(), Problem> {
+    let update = "UPDATE actions SET
+            state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
+            resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
+            resolved_at = :now, result = :result, error = :error, interrupted = 0
+        WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number";
+    let number: Option<i64> = connection
+        .prepare_cached(update)?
+        .query_row(
+            named_params! {
+                ":now": millis(SystemTime::now()),
+                ":result": end.result.map(|digest| *digest.as_bytes()),
+                ":error": end.error,
+                ":id": lease.action.as_str(),
+                ":token": lease.token.cast_signed(),
+            },
+            |row| row.get(0),
+        )
+        .optional()?;
+    let number = number.ok_or_else(|| Problem::LeaseLost(lease.action.clone()))?;
+    connection
+        .prepare_cached("DELETE FROM guest_states WHERE action = ?")?
+        .execute([number])?;
+    Ok(())
+}
+
+pub(super) fn requeue(
+    connection: &Connection,
+    lease: &Lease,
+    failure: &str,
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending', interrupted = 0, last_error = :failure,
+            position = 1 + (SELECT max(b.position) FROM actions b
+                WHERE b.session = actions.session AND b.state IN ('pending', 'resolving'))
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    let requeued = connection.prepare_cached(update)?.execute(named_params! {
+        ":failure": failure,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    held(requeued, lease)
+}
+
+pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending',
+            last_error = CASE
+                WHEN decision = 'apply' THEN :apply_interrupted
+                WHEN interrupted THEN last_error
+                ELSE :discard_interrupted END,
+            interrupted = interrupted OR decision = 'apply'
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    // Where the claim is gone already there is nothing to put back.
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":apply_interrupted": APPLY_INTERRUPTED,
+        ":discard_interrupted": DISCARD_INTERRUPTED,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    Ok(())
+}
+
+/// Takes back a claim that nobody heard of: no guest was told of it, so it does not count as an attempt.
+pub(super) fn unclaim(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending',
+            attempts = attempts - (decision = 'apply')
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    Ok(())
+}
+
+fn held(changed: usize, lease: &Lease) -> Result<(), Problem> {
+    match changed {
+        0 => Err(Problem::LeaseLost(lease.action.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn lease_until(lease_time: Duration) -> i64 {
+    let lease_time = i64::try_from(lease_time.as_millis()).unwrap_or(i64::MAX);
+    hosts::clock().saturating_add(lease_time)
+}
+
+fn decision_word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Apply => "apply",
+        Decision::Discard => "discard",
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
+    serde_json::to_string(value)
+        .map_err(|error| Problem::BadRow(format!("a value can't be written as JSON: {error}")))
+}
