@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use crate::output::Format;
 use crate::style::ColorWhen;
 
-pub use actions::{Action, LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,

@@ -2,8 +2,6 @@
 
 mod target;
 
-use std::sync::Arc;
-
 use airlock_host::{Decision, Error, Resolution, Session};
 use serde_json::{Map, Value};
 

@@ -28,10 +28,10 @@ pub enum Location {
 
 /// Who said which store to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chosen {
-    ByDefault,
-    ByVariable,
-    ByOption,
+enum ChosenBy {
+    Nobody,
+    Variable,
+    Option,
 }
 
 /// What becomes of a file that isn't there.
@@ -46,7 +46,7 @@ pub enum WhenMissing {
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub location: Location,
-    chosen: Chosen,
+    chosen: ChosenBy,
 }
 
 /// An open store.
@@ -59,10 +59,10 @@ impl Choice {
     pub fn of(args: &StoreArgs) -> Result<Self, Failure> {
         let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
         let (store, chosen) = match &args.store {
-            Some(store) => (Some(store.clone()), Chosen::ByOption),
+            Some(store) => (Some(store.clone()), ChosenBy::Option),
             None => match variable() {
-                Some(store) => (Some(store), Chosen::ByVariable),
-                None => (None, Chosen::ByDefault),
+                Some(store) => (Some(store), ChosenBy::Variable),
+                None => (None, ChosenBy::Nobody),
             },
         };
         let location = match store {
@@ -74,14 +74,14 @@ impl Choice {
 
     /// Whether a file that isn't there is to be made.
     pub fn makes(&self, missing: WhenMissing) -> bool {
-        missing == WhenMissing::Make || self.chosen != Chosen::ByOption
+        missing == WhenMissing::Make || self.chosen != ChosenBy::Option
     }
 
     /// A command line of this program that uses the same store.
     pub fn command(&self, words: &[&str]) -> String {
         let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         // What the environment says holds for the next command too.
-        if self.chosen == Chosen::ByOption {
+        if self.chosen == ChosenBy::Option {
             words.extend(["--store".to_owned(), self.location.shown()]);
         }
         format!("airlock {}", shell::join(words.iter().map(String::as_str)))

@@ -71,7 +71,10 @@ async fn what_one_host_pushed_another_applies_after_the_first_is_gone() {
     let pending = session.pending().await.unwrap();
     assert_eq!(pending[0].action.label, "Write: 1 file");
     assert_eq!(pending[0].action.id.as_str(), id);
-    session.resolve(Resolution::apply("as previewed")).await.unwrap();
+    session
+        .resolve(Resolution::apply("as previewed"))
+        .await
+        .unwrap();
     assert!(place.workspace().join("done").exists());
     assert!(!session.has_pending().await.unwrap());
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use airlock_host::{
-    ActionRecord, ActionState, Decision, Error, PendingAction, SessionId, StackedAction,
+    APPLY_INTERRUPTED, ActionRecord, ActionState, Decision, Error, PendingAction, SessionId,
+    StackedAction,
 };
 
 use crate::args::ResolveArgs;
@@ -113,10 +114,10 @@ async fn topmost(
     let Some(top) = store.pending().peek(&session).await? else {
         return Err(nothing(&session, store).await);
     };
-    let StackedAction { action, state, .. } = top;
-    if decision == Decision::Apply && state == ActionState::Interrupted {
-        return Err(interrupted(&action, store));
+    if decision == Decision::Apply && top.state == ActionState::Interrupted {
+        return Err(interrupted(&top, store));
     }
+    let StackedAction { action, state, .. } = top;
     Ok((Target { session, action }, state))
 }
 
@@ -138,15 +139,16 @@ async fn nothing(session: &SessionId, store: &Store) -> Failure {
 }
 
 /// Applying twice what may have taken effect once is for somebody to decide who knows that it would be.
-fn interrupted(action: &PendingAction, store: &Store) -> Failure {
-    let id = action.id.as_str();
+fn interrupted(top: &StackedAction, store: &Store) -> Failure {
+    let id = top.action.id.as_str();
+    let why = top.last_error.as_deref().unwrap_or(APPLY_INTERRUPTED);
     let message = format!(
-        "an apply of the topmost action ({}) was begun before, and may have taken effect, wholly or in part",
-        action.label
+        "the topmost action ({}) is interrupted: {why}",
+        top.action.label
     );
     let show = store.command(&["show", id]);
     let hint = format!(
-        "`{show}` tells what it is; add `--id {id}` to apply it again all the same, or discard it"
+        "`{show}` tells what it is; with `--id {id}` it is applied all the same, and `resolve discard` drops it"
     );
     Failure::new(Exit::Failed, "interrupted", message).with_hint(hint)
 }

@@ -6,7 +6,7 @@ use airlock_host::DurableStore;
 
 use crate::failure::Failure;
 
-#[cfg(feature = "postgres")]
+#[cfg(all(feature = "postgres", any()))]
 pub async fn connect(address: &str) -> Result<Arc<dyn DurableStore>, Failure> {
     let store = airlock_host::PostgresStore::builder(address)
         .connect()
@@ -14,7 +14,7 @@ pub async fn connect(address: &str) -> Result<Arc<dyn DurableStore>, Failure> {
     Ok(Arc::new(store))
 }
 
-#[cfg(not(feature = "postgres"))]
+#[cfg(not(all(feature = "postgres", any())))]
 pub async fn connect(_address: &str) -> Result<Arc<dyn DurableStore>, Failure> {
     let message = "this airlock was built without stores on PostgreSQL (its feature `postgres`)";
     Err(Failure::usage(message).with_hint("name a file with `--store PATH`"))

@@ -1,6 +1,6 @@
 //! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for that.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -22,6 +22,15 @@ pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure
             return Err(not_ours("backed up", &words));
         }
     };
+    if args.file.symlink_metadata().is_ok() {
+        let message = format!(
+            "{} is there already, and a backup overwrites nothing",
+            shown(&args.file)
+        );
+        return Err(
+            Failure::new(Exit::Failed, "file-exists", message).with_hint("name another file")
+        );
+    }
     file::backup(path, choice.makes(WhenMissing::Refuse), &args.file).await?;
     let bytes = size_of(&args.file);
     out.line(format_args!(
@@ -50,16 +59,7 @@ pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failu
             return Err(not_ours("restored", &words));
         }
     };
-    if path.symlink_metadata().is_ok() {
-        let name = path.to_string_lossy();
-        let moved = format!("{name}.before");
-        let message = format!("there is a store at {name} already, and a restore overwrites none");
-        let hint = format!(
-            "move it away first, when nothing uses it: `{}`",
-            shell::join(["mv", &name, &moved])
-        );
-        return Err(Failure::new(Exit::Failed, "store-exists", message).with_hint(hint));
-    }
+    refuse_store_at(path)?;
     file::restore(&args.file, path).await?;
     let list = choice.command(&["pending", "--all"]);
     out.line(format_args!(
@@ -72,6 +72,33 @@ pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failu
     ));
     out.json(&json!({"restored": path.to_string_lossy(), "from": args.file.to_string_lossy()}));
     Ok(Exit::Done)
+}
+
+/// What SQLite left beside a store that was removed would be taken for the restored one's.
+fn refuse_store_at(path: &Path) -> Result<(), Failure> {
+    let beside = |end: &str| {
+        let mut path = path.as_os_str().to_owned();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    let files = ["", "-wal", "-shm"].map(beside);
+    let there: Vec<_> = files
+        .iter()
+        .filter(|file| file.symlink_metadata().is_ok())
+        .collect();
+    let Some(first) = there.first() else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} is there already, and a restore overwrites nothing",
+        shown(first)
+    );
+    let names: Vec<_> = there.iter().map(|file| file.to_string_lossy()).collect();
+    let names = shell::join(names.iter().map(|name| &**name));
+    let hint = format!(
+        "when no airlock is running, move it away, for example with `mv {names} SOMEWHERE/`"
+    );
+    Err(Failure::new(Exit::Failed, "file-exists", message).with_hint(hint))
 }
 
 fn shown(path: &Path) -> String {
