@@ -54,7 +54,8 @@ fn show(out: &mut Output, record: &ActionRecord, with_session: bool) {
         None => String::new(),
     };
     let (at, ago) = (time::local(resolved.at), time::ago(resolved.at));
-    out.line(format_args!("{label}: {decided}{by}, {at} ({ago})"));
+    out.line(label);
+    out.line(format_args!("  {decided}{by}, {at} ({ago})"));
     out.line(format_args!(
         "  reason: {}",
         sanitize::line(&resolved.reason)

@@ -20,6 +20,8 @@ use crate::stage::Stage;
 use crate::store::{self, Store, WhenMissing};
 use target::Target;
 
+const PENDING_AGAIN: &str = "the action is pending again";
+
 pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let resolution = resolution(args)?;
     let interrupt = Interrupt::watch();
@@ -93,7 +95,10 @@ async fn report(
         Err(error) => error,
     };
     if stage.interrupt.happened() {
-        return Err(Failure::interrupted());
+        return Err(match (error, resolved.decision) {
+            (Error::Cancelled, Decision::Apply) => Failure::interrupted().with_hint(PENDING_AGAIN),
+            _ => Failure::interrupted(),
+        });
     }
     let failure = explain(error, resolved, store);
     // Before anybody tried, there is no resolution to report.
@@ -128,8 +133,11 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
             let show = store.command(&["show", id]);
             failure.with_hint(format!("`{show}` tells who, and later how it ended"))
         }
+        Error::NotRecorded { .. } => {
+            failure.and_hint("the action will be listed as interrupted, though it was carried out")
+        }
         _ if was_tried(error) && resolved.decision == Decision::Apply => {
-            failure.and_hint("the action is pending again")
+            failure.and_hint(PENDING_AGAIN)
         }
         _ => failure,
     }

@@ -49,30 +49,34 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     let resolved = Decider::choose(args, out)
         .decide(&stage, &outcome.pushed, out)
         .await;
-    let given_up = volatile::give_up(&stage, &store, &outcome.pushed).await?;
-
-    let pending = stage.session.pending().await?;
+    let given_up = volatile::give_up(&stage, &store, &outcome.pushed).await;
+    // What was done must be told also where the store can't be read any more.
+    let (pending, unread) = match stage.session.pending().await {
+        Ok(pending) => (pending, None),
+        Err(error) => (Vec::new(), Some(Failure::from(error))),
+    };
+    let failure = given_up.unwrap_or_else(Some).or(unread);
     out.json(&Report::new(
         &outcome,
         &pending,
         resolved.last(),
-        given_up.as_ref(),
+        failure.as_ref(),
     ));
     let left = left::of(&outcome.pushed, &pending);
     let failed = resolved
         .iter()
         .find_map(|resolved| resolved.outcome.as_ref().err());
-    let undecided = failed.is_some() || given_up.is_some() || !left.is_empty();
+    let undecided = failed.is_some() || failure.is_some() || !left.is_empty();
     if stage.interrupt.happened() && undecided {
         Failure::interrupted().report_on_stderr();
         left::explain(args, &store, &left);
         return Ok(Exit::Interrupted);
     }
-    if let (Some(given_up), false) = (&given_up, out.is_json()) {
-        given_up.report_on_stderr();
+    if let (Some(failure), false) = (&failure, out.is_json()) {
+        failure.report_on_stderr();
     }
     left::explain(args, &store, &left);
-    Ok(match (failed, given_up) {
+    Ok(match (failed, failure) {
         (Some(error), _) => Exit::of(error),
         (None, Some(_)) => Exit::Failed,
         (None, None) => Exit::Done,

@@ -20,8 +20,8 @@ Examples:
 pub const LONG_HELP: &str = "\
 Environment:
   NO_COLOR           where set, no colours
-  AIRLOCK_STORE      where pending actions are kept: a file, or postgres://USER@HOST/DATABASE, as for `--store`;
-                     default: airlock/pending.db in the user's state folder
+  AIRLOCK_STORE      where pending actions are kept, as for `--store`: a file, or the address of a
+                     PostgreSQL database; default: airlock/pending.db in the user's state folder
   AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder";
 
 pub const RUN_EXAMPLES: &str = "\

@@ -161,7 +161,7 @@ fn people_read_the_same() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let log = run(&["log"]);
-    let decided = format!("Batch rename: 1 files: discarded {by}, 20");
+    let decided = format!("Batch rename: 1 files\n  discarded {by}, 20");
     assert!(log.starts_with(&decided), "{log}");
     assert!(
         log.contains(" +00:00 (") && log.contains("\n  reason: not these\n"),

@@ -205,7 +205,7 @@ fn a_volatile_action_can_not_be_left() {
         .ends(130);
     let mut terminal = Terminal::run(folder.path(), &["log"]);
     terminal
-        .sees("One: discarded by airlock")
+        .sees("discarded by airlock")
         .sees("memory only")
         .ends(0);
     let mut terminal = Terminal::run(folder.path(), &["pending"]);
