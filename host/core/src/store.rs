@@ -36,6 +36,25 @@ pub const DISCARD_INTERRUPTED: &str =
 
 /// A stack of pending actions for each session.
 ///
+/// ```text
+///             push
+///               |
+///               v     claim: who, since, decision, attempt
+///   +------> pending ------------------------------------> resolving
+///   |           ^                                         |  |  |  |
+///   |           |  requeue: the apply failed, error kept  |  |  |  |  complete
+///   |           +-----------------------------------------+  |  |  +-----------> applied
+///   |                                                        |  +--------------> discarded
+///   |  abandon, or the lease ran out, of a discard           |
+///   +--------------------------------------------------------+
+///   |  abandon, or the lease ran out, of an apply            |
+///   |                interrupted <---------------------------+
+///   |                     |
+///   |                     +--------- claim ------> resolving, with one attempt more
+///   |
+///   +-- a volatile action whose host is gone is *lost*: it can still be claimed, and only be discarded
+/// ```
+///
 /// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of three
 /// ways: [`complete`](PendingStore::complete) when the decision was carried out, [`requeue`](PendingStore::requeue) when it failed,
 /// [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as

@@ -1,1 +1,86 @@
-//! To come.
+//! What the file keeps of an action, to the byte.
+
+use airlock_host::{ActionState, Decision, DurableStore, Resolution};
+use airlock_tests::push;
+use serde_json::json;
+
+use crate::{Place, sqlite};
+
+#[tokio::test]
+async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
+    let place = Place::new();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    let id = puppet
+        .push(push(
+            "Rename: 1 file",
+            json!({"details": r#"{"old":"a\u0000"}"#, "source": "renamer"}),
+        ))
+        .await;
+    let extra = json!({"ticket": 7}).as_object().unwrap().clone();
+    let resolution = Resolution::apply("looks\0right")
+        .with_extra(extra.clone())
+        .decided_by("ada@here");
+    let outcome = puppet.resolve(resolution).await.unwrap();
+    let record = store.find(&id.as_str().into()).await.unwrap().unwrap();
+    assert_eq!((record.state, record.attempts), (ActionState::Applied, 1));
+    assert_eq!(record.session.as_str(), "one");
+    assert_eq!(record.action.details, Some(json!({"old": "a\0"})));
+    assert_eq!(
+        record.action.workspace.as_deref(),
+        puppet.session.workspace()
+    );
+    assert_eq!(record.lease, None);
+    let resolved = record.resolved.unwrap();
+    assert_eq!(resolved.decision, Decision::Apply);
+    assert_eq!(resolved.decided_by.as_deref(), Some("ada@here"));
+    assert_eq!(resolved.reason, "looks\0right");
+    assert_eq!(resolved.extra, Some(extra));
+    let expected = airlock_host::Digest::of(&serde_json::to_vec(&outcome).unwrap());
+    assert_eq!(resolved.result, Some(expected));
+    let states: u32 = sqlite(&place.file())
+        .query_row("SELECT count(*) FROM guest_states", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(states, 0);
+}
+
+#[tokio::test]
+async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded() {
+    let place = Place::new();
+    let id = {
+        let store = place.open().await;
+        let puppet = place.puppet(&store).await;
+        let fields = json!({"volatile": true, "apply": [{"do": "text", "text": "alive"}]});
+        puppet.push(push("Alive", fields.clone())).await;
+        assert_eq!(
+            puppet.resolve(Resolution::apply("")).await.unwrap().text(),
+            "alive"
+        );
+        let id = puppet.push(push("Volatile", fields)).await;
+        assert_eq!(
+            puppet.session.pending().await.unwrap()[0].state,
+            ActionState::Pending
+        );
+        // Another host sees it, and can't apply it while its own lives.
+        let other = place.open().await;
+        let session = place.bare(&other);
+        assert_eq!(
+            session.pending().await.unwrap()[0].state,
+            ActionState::Pending
+        );
+        let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+        assert_eq!(error.kind(), "instance-gone", "{error}");
+        id
+    };
+    let store = place.open().await;
+    let session = place.bare(&store);
+    assert_eq!(session.pending().await.unwrap()[0].state, ActionState::Lost);
+    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    assert!(error.to_string().contains("in memory only"), "{error}");
+    session
+        .resolve(Resolution::discard("it is gone"))
+        .await
+        .unwrap();
+    let record = store.find(&id.as_str().into()).await.unwrap().unwrap();
+    assert_eq!(record.state, ActionState::Discarded);
+}

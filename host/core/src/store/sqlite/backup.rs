@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use super::connection;
+use super::connection::Opening;
 use super::hosts::{Hosts, make_private_folder};
 use super::problem::Problem;
 use crate::store::{BackendErrorKind, StoreError};
@@ -39,16 +40,34 @@ pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     }
     let mut copy = new_file_beside(to)?;
     let copied = File::open(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
-    copied.map_err(|error| Problem::Io(error).at(backup))?;
+    if copied.map_err(|error| Problem::Io(error).at(backup))? == 0 {
+        // To SQLite it would be a store with nothing in it.
+        let backup = backup.display().to_string();
+        return Err(StoreError::backend(
+            BackendErrorKind::Damaged,
+            backup,
+            "is empty",
+        ));
+    }
     let checked = check(copy.path());
     checked.map_err(|error| renamed(error, copy.path(), backup))?;
     finish(copy, to)
 }
 
+/// A file that nobody else has open.
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    let hosts = Arc::new(Hosts::beside(path, String::new()));
+    let opening = Opening {
+        path,
+        hosts: &hosts,
+        patience: Duration::ZERO,
+    };
+    opening.open(false)
+}
+
 /// Refuses what is no store, or a damaged one.
 fn check(path: &Path) -> Result<(), StoreError> {
-    let hosts = Arc::new(Hosts::beside(path, String::new()));
-    let connection = connection::open(path, false, &hosts)?;
+    let connection = open(path)?;
     let problems = super::upkeep::check(&connection).map_err(|problem| problem.at(path))?;
     match problems.first() {
         None => Ok(()),
@@ -78,8 +97,7 @@ fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
 
 /// An action that is open in a copy may have been applied since: it must not look as if nobody had tried.
 fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
-    let hosts = Arc::new(Hosts::beside(path, String::new()));
-    let connection = connection::open(path, false, &hosts)?;
+    let connection = open(path)?;
     let mark = "UPDATE actions SET state = 'pending', interrupted = 1, attempts = attempts + 1,
             last_error = ?1, token = token + 1
         WHERE state IN ('pending', 'resolving') AND last_error IS NOT ?1";

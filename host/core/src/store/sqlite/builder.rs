@@ -18,6 +18,7 @@ pub struct SqliteStoreBuilder {
     path: PathBuf,
     create: bool,
     lease_time: Duration,
+    patience: Duration,
     holder: Option<String>,
 }
 
@@ -27,6 +28,7 @@ impl SqliteStoreBuilder {
             path,
             create: true,
             lease_time: Duration::from_secs(30),
+            patience: Duration::from_secs(10),
             holder: None,
         }
     }
@@ -40,6 +42,12 @@ impl SqliteStoreBuilder {
     /// How long a claim lasts that is not renewed, while the host that holds it lives. Default: 30 s.
     pub fn lease_time(mut self, lease_time: Duration) -> Self {
         self.lease_time = lease_time;
+        self
+    }
+
+    /// How long to wait while another process has the file locked for its own commit. Default: 10 s.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -64,13 +72,18 @@ impl SqliteStoreBuilder {
         let path = path.canonicalize().unwrap_or(path);
         let name = self.holder.unwrap_or_else(hosts::process_name);
         let hosts = Arc::new(Hosts::beside(&path, name));
-        let connection = connection::open(&path, self.create, &hosts)?;
+        let opening = connection::Opening {
+            path: &path,
+            hosts: &hosts,
+            patience: self.patience,
+        };
+        let connection = opening.open(self.create)?;
         let writer = Writer::start(connection, path.clone());
         Ok(SqliteStore {
             inner: Arc::new(Inner {
                 lease_time: self.lease_time,
                 writer: writer.map_err(|error| Problem::Io(error).at(&path))?,
-                readers: Readers::new(path.clone(), Arc::clone(&hosts)),
+                readers: Readers::new(path.clone(), Arc::clone(&hosts), self.patience),
                 hosts,
                 watchers: Watchers::default(),
                 watching: Watching::default(),

@@ -1,5 +1,6 @@
 //! Opening the file, to write and to read.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,40 +13,47 @@ use super::problem::Problem;
 use super::schema;
 use crate::store::{BackendErrorKind, StoreError};
 
-/// How long one process waits for another's commit.
-const BUSY: Duration = Duration::from_secs(10);
-
 /// How many connections that read are kept for later.
 const IDLE_READERS: usize = 4;
 
-/// Opens the store at `path`, and makes it where it is missing and may be made.
-pub(super) fn open(
-    path: &Path,
-    create: bool,
-    hosts: &Arc<Hosts>,
-) -> Result<Connection, StoreError> {
-    let missing = match path.symlink_metadata() {
-        Ok(_) => false,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
-        Err(error) => return Err(Problem::Io(error).at(path)),
-    };
-    if missing && !create {
-        let path = path.display().to_string();
-        return Err(StoreError::backend(
-            BackendErrorKind::Missing,
-            path,
-            "is not there",
-        ));
+/// What is needed to open a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub path: &'a Path,
+    pub hosts: &'a Arc<Hosts>,
+    /// How long to wait for another process's commit.
+    pub patience: Duration,
+}
+
+impl Opening<'_> {
+    /// Opens the store to write to, and makes it where it is missing and may be made.
+    pub fn open(self, create: bool) -> Result<Connection, StoreError> {
+        let path = self.path;
+        self.make_file(create)?;
+        let failed = |error| Problem::Sqlite(error).at(path);
+        let mut connection = self.connect().map_err(failed)?;
+        // Before anything is written: a foreign file, or a newer one, is left as it is.
+        schema::version(&connection).map_err(|misfit| misfit.at(path))?;
+        let set = |name, value| connection.pragma_update(None, name, value);
+        set("journal_mode", "WAL")
+            .and_then(|()| set("synchronous", "FULL"))
+            .map_err(failed)?;
+        schema::migrate(&mut connection).map_err(|misfit| misfit.at(path))?;
+        Ok(connection)
     }
-    if path.is_dir() {
-        let path = path.display().to_string();
-        return Err(StoreError::backend(
-            BackendErrorKind::Settings,
-            path,
-            "is a directory",
-        ));
-    }
-    if missing {
+
+    fn make_file(self, create: bool) -> Result<(), StoreError> {
+        let path = self.path;
+        let unfit = |kind, problem| StoreError::backend(kind, path.display().to_string(), problem);
+        match path.metadata() {
+            Ok(found) if found.is_file() => return Ok(()),
+            Ok(_) => return Err(unfit(BackendErrorKind::Settings, "is not a regular file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Problem::Io(error).at(path)),
+        }
+        if !create {
+            return Err(unfit(BackendErrorKind::Missing, "is not there"));
+        }
         // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
         let parent = path
             .parent()
@@ -53,42 +61,34 @@ pub(super) fn open(
         let made = parent.map_or(Ok(()), make_private_folder);
         made.and_then(|()| open_private(path))
             .map_err(|error| Problem::Io(error).at(path))?;
+        Ok(())
     }
-    let mut connection = connect(path, hosts).map_err(|error| Problem::Sqlite(error).at(path))?;
-    // Before anything is written: a foreign file, or a newer one, is left as it is.
-    schema::version(&connection).map_err(|misfit| misfit.at(path))?;
-    let set = |name, value| connection.pragma_update(None, name, value);
-    set("journal_mode", "WAL")
-        .and_then(|()| set("synchronous", "FULL"))
-        .map_err(|error| Problem::Sqlite(error).at(path))?;
-    schema::migrate(&mut connection).map_err(|misfit| misfit.at(path))?;
-    Ok(connection)
-}
 
-fn connect(path: &Path, hosts: &Arc<Hosts>) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    let asked = Arc::clone(hosts);
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function(c"lease_over", 2, flags, move |context| {
-        let (holder, until) = (
-            context.get::<Option<String>>(0)?,
-            context.get::<Option<i64>>(1)?,
-        );
-        // A claim without either is none.
-        Ok(match (holder, until) {
-            (Some(holder), Some(until)) => asked.is_lease_over(&holder, until),
-            _ => true,
-        })
-    })?;
-    let asked = Arc::clone(hosts);
-    connection.create_scalar_function(c"host_gone", 1, flags, move |context| {
-        let host = context.get::<Option<String>>(0)?;
-        Ok(host.is_none_or(|host| asked.is_gone(&host)))
-    })?;
-    Ok(connection)
+    fn connect(self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(self.path, flags)?;
+        connection.busy_timeout(self.patience)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        let asked = Arc::clone(self.hosts);
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+        connection.create_scalar_function(c"lease_over", 2, flags, move |context| {
+            let (holder, until) = (
+                context.get::<Option<String>>(0)?,
+                context.get::<Option<i64>>(1)?,
+            );
+            // A claim without either is none.
+            Ok(match (holder, until) {
+                (Some(holder), Some(until)) => asked.is_lease_over(&holder, until),
+                _ => true,
+            })
+        })?;
+        let asked = Arc::clone(self.hosts);
+        connection.create_scalar_function(c"host_gone", 1, flags, move |context| {
+            let host = context.get::<Option<String>>(0)?;
+            Ok(host.is_none_or(|host| asked.is_gone(&host)))
+        })?;
+        Ok(connection)
+    }
 }
 
 /// Connections that read what has been committed, for one query at a time each.
@@ -96,14 +96,16 @@ fn connect(path: &Path, hosts: &Arc<Hosts>) -> rusqlite::Result<Connection> {
 pub(super) struct Readers {
     path: PathBuf,
     hosts: Arc<Hosts>,
+    patience: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub fn new(path: PathBuf, hosts: Arc<Hosts>) -> Self {
+    pub fn new(path: PathBuf, hosts: Arc<Hosts>, patience: Duration) -> Self {
         Self {
             path,
             hosts,
+            patience,
             idle: Mutex::default(),
         }
     }
@@ -130,7 +132,12 @@ impl Readers {
 
     /// A connection that can't write.
     pub fn connect(&self) -> rusqlite::Result<Connection> {
-        let connection = connect(&self.path, &self.hosts)?;
+        let opening = Opening {
+            path: &self.path,
+            hosts: &self.hosts,
+            patience: self.patience,
+        };
+        let connection = opening.connect()?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }

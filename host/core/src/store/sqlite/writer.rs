@@ -205,3 +205,99 @@ where
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started() -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT";
+        connection.execute_batch(table).unwrap();
+        Writer::start(connection, PathBuf::from("test.db")).unwrap()
+    }
+
+    async fn insert(writer: &Writer, number: i64) -> Result<(), StoreError> {
+        let insert = "INSERT INTO numbers (number) VALUES (?)";
+        let work =
+            move |connection: &Connection| Ok(connection.execute(insert, [number]).map(|_| ())?);
+        writer.write(work).await
+    }
+
+    async fn numbers(writer: &Writer) -> Vec<i64> {
+        let read = |connection: &Connection| {
+            let mut select = connection.prepare("SELECT number FROM numbers ORDER BY number")?;
+            let numbers = select.query_map([], |row| row.get(0))?;
+            Ok(numbers.collect::<Result<_, _>>()?)
+        };
+        writer.write(read).await.unwrap()
+    }
+
+    /// Keeps the thread busy until told, so that what is written meanwhile goes into one commit.
+    fn hold(writer: &Writer) -> std::sync::mpsc::Sender<()> {
+        let (release, held) = mpsc::channel();
+        writer.write_later(move |_| {
+            let _ = held.recv();
+            Ok(())
+        });
+        release
+    }
+
+    #[tokio::test]
+    async fn one_that_fails_takes_nothing_from_the_others_of_its_commit() {
+        let writer = started();
+        insert(&writer, 2).await.unwrap();
+        let release = hold(&writer);
+        let together =
+            async { tokio::join!(insert(&writer, 1), insert(&writer, 2), insert(&writer, 3)) };
+        let (together, ()) = tokio::join!(together, async { release.send(()).unwrap() });
+        assert!(together.0.is_ok() && together.1.is_err() && together.2.is_ok());
+        assert_eq!(numbers(&writer).await, [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn one_that_ends_the_transaction_takes_nothing_from_the_others_either() {
+        let writer = started();
+        let release = hold(&writer);
+        let spoil = writer.write(|connection: &Connection| {
+            // As SQLite does of itself on a full disk.
+            connection.execute_batch("ROLLBACK")?;
+            Err::<(), _>(Problem::BadRow("spoilt".to_owned()))
+        });
+        let together = async { tokio::join!(insert(&writer, 1), spoil, insert(&writer, 3)) };
+        let (together, ()) = tokio::join!(together, async { release.send(()).unwrap() });
+        assert!(together.0.is_ok() && together.2.is_ok());
+        let error = together.1.unwrap_err().to_string();
+        assert!(error.ends_with("test.db is damaged: spoilt"), "{error}");
+        assert_eq!(numbers(&writer).await, [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_hears_is_undone() {
+        let writer = started();
+        let release = hold(&writer);
+        {
+            let insert = |connection: &Connection| {
+                connection.execute_batch("INSERT INTO numbers (number) VALUES (7)")?;
+                Ok(7)
+            };
+            let undo = |number: i64| {
+                let delete = "DELETE FROM numbers WHERE number = ?";
+                Some(Box::new(move |connection: &Connection| {
+                    Ok(connection.execute(delete, [number]).map(|_| ())?)
+                }) as Undo)
+            };
+            let writing = writer.write_or_undo(insert, undo);
+            tokio::pin!(writing);
+            assert!(
+                std::future::poll_fn(|context| {
+                    std::task::Poll::Ready(writing.as_mut().poll(context).is_pending())
+                })
+                .await
+            );
+        }
+        release.send(()).unwrap();
+        insert(&writer, 8).await.unwrap();
+        assert_eq!(numbers(&writer).await, [8]);
+    }
+}
