@@ -96,7 +96,7 @@ fn a_place_where_there_can_be_no_store_is_told() {
         folder.path(),
         ".",
         "store-settings",
-        "is a directory",
+        "is not a regular file",
         "a store is a file",
     );
 }
