@@ -1,8 +1,14 @@
-//! What the tests and benchmarks share: guests from source, sessions with them, and scripts for the puppet.
+//! What the tests and benchmarks share: guests from source, sessions with them, scripts for the puppet, and stores to test.
 
+mod backend;
 mod guests;
+mod outcome;
 mod puppet;
+mod random;
 pub mod wat;
 
+pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
+pub use outcome::outcome;
 pub use puppet::{Puppet, durable, push};
+pub use random::Random;

@@ -32,7 +32,8 @@
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
-//! | keep what is pending | [`PendingStore`], [`MemoryStore`] |
+//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`TurnReport`] |
+//! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
 //! | watch | [`Event`], [`Observer`] |
 
 #![warn(missing_docs)]
@@ -48,6 +49,7 @@ mod pending;
 mod plugin;
 mod policy;
 mod session;
+mod steering;
 mod store;
 mod workspace;
 
@@ -66,6 +68,7 @@ pub use plugin::{
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
 pub use session::{Session, SessionBuilder, resolve_tool};
+pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
 pub use store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,

@@ -6,6 +6,7 @@ mod kept;
 mod lease;
 mod resolve;
 mod slot;
+mod turns;
 
 use std::fmt;
 use std::path::Path;
@@ -28,6 +29,7 @@ use crate::policy::Policy;
 use crate::store::PendingStore;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
+use turns::Turns;
 
 pub use builder::SessionBuilder;
 
@@ -52,6 +54,7 @@ struct SessionInner {
     observer: Option<Observer>,
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
+    turns: Turns,
 }
 
 impl Session {

@@ -2,6 +2,7 @@
 
 mod batch_rename;
 mod cache;
+mod durable;
 mod hostile;
 mod isolation;
 mod limits;
@@ -11,4 +12,5 @@ mod phases;
 mod pushing;
 mod resolving;
 mod sdk;
+mod steering;
 mod surroundings;

@@ -63,6 +63,7 @@ impl Session {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
+        self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
         let store = self.store().map_err(|_| Error::NothingPending)?;
         let claimed = match store.claim(self.id(), &resolution).await? {

@@ -47,7 +47,7 @@ impl MemoryStore {
     ) -> Result<(), StoreError> {
         let ended = self.with(|sessions| {
             let stack = sessions.get_mut(&lease.session)?;
-            let (position, decision) = stack.claimed(lease.token)?;
+            let (position, decision) = stack.claimed(&lease)?;
             end(stack, position, decision);
             Some(())
         });
@@ -137,16 +137,13 @@ impl Stack {
         }
     }
 
-    /// The place of what was claimed under `token`, and the decision about it.
-    fn claimed(&self, token: u64) -> Option<(usize, Decision)> {
-        self.open
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(index, open)| {
-                let (decision, of) = open.claim?;
-                (of == token).then_some((index, decision))
-            })
+    /// The place of what was claimed under this lease, and the decision about it.
+    fn claimed(&self, lease: &Lease) -> Option<(usize, Decision)> {
+        // Tokens begin anew in a session that was forgotten, ids never do.
+        let same = |open: &Open| open.action.id == lease.action;
+        let position = self.open.iter().rposition(same)?;
+        let (decision, token) = self.open[position].claim?;
+        (token == lease.token).then_some((position, decision))
     }
 
     fn remember(&mut self, id: ActionId, decision: Decision) {
@@ -220,6 +217,14 @@ impl PendingStore for MemoryStore {
             self.watchers.notify(session);
         }
         Ok(claim)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let held = self.with(|sessions| sessions.get(&lease.session)?.claimed(lease));
+        match held {
+            Some(_) => Ok(()),
+            None => Err(StoreError::LeaseLost(lease.action.clone())),
+        }
     }
 
     async fn complete(&self, lease: Lease, _completion: Completion<'_>) -> Result<(), StoreError> {

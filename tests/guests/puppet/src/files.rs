@@ -5,7 +5,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::airlock::tool::types::ToolError;
+use crate::exports::airlock::tool::resolver::Resolution;
+use crate::failed;
 
 /// One operation: `{"do": "fs", "op": "<name in kebab-case>", "path": …}`. Paths are passed on as they are.
 #[derive(Clone, Serialize, Deserialize)]
@@ -140,6 +144,19 @@ fn perform(step: &FileStep) -> io::Result<String> {
         FileStep::Settimes { path } => File::open(path)?.set_times(told_times()),
     };
     done.map(|()| String::new())
+}
+
+/// Says in a file that this attempt has taken effect.
+pub fn to_ledger(resolution: Option<&Resolution>) -> Result<(), ToolError> {
+    let resolution = resolution.ok_or_else(|| failed("there is a ledger only in a resolution"))?;
+    let extra = resolution.extra.as_deref().unwrap_or("null");
+    let extra: Value = serde_json::from_str(extra).map_err(failed)?;
+    let path = extra["ledger"].as_str();
+    let path = path.ok_or_else(|| failed("the decision names no ledger"))?;
+    let line = format!("{} {}\n", resolution.action_id, resolution.attempt);
+    let file = OpenOptions::new().append(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    written.map_err(failed)
 }
 
 fn patch(path: &str, offset: u64, text: &str) -> io::Result<()> {

@@ -91,6 +91,7 @@ impl Run {
             Step::Session => self.say(surroundings::session()),
             Step::IsCancelled => self.say(surroundings::is_cancelled()),
             Step::Resolution => self.say(surroundings::resolution(self.resolution.as_ref())),
+            Step::Ledger => files::to_ledger(self.resolution.as_ref())?,
             Step::Env => self.say(surroundings::env()),
             Step::Now => self.say(surroundings::now()),
             Step::Random { bytes } => self.say(surroundings::random(*bytes)),

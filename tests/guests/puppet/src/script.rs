@@ -148,6 +148,9 @@ pub enum Step {
     Session,
     IsCancelled,
     Resolution,
+    /// In a resolution: appends `<action id> <attempt>` as a line to the file that the decision's `extra` names as `ledger`, in one
+    /// write.
+    Ledger,
     Env,
     Now,
     Random {

@@ -1,0 +1,42 @@
+//! What a store can't do without: commits to the same kind of database, on the same disk.
+
+use airlock_tests::SqliteBackend;
+use rusqlite::Connection;
+
+/// Commits, one after the other.
+pub trait Bare {
+    async fn commit(&self, count: usize);
+}
+
+/// A connection to a file beside the store's, with the same settings.
+pub struct Sqlite(Connection);
+
+impl Sqlite {
+    pub fn beside(store: &SqliteBackend) -> Self {
+        let connection = Connection::open(store.folder().join("bare.db")).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
+        connection
+            .pragma_update(None, "synchronous", "FULL")
+            .unwrap();
+        let table = "CREATE TABLE bare (number INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT";
+        connection.execute(table, []).unwrap();
+        Self(connection)
+    }
+}
+
+impl Bare for Sqlite {
+    async fn commit(&self, count: usize) {
+        for _ in 0..count {
+            let insert = "INSERT INTO bare (text) VALUES ('as much as a short label')";
+            let mut insert = self.0.prepare_cached(insert).unwrap();
+            insert.execute([]).unwrap();
+        }
+    }
+}
+
+/// Where there is nothing to compare with.
+impl Bare for () {
+    async fn commit(&self, _count: usize) {}
+}

@@ -1,0 +1,102 @@
+//! What is measured: actions such as tools push, and the ways through a store that a session takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use airlock_host::{
+    ActionId, Claim, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push,
+    Resolution, ResolutionOutcome, SessionId,
+};
+use serde_json::json;
+
+/// The commits of a push and a resolution: the push, the claim, the end.
+pub const COMMITS: usize = 3;
+
+/// Pushes to and resolves from one session's stack.
+pub struct Client {
+    store: Arc<dyn PendingStore>,
+    session: SessionId,
+    plugin: PluginBytes,
+    outcome: ResolutionOutcome,
+}
+
+impl Client {
+    pub async fn new(store: Arc<dyn PendingStore>, session: &str) -> Self {
+        let bytes = vec![7; 100_000];
+        Self {
+            store,
+            session: session.into(),
+            plugin: PluginBytes {
+                digest: Digest::of(&bytes),
+                name: "bench".into(),
+                bytes: bytes.into(),
+            },
+            outcome: airlock_tests::outcome("Renamed 2 files").await,
+        }
+    }
+
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub async fn push(&self) {
+        let action = PendingAction {
+            id: new_id(),
+            label: "Rename: 2 files in photos".to_owned(),
+            source_tool_name: "batch_rename_preview".to_owned(),
+            details: Some(json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})),
+            has_reject: false,
+            durable: true,
+            plugin: self.plugin.digest,
+            grants: Policy::default(),
+            workspace: Some(std::path::Path::new("/work/photos").into()),
+            pushed_at: SystemTime::now(),
+        };
+        let push = Push {
+            session: &self.session,
+            action: Arc::new(action),
+            guest_state: Some(vec![b'x'; 300]),
+            plugin: &self.plugin,
+            capacity: 1000,
+        };
+        self.store.push(push).await.unwrap();
+    }
+
+    pub async fn resolve(&self) {
+        let resolution = Resolution::apply("the names are right");
+        let claim = self.store.claim(&self.session, &resolution).await.unwrap();
+        let Claim::Claimed(claimed) = claim else {
+            panic!("{claim:?}");
+        };
+        let completion = Completion::Succeeded(&self.outcome);
+        let completed = self.store.complete(claimed.lease, completion).await;
+        completed.unwrap();
+    }
+
+    pub async fn push_and_resolve(&self, count: usize) {
+        for _ in 0..count {
+            self.push().await;
+            self.resolve().await;
+        }
+    }
+}
+
+fn new_id() -> ActionId {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("0198c5f0-0000-7000-8000-{number:012}").into()
+}
+
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Microseconds, or milliseconds where they are many.
+pub fn told(time: Duration) -> String {
+    match time.as_secs_f64() * 1e6 {
+        micros if micros < 1000.0 => format!("{micros:.1} us"),
+        micros => format!("{:.2} ms", micros / 1000.0),
+    }
+}

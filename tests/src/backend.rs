@@ -1,0 +1,114 @@
+//! The stores that one suite of tests is for, behind one trait.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::{DurableStore, MemoryStore, PendingStore, SqliteStore};
+use tempfile::TempDir;
+
+/// Longer than any test.
+const NO_END: Duration = Duration::from_secs(60 * 60);
+
+/// A kind of store, with a storage of its own: empty at first, and gone when this is dropped.
+pub trait Backend: Debug + Send + Sync + Sized + 'static {
+    /// What outlives a host: whether [`Backend::host`] gives another store object for each host, and [`Host::durable`] is there.
+    const DURABLE: bool;
+
+    /// A storage of its own.
+    fn new() -> impl Future<Output = Self> + Send;
+
+    /// A host that uses the storage, and whose claims last so long where they are not renewed.
+    fn host_with_leases(&self, lease_time: Duration) -> impl Future<Output = Host> + Send;
+
+    /// A host whose claims don't run out as long as it lives.
+    fn host(&self) -> impl Future<Output = Host> + Send {
+        self.host_with_leases(NO_END)
+    }
+
+    /// The host dies without a word, and nobody waits for its leases any longer.
+    fn kill(&self, host: Host) -> impl Future<Output = ()> + Send;
+}
+
+/// One host's way to a storage.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// As sessions use it.
+    pub store: Arc<dyn PendingStore>,
+    /// As operators use it, where it is durable.
+    pub durable: Option<Arc<dyn DurableStore>>,
+}
+
+impl Host {
+    /// The way to a durable store.
+    pub fn of(store: impl DurableStore + Clone) -> Self {
+        Self {
+            store: Arc::new(store.clone()),
+            durable: Some(Arc::new(store)),
+        }
+    }
+}
+
+/// [`MemoryStore`]: all hosts are one.
+#[derive(Debug)]
+pub struct MemoryBackend(MemoryStore);
+
+impl Backend for MemoryBackend {
+    const DURABLE: bool = false;
+
+    async fn new() -> Self {
+        Self(MemoryStore::new())
+    }
+
+    async fn host_with_leases(&self, _lease_time: Duration) -> Host {
+        Host {
+            store: Arc::new(self.0.clone()),
+            durable: None,
+        }
+    }
+
+    async fn kill(&self, _host: Host) {
+        unreachable!("a store in memory dies with its host")
+    }
+}
+
+/// [`SqliteStore`]: a file, and a store object for each host.
+#[derive(Debug)]
+pub struct SqliteBackend(TempDir);
+
+impl SqliteBackend {
+    /// The file.
+    pub fn path(&self) -> PathBuf {
+        self.folder().join("store.db")
+    }
+
+    /// In a folder of its own inside of `parent`.
+    pub fn inside(parent: &Path) -> Self {
+        Self(TempDir::new_in(parent).expect("a temporary directory"))
+    }
+
+    /// The folder that the file is in.
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Backend for SqliteBackend {
+    const DURABLE: bool = true;
+
+    async fn new() -> Self {
+        Self(TempDir::new().expect("a temporary directory"))
+    }
+
+    async fn host_with_leases(&self, lease_time: Duration) -> Host {
+        let builder = SqliteStore::builder(self.path()).lease_time(lease_time);
+        let store = builder.open().await;
+        Host::of(store.expect("the store opens"))
+    }
+
+    async fn kill(&self, host: Host) {
+        // The claims that it held stay in the file, and its lock does not.
+        drop(host);
+    }
+}

@@ -1,0 +1,90 @@
+//! Hosts are killed, at any point of what they do, and no decision is lost and none taken twice without a word.
+//!
+//! `AIRLOCK_CRASH_KILLS` asks for another number of kills, `AIRLOCK_CRASH_SEED` for another course of events.
+
+mod books;
+mod worker;
+
+use airlock_host::{DurableStore, SqliteStore};
+use airlock_tests::Random;
+use books::Books;
+use worker::{Site, Worker};
+
+/// How often a lone worker is killed.
+const KILLS: u64 = 500;
+
+fn number(variable: &str, default: u64) -> u64 {
+    match std::env::var(variable) {
+        Ok(text) => text.parse().expect(variable),
+        Err(_) => default,
+    }
+}
+
+async fn store(site: &Site) -> SqliteStore {
+    SqliteStore::builder(site.store()).open().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_killed_host_loses_no_action_and_applies_none_twice_without_saying_so() {
+    let kills = number("AIRLOCK_CRASH_KILLS", KILLS);
+    let seed = number("AIRLOCK_CRASH_SEED", 1);
+    println!("{kills} kills, seed {seed}");
+    let mut random = Random::new(seed);
+    let site = Site::new(1);
+    let mut books = Books::default();
+    for kill in 0..kills {
+        let mut worker = Worker::start(&site, 0, random.below(u64::MAX));
+        worker.live_a_while(&mut random);
+        let lines = worker.kill();
+        let said = books.hear(&lines);
+        books.read_ledgers(&site);
+        // Opened anew each time, so that each crash is recovered from by a host that knows of none.
+        let store = store(&site).await;
+        let problem = books.compare(&store, said).await.err();
+        assert_eq!(
+            problem, None,
+            "after kill {kill} of seed {seed}: {lines:#?}"
+        );
+    }
+    let store = store(&site).await;
+    books.compare_all(&store).await;
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    books.print();
+    // The points were spread over all that a host does.
+    assert!(books.hits.all_seen(), "{:?}", books.hits);
+}
+
+#[tokio::test]
+async fn hosts_that_share_a_store_go_on_when_one_is_killed() {
+    const WORKERS: usize = 3;
+    let kills = number("AIRLOCK_CRASH_KILLS", KILLS) / 10;
+    let seed = number("AIRLOCK_CRASH_SEED", 2);
+    println!("{kills} kills among {WORKERS}, seed {seed}");
+    let mut random = Random::new(seed);
+    let site = Site::new(WORKERS);
+    let mut books = Books::of_several();
+    let mut start = |ledger| {
+        Worker::start(
+            &site,
+            ledger,
+            Random::new(seed ^ ledger as u64).below(u64::MAX),
+        )
+    };
+    let mut workers: Vec<Worker> = (0..WORKERS).map(&mut start).collect();
+    for _ in 0..kills {
+        let victim = random.below(WORKERS as u64) as usize;
+        workers[victim].live_a_while(&mut random);
+        let next = Worker::start(&site, victim, random.below(u64::MAX));
+        let killed = std::mem::replace(&mut workers[victim], next);
+        books.hear(&killed.kill());
+    }
+    for worker in workers {
+        // Those that were never killed have done something too.
+        books.hear(&worker.kill());
+    }
+    books.read_ledgers(&site);
+    let store = store(&site).await;
+    books.compare_all(&store).await;
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    books.print();
+}

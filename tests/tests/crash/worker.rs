@@ -1,0 +1,134 @@
+//! Processes to be killed, and the place that they work at.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use airlock_tests::Random;
+use tempfile::TempDir;
+
+/// Longer than a busy machine needs to start a process.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store, a workspace with a ledger for each worker, and a compile cache.
+pub struct Site(TempDir);
+
+impl Site {
+    pub fn new(ledgers: usize) -> Self {
+        let site = Self(TempDir::new().unwrap());
+        fs::create_dir(site.path("workspace")).unwrap();
+        for ledger in 0..ledgers {
+            fs::write(site.ledger(ledger), "").unwrap();
+        }
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("store.db")
+    }
+
+    pub fn ledger(&self, ledger: usize) -> PathBuf {
+        self.path("workspace").join(format!("ledger-{ledger}"))
+    }
+
+    pub fn ledgers(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path("workspace")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+pub struct Worker {
+    process: Child,
+    lines: Receiver<String>,
+    reader: JoinHandle<()>,
+    /// Those that were taken from `lines`.
+    heard: Vec<String>,
+}
+
+impl Worker {
+    pub fn start(site: &Site, ledger: usize, seed: u64) -> Self {
+        let mut process = Command::new(program())
+            .arg(site.store())
+            .arg(site.path("workspace"))
+            .arg(site.path("cache"))
+            .arg(format!("ledger-{ledger}"))
+            .arg(seed.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            // A line that was cut off is one that was not said.
+            for line in output.split(b'\n').map_while(Result::ok) {
+                let _ = sender.send(String::from_utf8(line).unwrap());
+            }
+        });
+        Self {
+            process,
+            lines,
+            reader,
+            heard: Vec::new(),
+        }
+    }
+
+    /// Mostly until some time after some line: work goes on at once after each, so that this is any point of it. Sometimes less than it
+    /// takes to start.
+    pub fn live_a_while(&mut self, random: &mut Random) {
+        if random.percent(10) {
+            std::thread::sleep(Duration::from_micros(random.below(40_000)));
+            return;
+        }
+        self.hear_until("ready");
+        for _ in 0..random.below(12) {
+            self.hear();
+        }
+        std::thread::sleep(Duration::from_micros(random.below(12_000)));
+    }
+
+    fn hear_until(&mut self, line: &str) {
+        while self.heard.last().is_none_or(|last| last != line) {
+            self.hear();
+        }
+    }
+
+    fn hear(&mut self) {
+        let line = self.lines.recv_timeout(PATIENCE);
+        self.heard.push(line.expect("the worker goes on"));
+    }
+
+    /// Kills it, and gives all that it said.
+    pub fn kill(mut self) -> Vec<String> {
+        assert_eq!(self.process.try_wait().unwrap(), None, "it ended by itself");
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.reader.join().unwrap();
+        self.heard.extend(self.lines.try_iter());
+        self.heard
+    }
+}
+
+/// The example beside this test.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let program = test
+        .ancestors()
+        .nth(2)
+        .map(Path::new)
+        .unwrap()
+        .join("examples/crash_worker");
+    assert!(
+        program.exists(),
+        "no {}: run cargo build --locked --release --workspace --examples",
+        program.display()
+    );
+    program
+}

@@ -1,0 +1,44 @@
+//! Sessions on a store that outlives them: what was previewed in one process is resolved in another, and by one of them alone.
+
+mod audit;
+mod conversation;
+mod faulty;
+mod interrupted;
+mod later;
+mod leases;
+
+/// Every test of this module, for one kind of store.
+macro_rules! suite {
+    ($name:ident, $backend:ty) => {
+        mod $name {
+            use super::{audit, interrupted, later, leases};
+
+            suite!(@tests $backend =>
+                later::the_bytes_that_pushed_apply_whatever_has_become_of_their_file,
+                later::an_apply_has_what_was_granted_both_when_it_was_pushed_and_now,
+                later::another_workspace_is_refused,
+                later::of_many_who_resolve_in_two_hosts_one_does,
+                later::a_change_in_another_host_wakes_who_waits,
+                interrupted::the_guest_sees_the_second_attempt_after_an_interruption,
+                interrupted::an_apply_whose_future_is_dropped_is_listed_as_interrupted,
+                interrupted::volatile_actions_are_lost_with_their_host_and_can_only_be_discarded,
+                interrupted::what_could_not_be_recorded_is_told_and_listed_as_interrupted_later,
+                leases::a_lease_is_renewed_while_the_guest_runs,
+                leases::a_lost_lease_stops_the_guest,
+                leases::who_lost_a_lease_can_end_nothing,
+                audit::a_resolution_is_recorded_with_its_reasons_and_its_result,
+                audit::a_failed_reject_is_recorded_as_a_discard_with_its_error,
+            );
+        }
+    };
+    (@tests $backend:ty => $($module:ident::$test:ident,)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $test() {
+                $module::$test::<$backend>().await;
+            }
+        )*
+    };
+}
+
+suite!(sqlite, airlock_tests::SqliteBackend);

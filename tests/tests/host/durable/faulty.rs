@@ -1,0 +1,106 @@
+//! A store with a fault, in front of a good one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::{
+    BackendErrorKind, Claim, Completion, Digest, Lease, PendingStore, PluginBytes, Push,
+    Resolution, SessionId, StackedAction, StoreError, Watch,
+};
+use airlock_tests::Host;
+use async_trait::async_trait;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It breaks after the claim: nothing more is recorded.
+    BrokenOnceClaimed,
+    /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
+    DeafToRenewals,
+}
+
+/// What a session gets instead of the host's own store.
+pub fn with_fault(host: &Host, fault: Fault) -> Host {
+    let inner = Arc::clone(&host.store);
+    Host {
+        store: Arc::new(Faulty { inner, fault }),
+        durable: None,
+    }
+}
+
+#[derive(Debug)]
+struct Faulty {
+    inner: Arc<dyn PendingStore>,
+    fault: Fault,
+}
+
+impl Faulty {
+    fn check(&self) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::BrokenOnceClaimed => Err(StoreError::backend(
+                BackendErrorKind::NoSpace,
+                "of a test",
+                "is full",
+            )),
+            Fault::DeafToRenewals => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl PendingStore for Faulty {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        self.inner.push(push).await
+    }
+
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        self.inner.peek(session).await
+    }
+
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
+        self.inner.list(session).await
+    }
+
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        self.inner.claim(session, resolution).await
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        self.inner.lease_time()
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        if self.fault == Fault::DeafToRenewals {
+            return std::future::pending().await;
+        }
+        self.check()?;
+        self.inner.renew(lease).await
+    }
+
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
+        self.check()?;
+        self.inner.complete(lease, completion).await
+    }
+
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        self.check()?;
+        self.inner.requeue(lease, failure).await
+    }
+
+    fn abandon(&self, lease: Lease) {
+        if self.check().is_ok() {
+            self.inner.abandon(lease);
+        }
+    }
+
+    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        self.inner.plugin(digest).await
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        self.inner.watch(session)
+    }
+}

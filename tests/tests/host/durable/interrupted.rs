@@ -1,0 +1,131 @@
+//! Hosts that stop in the middle.
+
+use airlock_host::{
+    APPLY_INTERRUPTED, ActionState, Claim, Decision, Error, Resolution, StackedAction,
+};
+use airlock_tests::{Backend, Host, durable, push as volatile_or_durable};
+use serde_json::{Value, json};
+
+use super::conversation::{Conversation, find, ledger, push, until};
+use super::faulty::{Fault, with_fault};
+
+fn assert_interrupted(stacked: &StackedAction, attempts: u32) {
+    assert_eq!(stacked.state, ActionState::Interrupted);
+    assert_eq!(stacked.attempts, attempts);
+    assert_eq!(stacked.last_error.as_deref(), Some(APPLY_INTERRUPTED));
+}
+
+async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) {
+    let resolution = Resolution::apply("");
+    let claim = host.store.claim(&conversation.id(), &resolution).await;
+    assert!(matches!(claim.unwrap(), Claim::Claimed(_)));
+}
+
+pub async fn the_guest_sees_the_second_attempt_after_an_interruption<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let killed = conversation.backend.host().await;
+    let session = conversation.session(&killed).await;
+    push(&session, durable("Again", json!([{"do": "resolution"}]))).await;
+    claim(&conversation, &killed).await;
+    drop(session);
+    let host = conversation.backend.host().await;
+    assert!(
+        host.store
+            .list(&conversation.id())
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    conversation.backend.kill(killed).await;
+
+    assert_interrupted(&conversation.only(&host).await, 1);
+    let session = conversation.session(&host).await;
+    let told = session.resolve(Resolution::apply("")).await.unwrap().text();
+    let seen: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(seen["attempt"], 2);
+}
+
+pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let hosts = [
+        conversation.backend.host().await,
+        conversation.backend.host().await,
+    ];
+    let session = conversation.session(&hosts[0]).await;
+    let steps = json!([ledger("begun"), {"do": "block"}]);
+    push(&session, durable("Long", steps)).await;
+    let resolving = tokio::spawn({
+        let session = session.clone();
+        async move { session.resolve(Resolution::apply("")).await }
+    });
+    until("the apply has begun", async || {
+        conversation.ledger() == "begun\n"
+    })
+    .await;
+    assert!(!session.has_pending().await.unwrap());
+    resolving.abort();
+    for host in &hosts {
+        until("the claim is given back", async || {
+            !host
+                .store
+                .list(&conversation.id())
+                .await
+                .unwrap()
+                .is_empty()
+        })
+        .await;
+        assert_interrupted(&conversation.only(host).await, 1);
+    }
+}
+
+pub async fn volatile_actions_are_lost_with_their_host_and_can_only_be_discarded<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let killed = conversation.backend.host().await;
+    let session = conversation.session(&killed).await;
+    let fields = json!({"volatile": true, "apply": [ledger("applied")]});
+    let id = push(&session, volatile_or_durable("In memory", fields)).await;
+    drop(session);
+    let host = conversation.backend.host().await;
+    assert_eq!(conversation.only(&host).await.state, ActionState::Pending);
+    conversation.backend.kill(killed).await;
+
+    assert_eq!(conversation.only(&host).await.state, ActionState::Lost);
+    let session = conversation.session(&host).await;
+    for _ in 0..2 {
+        let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+        assert!(matches!(error.root(), Error::InstanceGone), "{error}");
+        assert_eq!(conversation.only(&host).await.state, ActionState::Lost);
+    }
+    session.resolve(Resolution::discard("lost")).await.unwrap();
+    assert_eq!(find(&host, &id).await.state, ActionState::Discarded);
+    assert_eq!(conversation.ledger(), "");
+}
+
+pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let killed = conversation.backend.host().await;
+    let broken = with_fault(&killed, Fault::BrokenOnceClaimed);
+    let session = conversation.session(&broken).await;
+    push(&session, durable("Write", json!([ledger("applied")]))).await;
+    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::NotRecorded {
+                decision: Decision::Apply,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(
+        error.to_string(),
+        "the action was applied, but that could not be recorded: the pending store of a test is full"
+    );
+    assert_eq!(conversation.ledger(), "applied\n");
+    drop((session, broken));
+
+    let host = conversation.backend.host().await;
+    conversation.backend.kill(killed).await;
+    assert_interrupted(&conversation.only(&host).await, 1);
+}

@@ -1,0 +1,186 @@
+//! Actions to push, as the generator names them: a few values for each field, odd ones among them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
+
+use airlock_host::{
+    ActionId, Decision, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution,
+    SessionId, WorkspaceGrant,
+};
+use serde_json::{Map, Value, json};
+
+/// In the order of their bytes, which is not that of a dictionary.
+pub const SESSIONS: [&str; 3] = ["B-session", "a session", "ä/../session"];
+
+pub const TEXTS: [&str; 5] = [
+    "Rename: 2 files",
+    "Prüfe „日本語“ 🦀",
+    "it's a \"text\" with \\ %s $1 ? :name",
+    " with\0zero and\ttab ",
+    "",
+];
+
+/// The place of a value in one of the lists.
+pub type Choice = usize;
+
+/// What an action is pushed with.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub label: Choice,
+    pub source_tool_name: Choice,
+    pub details: Choice,
+    pub has_reject: bool,
+    pub guest_state: Option<Vec<u8>>,
+    pub plugin: Choice,
+    pub grants: Choice,
+    pub workspace: Choice,
+}
+
+impl Spec {
+    /// A durable action with nothing special about it.
+    pub fn plain() -> Self {
+        Self {
+            label: 0,
+            source_tool_name: 0,
+            details: 0,
+            has_reject: false,
+            guest_state: Some(b"{}".to_vec()),
+            plugin: 0,
+            grants: 0,
+            workspace: 0,
+        }
+    }
+
+    /// The action that is pushed as the `number`th.
+    pub fn action(&self, number: usize) -> PendingAction {
+        PendingAction {
+            id: id(number),
+            label: TEXTS[self.label].to_owned(),
+            source_tool_name: TEXTS[self.source_tool_name].to_owned(),
+            details: details(self.details),
+            has_reject: self.has_reject,
+            durable: self.guest_state.is_some(),
+            plugin: plugin(self.plugin).digest,
+            grants: grants(self.grants),
+            workspace: workspace(self.workspace),
+            pushed_at: SystemTime::UNIX_EPOCH
+                + Duration::from_millis(1_760_000_000_123 + number as u64),
+        }
+    }
+
+    /// Pushes it as the `number`th.
+    pub async fn push(
+        &self,
+        store: &dyn PendingStore,
+        session: &SessionId,
+        number: usize,
+        capacity: usize,
+    ) -> Result<(), airlock_host::StoreError> {
+        let push = Push {
+            session,
+            action: Arc::new(self.action(number)),
+            guest_state: self.guest_state.clone(),
+            plugin: plugin(self.plugin),
+            capacity,
+        };
+        store.push(push).await
+    }
+}
+
+/// Of the `number`th action.
+pub fn id(number: usize) -> ActionId {
+    format!("0198c5f0-0000-7000-8000-{number:012}").into()
+}
+
+pub fn session(index: Choice) -> SessionId {
+    SESSIONS[index].into()
+}
+
+pub const DETAILS: usize = 4;
+
+fn details(choice: Choice) -> Option<Value> {
+    [
+        None,
+        Some(Value::Null),
+        Some(json!({"files": ["a", "ü\u{0}"], "size": u64::MAX, "negative": -1, "share": 0.1, "deep": {"z": 1, "a": [null, {}]}})),
+        Some(json!("a text")),
+    ][choice]
+        .clone()
+}
+
+pub const PLUGINS: usize = 2;
+
+pub fn plugin(choice: Choice) -> &'static PluginBytes {
+    static PLUGINS: LazyLock<[PluginBytes; 2]> = LazyLock::new(|| {
+        [("one", vec![0; 100]), ("zwölf", (0..=255).collect())].map(
+            |(name, bytes): (_, Vec<u8>)| PluginBytes {
+                digest: Digest::of(&bytes),
+                name: name.into(),
+                bytes: bytes.into(),
+            },
+        )
+    });
+    &PLUGINS[choice]
+}
+
+pub const GRANTS: usize = 3;
+
+fn grants(choice: Choice) -> Policy {
+    [
+        Policy::default(),
+        Policy::read_only(),
+        Policy::default().with_workspace(WorkspaceGrant::None),
+    ][choice]
+        .clone()
+}
+
+pub const WORKSPACES: usize = 4;
+
+fn workspace(choice: Choice) -> Option<Arc<Path>> {
+    let path: &[u8] = match choice {
+        0 => return None,
+        1 => b"/work/photos",
+        2 => "/work/größe/写真 1".as_bytes(),
+        // Any bytes but zero make a path.
+        _ => b"/work/\xff\xfe\n",
+    };
+    Some(Path::new(OsStr::from_bytes(path)).into())
+}
+
+/// What a decision comes with.
+#[derive(Debug, Clone, Default)]
+pub struct Reasons {
+    pub reason: Choice,
+    pub decided_by: Option<Choice>,
+    pub extra: Choice,
+}
+
+pub const EXTRAS: usize = 3;
+
+pub fn extra(choice: Choice) -> Option<Map<String, Value>> {
+    let extra = match choice {
+        0 => return None,
+        1 => json!({}),
+        _ => json!({"title": "Plan „A“\u{0}", "steps": [1, 2.5, null]}),
+    };
+    extra.as_object().cloned()
+}
+
+impl Reasons {
+    pub fn resolution(&self, decision: Decision, id: Option<ActionId>) -> Resolution {
+        let reason = TEXTS[self.reason];
+        let resolution = match decision {
+            Decision::Apply => Resolution::apply(reason),
+            Decision::Discard => Resolution::discard(reason),
+        };
+        Resolution {
+            id,
+            extra: extra(self.extra),
+            decided_by: self.decided_by.map(|who| TEXTS[who].to_owned()),
+            ..resolution
+        }
+    }
+}

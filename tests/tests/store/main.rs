@@ -1,0 +1,59 @@
+//! One suite for every store: what [`airlock_host::PendingStore`] promises, whoever keeps it.
+//!
+//! `model` says what a store is to do, in plain vectors; `transitions` is all that can happen to one; `machine` does it to a store and
+//! compares. `PROPTEST_CASES` asks for more than the usual number of cases.
+
+mod actions;
+mod machine;
+mod model;
+mod racing;
+mod transitions;
+mod watching;
+
+/// Every test of the suite, for one kind of store.
+macro_rules! suite {
+    ($name:ident, $backend:ty, $cases:expr) => {
+        mod $name {
+            use proptest_state_machine::prop_state_machine;
+
+            use crate::machine::{Machine, config};
+
+            type Backend = $backend;
+
+            prop_state_machine! {
+                #![proptest_config(config($cases))]
+
+                #[test]
+                fn it_does_what_the_model_does(sequential 1..60 => Machine<Backend>);
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn one_of_many_who_claim_the_same_action_gets_it() {
+                crate::racing::for_one_action::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn many_who_claim_the_topmost_action_share_out_the_stack() {
+                crate::racing::for_the_topmost::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn many_who_push_never_get_past_the_capacity() {
+                crate::racing::for_room::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn a_watch_wakes_for_every_kind_of_change_whoever_makes_it() {
+                crate::watching::wakes_for_every_change::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn a_watch_wakes_for_what_changed_before_anybody_waited() {
+                crate::watching::wakes_for_an_earlier_change::<Backend>().await;
+            }
+        }
+    };
+}
+
+suite!(memory, airlock_tests::MemoryBackend, 256);
+suite!(sqlite, airlock_tests::SqliteBackend, 64);

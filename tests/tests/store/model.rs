@@ -1,0 +1,383 @@
+//! What a store is to do, said in plain vectors.
+
+use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
+use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
+use airlock_host::{
+    APPLY_INTERRUPTED, ActionId, ActionState, DISCARD_INTERRUPTED, Decision, Resolution,
+    StackedAction,
+};
+
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// A stack for each session, topmost last.
+    pub stacks: Vec<Vec<Entry>>,
+    /// In the order in which they ended.
+    pub ended: Vec<Ended>,
+    /// All that were ever given.
+    pub leases: Vec<Held>,
+    /// How many actions were pushed.
+    pub pushed: usize,
+    /// What the last transition means in this state, and how the store is to answer.
+    pub step: Step,
+}
+
+/// An action on a stack, or claimed.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub number: usize,
+    pub spec: Spec,
+    pub attempts: u32,
+    pub last_error: Option<String>,
+    /// Whose memory a volatile action is in.
+    home: usize,
+    interrupted: bool,
+    lost: bool,
+    /// The claim's place in [`Model::leases`].
+    pub claim: Option<usize>,
+}
+
+impl Entry {
+    pub fn state(&self) -> ActionState {
+        match self {
+            Entry { claim: Some(_), .. } => ActionState::Resolving,
+            Entry { lost: true, .. } => ActionState::Lost,
+            Entry {
+                interrupted: true, ..
+            } => ActionState::Interrupted,
+            _ => ActionState::Pending,
+        }
+    }
+
+    fn stacked(&self) -> StackedAction {
+        StackedAction {
+            action: self.spec.action(self.number).into(),
+            attempts: self.attempts,
+            last_error: self.last_error.clone(),
+            state: self.state(),
+        }
+    }
+
+    /// Its claim ended, and nobody knows how the decision did.
+    fn interrupt(&mut self, decision: Decision) {
+        self.claim = None;
+        if decision == Decision::Apply {
+            self.interrupted = true;
+            self.last_error = Some(APPLY_INTERRUPTED.to_owned());
+        } else if !self.interrupted {
+            self.last_error = Some(DISCARD_INTERRUPTED.to_owned());
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Held {
+    pub session: usize,
+    number: usize,
+    pub decision: Decision,
+    pub reasons: Reasons,
+    pub host: usize,
+    pub live: bool,
+    /// Its host was killed, so that nobody has it any more. Tests still use it once the action went to somebody else, as a process would
+    /// that was only thought to be dead.
+    orphaned: bool,
+}
+
+/// An action that was resolved.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub session: usize,
+    pub entry: Entry,
+    pub decision: Decision,
+    pub reasons: Reasons,
+    pub text: &'static str,
+    pub reject_failed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum Step {
+    Nothing,
+    Push {
+        host: usize,
+        session: usize,
+        number: usize,
+        spec: Spec,
+        capacity: usize,
+        full: bool,
+    },
+    Claim {
+        host: usize,
+        session: usize,
+        resolution: Resolution,
+        answer: Answer,
+    },
+    Use {
+        lease: usize,
+        host: usize,
+        how: Use,
+        lost: bool,
+    },
+    Kill(usize),
+    Look,
+}
+
+/// To a claim.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Claimed {
+        number: usize,
+        spec: Spec,
+        attempt: u32,
+    },
+    NothingPending,
+    Unknown(ActionId),
+    InProgress(ActionId),
+    Resolved(ActionId, Decision),
+}
+
+impl Model {
+    pub fn empty() -> Self {
+        Self {
+            stacks: vec![Vec::new(); SESSIONS.len()],
+            ended: Vec::new(),
+            leases: Vec::new(),
+            pushed: 0,
+            step: Step::Nothing,
+        }
+    }
+
+    /// What is to be listed, topmost first.
+    pub fn listed(&self, session: usize) -> Vec<StackedAction> {
+        let pending = self.stacks[session]
+            .iter()
+            .rev()
+            .filter(|entry| entry.claim.is_none());
+        pending.map(Entry::stacked).collect()
+    }
+
+    pub fn apply(mut self, transition: &Transition) -> Self {
+        self.step = match transition.clone() {
+            Transition::Push {
+                host,
+                session,
+                spec,
+                capacity,
+            } => self.push(host, session, spec, capacity),
+            Transition::Claim {
+                host,
+                session,
+                decision,
+                target,
+                reasons,
+            } => {
+                let target = self.target(session, &target);
+                let resolution = reasons.resolution(decision, target);
+                let answer = self.claim(host, session, &resolution, reasons);
+                Step::Claim {
+                    host,
+                    session,
+                    resolution,
+                    answer,
+                }
+            }
+            Transition::Use { lease, how } => match self.pick(&lease) {
+                Some(lease) => self.use_lease(lease, how),
+                None => Step::Nothing,
+            },
+            Transition::Kill { host } => self.kill(host),
+            Transition::Look => Step::Look,
+        };
+        self
+    }
+
+    fn push(&mut self, host: usize, session: usize, spec: Spec, capacity: usize) -> Step {
+        let full = self.stacks[session].len() >= capacity;
+        let number = self.pushed;
+        if !full {
+            self.pushed += 1;
+            self.stacks[session].push(Entry {
+                number,
+                spec: spec.clone(),
+                attempts: 0,
+                last_error: None,
+                home: host,
+                interrupted: false,
+                lost: false,
+                claim: None,
+            });
+        }
+        Step::Push {
+            host,
+            session,
+            number,
+            spec,
+            capacity,
+            full,
+        }
+    }
+
+    fn target(&self, session: usize, target: &Target) -> Option<ActionId> {
+        let open = |session: usize| self.stacks[session].iter().map(|entry| entry.number);
+        let (numbers, index): (Vec<usize>, usize) = match target {
+            Target::Topmost => return None,
+            Target::Open(index) => (open(session).collect(), *index),
+            Target::Resolved(index) => {
+                let ended = self.ended.iter().filter(|ended| ended.session == session);
+                (ended.map(|ended| ended.entry.number).collect(), *index)
+            }
+            Target::OfAnotherSession(index) => {
+                let others = (0..SESSIONS.len()).filter(|other| *other != session);
+                (others.flat_map(open).collect(), *index)
+            }
+            Target::Unknown => (Vec::new(), 0),
+        };
+        Some(match numbers.len() {
+            0 => "0198c5f0-ffff-7fff-8fff-ffffffffffff".into(),
+            count => actions::id(numbers[index % count]),
+        })
+    }
+
+    fn claim(
+        &mut self,
+        host: usize,
+        session: usize,
+        resolution: &Resolution,
+        reasons: Reasons,
+    ) -> Answer {
+        let lease = self.leases.len();
+        let stack = &mut self.stacks[session];
+        let entry = match &resolution.id {
+            None => match stack.iter_mut().rfind(|entry| entry.claim.is_none()) {
+                Some(entry) => entry,
+                None => return Answer::NothingPending,
+            },
+            Some(id) => {
+                let found = stack
+                    .iter_mut()
+                    .find(|entry| actions::id(entry.number) == *id);
+                match found {
+                    Some(entry) if entry.claim.is_some() => return Answer::InProgress(id.clone()),
+                    Some(entry) => entry,
+                    None => return self.answer_for(session, id),
+                }
+            }
+        };
+        let attempt = entry.attempts + 1;
+        if resolution.decision == Decision::Apply {
+            entry.attempts = attempt;
+        }
+        entry.claim = Some(lease);
+        self.leases.push(Held {
+            session,
+            number: entry.number,
+            decision: resolution.decision,
+            reasons,
+            host,
+            live: true,
+            orphaned: false,
+        });
+        Answer::Claimed {
+            number: entry.number,
+            spec: entry.spec.clone(),
+            attempt,
+        }
+    }
+
+    fn answer_for(&self, session: usize, id: &ActionId) -> Answer {
+        let found = self
+            .ended
+            .iter()
+            .find(|ended| ended.session == session && actions::id(ended.entry.number) == *id);
+        match found {
+            Some(ended) => Answer::Resolved(id.clone(), ended.decision),
+            None => Answer::Unknown(id.clone()),
+        }
+    }
+
+    fn pick(&self, pick: &Pick) -> Option<usize> {
+        let (among, index): (Vec<usize>, usize) = match pick {
+            Pick::Live(index) => {
+                let live = (0..self.leases.len()).filter(|lease| self.leases[*lease].live);
+                (live.collect(), *index)
+            }
+            Pick::Any(index) => {
+                let given = (0..self.leases.len()).filter(|lease| self.can_be_used(*lease));
+                (given.collect(), *index)
+            }
+        };
+        match among.len() {
+            0 => None,
+            count => Some(among[index % count]),
+        }
+    }
+
+    fn can_be_used(&self, lease: usize) -> bool {
+        let held = &self.leases[lease];
+        let mut later = self.leases[lease + 1..].iter();
+        !held.orphaned || later.any(|later| later.number == held.number)
+    }
+
+    fn use_lease(&mut self, lease: usize, mut how: Use) -> Step {
+        let held = self.leases[lease].clone();
+        if let Use::Complete { reject_failed, .. } = &mut how {
+            *reject_failed &= held.decision == Decision::Discard;
+        }
+        let step = Step::Use {
+            lease,
+            host: held.host,
+            how: how.clone(),
+            lost: !held.live,
+        };
+        if !held.live || matches!(how, Use::Renew) {
+            return step;
+        }
+        self.leases[lease].live = false;
+        let stack = &mut self.stacks[held.session];
+        let position = stack.iter().position(|entry| entry.claim == Some(lease));
+        let position = position.expect("a live lease is of an open action");
+        match how {
+            Use::Complete {
+                text,
+                reject_failed,
+            } => {
+                let entry = stack.remove(position);
+                self.ended.push(Ended {
+                    session: held.session,
+                    entry,
+                    decision: held.decision,
+                    reasons: held.reasons,
+                    text: TEXTS[text],
+                    reject_failed,
+                });
+            }
+            Use::Requeue { failure } => {
+                let mut entry = stack.remove(position);
+                entry.claim = None;
+                entry.interrupted = false;
+                entry.last_error = Some(TEXTS[failure].to_owned());
+                stack.push(entry);
+            }
+            Use::Abandon => stack[position].interrupt(held.decision),
+            Use::Renew => {}
+        }
+        step
+    }
+
+    fn kill(&mut self, host: usize) -> Step {
+        for entry in self.stacks.iter_mut().flatten() {
+            // A host that comes in its place has another number, as far as volatile actions go.
+            if entry.spec.guest_state.is_none() && entry.home == host {
+                entry.lost = true;
+            }
+            if let Some(lease) = entry.claim
+                && self.leases[lease].host == host
+            {
+                self.leases[lease].live = false;
+                self.leases[lease].orphaned = true;
+                entry.interrupt(self.leases[lease].decision);
+            }
+        }
+        Step::Kill(host)
+    }
+}
+
+const _: () = assert!(HOSTS > 1, "some things happen only between two hosts");

@@ -1,0 +1,175 @@
+//! All that can happen to a store, as proptest generates it.
+//!
+//! Nothing here is invalid in any state: what a transition names by a number, the model finds by taking it modulo what there is, so that
+//! shrinking may leave out whatever it likes.
+
+use airlock_host::Decision;
+use proptest::prelude::*;
+
+use crate::actions::{
+    DETAILS, EXTRAS, GRANTS, PLUGINS, Reasons, SESSIONS, Spec, TEXTS, WORKSPACES,
+};
+
+/// How many hosts use the storage at once.
+pub const HOSTS: usize = 2;
+
+#[derive(Debug, Clone)]
+pub enum Transition {
+    Push {
+        host: usize,
+        session: usize,
+        spec: Spec,
+        capacity: usize,
+    },
+    Claim {
+        host: usize,
+        session: usize,
+        decision: Decision,
+        target: Target,
+        reasons: Reasons,
+    },
+    /// A lease is handed back, or used.
+    Use { lease: Pick, how: Use },
+    /// A host dies, and another starts in its place.
+    Kill { host: usize },
+    /// A host starts, looks at everything, and goes.
+    Look,
+}
+
+/// Which action to claim.
+#[derive(Debug, Clone)]
+pub enum Target {
+    Topmost,
+    /// One that is on the session's stack or claimed.
+    Open(usize),
+    Resolved(usize),
+    OfAnotherSession(usize),
+    Unknown,
+}
+
+/// Which lease to use: one that holds, or any that was ever given.
+#[derive(Debug, Clone)]
+pub enum Pick {
+    Live(usize),
+    Any(usize),
+}
+
+#[derive(Debug, Clone)]
+pub enum Use {
+    Complete {
+        text: usize,
+        /// Only for a discard; an apply that failed is no completion.
+        reject_failed: bool,
+    },
+    Requeue {
+        failure: usize,
+    },
+    Abandon,
+    Renew,
+}
+
+pub fn transition(durable: bool) -> BoxedStrategy<Transition> {
+    let always = prop_oneof![
+        5 => push(),
+        6 => claim(),
+        6 => (pick(), how()).prop_map(|(lease, how)| Transition::Use { lease, how }),
+    ];
+    if !durable {
+        return always.boxed();
+    }
+    prop_oneof![
+        12 => always,
+        1 => (0..HOSTS).prop_map(|host| Transition::Kill { host }),
+        1 => Just(Transition::Look),
+    ]
+    .boxed()
+}
+
+fn push() -> impl Strategy<Value = Transition> {
+    (0..HOSTS, 0..SESSIONS.len(), spec(), 1..8_usize).prop_map(|(host, session, spec, capacity)| {
+        Transition::Push {
+            host,
+            session,
+            spec,
+            capacity,
+        }
+    })
+}
+
+fn spec() -> impl Strategy<Value = Spec> {
+    let guest_state = prop_oneof![
+        1 => Just(None),
+        3 => proptest::collection::vec(any::<u8>(), 0..20).prop_map(Some),
+    ];
+    let choices = (
+        0..TEXTS.len(),
+        0..TEXTS.len(),
+        0..DETAILS,
+        any::<bool>(),
+        guest_state,
+        0..PLUGINS,
+        0..GRANTS,
+        0..WORKSPACES,
+    );
+    choices.prop_map(
+        |(label, source_tool_name, details, has_reject, guest_state, plugin, grants, workspace)| {
+            Spec {
+                label,
+                source_tool_name,
+                details,
+                has_reject,
+                guest_state,
+                plugin,
+                grants,
+                workspace,
+            }
+        },
+    )
+}
+
+fn claim() -> impl Strategy<Value = Transition> {
+    let decision = prop_oneof![2 => Just(Decision::Apply), 1 => Just(Decision::Discard)];
+    let target = prop_oneof![
+        4 => Just(Target::Topmost),
+        3 => any::<usize>().prop_map(Target::Open),
+        1 => any::<usize>().prop_map(Target::Resolved),
+        1 => any::<usize>().prop_map(Target::OfAnotherSession),
+        1 => Just(Target::Unknown),
+    ];
+    let reasons = (
+        0..TEXTS.len(),
+        proptest::option::of(0..TEXTS.len()),
+        0..EXTRAS,
+    );
+    let reasons = reasons.prop_map(|(reason, decided_by, extra)| Reasons {
+        reason,
+        decided_by,
+        extra,
+    });
+    (0..HOSTS, 0..SESSIONS.len(), decision, target, reasons).prop_map(
+        |(host, session, decision, target, reasons)| Transition::Claim {
+            host,
+            session,
+            decision,
+            target,
+            reasons,
+        },
+    )
+}
+
+fn pick() -> impl Strategy<Value = Pick> {
+    prop_oneof![
+        4 => any::<usize>().prop_map(Pick::Live),
+        1 => any::<usize>().prop_map(Pick::Any),
+    ]
+}
+
+fn how() -> impl Strategy<Value = Use> {
+    prop_oneof![
+        4 => (0..TEXTS.len(), any::<bool>())
+            .prop_map(|(text, reject_failed)| Use::Complete { text, reject_failed }),
+        3 => (0..TEXTS.len()).prop_map(|failure| Use::Requeue { failure }),
+        2 => Just(Use::Abandon),
+        1 => Just(Use::Renew),
+    ]
+}
