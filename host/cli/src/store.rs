@@ -13,6 +13,7 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 use crate::args::StoreArgs;
 use crate::failure::Failure;
+use crate::sanitize;
 use crate::shell;
 
 /// The environment variable for who always uses another store than the default.
@@ -84,7 +85,8 @@ impl Choice {
         if self.chosen == ChosenBy::Option {
             words.extend(["--store".to_owned(), self.location.shown()]);
         }
-        format!("airlock {}", shell::join(words.iter().map(String::as_str)))
+        let words = shell::join(words.iter().map(String::as_str));
+        format!("airlock {}", sanitize::line(&words))
     }
 }
 
@@ -199,6 +201,27 @@ mod tests {
         check("postgresql://h", server("postgresql://h"));
         check("mysql://h", None);
         check("", None);
+    }
+
+    #[test]
+    fn a_command_names_the_store_that_an_option_chose() {
+        let check = |store: &str, chosen, expected: &str| {
+            let location = Location::read(store.into()).unwrap();
+            let choice = Choice { location, chosen };
+            assert_eq!(choice.command(&["show", "a b"]), expected);
+        };
+        check(
+            "my.db",
+            ChosenBy::Option,
+            "airlock show 'a b' --store my.db",
+        );
+        check("my.db", ChosenBy::Variable, "airlock show 'a b'");
+        check("my.db", ChosenBy::Nobody, "airlock show 'a b'");
+        check(
+            "postgres://u:secret@h/d",
+            ChosenBy::Option,
+            "airlock show 'a b' --store postgres://u@h/d",
+        );
     }
 
     #[test]

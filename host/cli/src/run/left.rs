@@ -6,7 +6,6 @@ use airlock_host::{PendingAction, StackedAction};
 
 use crate::args::RunArgs;
 use crate::output::on_stderr;
-use crate::sanitize;
 use crate::session;
 use crate::store::Store;
 use crate::style::{BOLD, NOTE, paint};
@@ -53,6 +52,6 @@ pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
     };
     on_stderr(format_args!("\n{} {what}:", paint(NOTE, "note:")));
     for command in commands {
-        on_stderr(format_args!("  {}", paint(BOLD, sanitize::text(&command))));
+        on_stderr(format_args!("  {}", paint(BOLD, command)));
     }
 }

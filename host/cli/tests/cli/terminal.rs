@@ -257,6 +257,24 @@ fn an_interrupt_ends_whatever_is_going_on() {
 }
 
 #[test]
+fn an_interrupted_resolve_leaves_the_action_pending() {
+    let folder = folder(&[]);
+    let progress = json!({"do": "progress", "message": "Counting", "progress": 1, "total": 3});
+    let push = json!([{"do": "push", "label": "One", "apply": [progress, {"do": "spin"}]}]);
+    Terminal::puppet(folder.path(), push).asks("l").ends(0);
+    let resolve = ["resolve", "apply", "--reason", "yes"];
+    let mut terminal = Terminal::run(folder.path(), &resolve);
+    terminal
+        .sees("Counting (1 of 3)")
+        .presses(ControlCode::EndOfText)
+        .sees("cancelled")
+        .sees("the action is pending again")
+        .ends(130);
+    let mut terminal = Terminal::run(folder.path(), &["pending"]);
+    terminal.sees("tried once: cancelled").ends(0);
+}
+
+#[test]
 fn nobody_is_asked_for_json() {
     let folder = folder(&["a.jpeg"]);
     let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME, "--json"]);
