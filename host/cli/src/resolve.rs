@@ -27,10 +27,11 @@ pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Resul
     let interrupt = Interrupt::watch();
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
     let target = Target::find(args, &store).await?;
+    let progress = Progress::new(verbose);
     let stage = Stage {
-        session: open(args, &store, &target, Progress::new(verbose))?,
+        session: open(args, &store, &target, &progress)?,
         interrupt,
-        progress: Progress::new(verbose),
+        progress,
         decider: decider::name(),
     };
     let resolved = stage.resolve(&target.action, resolution).await;
@@ -62,8 +63,9 @@ fn open(
     args: &ResolveArgs,
     store: &Store,
     target: &Target,
-    progress: Progress,
+    progress: &Progress,
 ) -> Result<Session, Failure> {
+    let progress = progress.clone();
     let engine = load::engine(args.call.limits())?;
     let mut session = Session::builder()
         .id(target.session.clone())
