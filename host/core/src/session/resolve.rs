@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::lease::HeldLease;
+use super::lease::{Asked, HeldLease};
 use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
@@ -66,6 +66,7 @@ impl Session {
         self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
         let store = self.store().map_err(|_| Error::NothingPending)?;
+        let asked = Asked::now(store);
         let claimed = match store.claim(self.id(), &resolution).await? {
             Claim::Claimed(claimed) => claimed,
             Claim::NothingPending => return Err(Error::NothingPending),
@@ -79,7 +80,7 @@ impl Session {
             attempt,
             lease,
         } = claimed;
-        let held = HeldLease::new(store, lease);
+        let held = HeldLease::new(store, lease, asked);
         let decision = resolution.decision;
         let (for_guest, extra) = for_guest(&action, guest_state, attempt, resolution);
         let carrying_out = CarryingOut {
