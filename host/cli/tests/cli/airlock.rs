@@ -142,6 +142,13 @@ impl Store {
         ran.json()
     }
 
+    /// The rename of `*.jpeg` in this directory, left pending. Gives its id.
+    #[track_caller]
+    pub fn push_rename(&self, folder: &Path) -> String {
+        let report = self.json(folder, &["run", "batch-rename", RENAME]);
+        report["pending"][0]["id"].as_str().unwrap().to_owned()
+    }
+
     /// The puppet's preview with these steps, left pending. Gives the id of the topmost action.
     #[track_caller]
     pub fn push(&self, folder: &Path, steps_: Value) -> String {

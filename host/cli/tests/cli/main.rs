@@ -9,6 +9,7 @@ mod interrupted;
 mod json;
 mod later;
 mod params;
+mod resolving;
 mod stores;
 mod terminal;
 mod text;

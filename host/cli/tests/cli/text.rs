@@ -188,3 +188,57 @@ fn without_a_place_for_the_cache_it_works_all_the_same() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(run(&["-v"]).stderr.contains("there is no compile cache"));
 }
+
+#[test]
+fn texts_of_guests_and_options_do_not_drive_the_terminal() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{202e}c";
+    let failed = json!([{"do": "failed", "message": evil}]);
+    let details = json!({ evil: evil }).to_string();
+    let push =
+        json!([{"do": "push", "label": evil, "source": evil, "apply": failed, "details": details}]);
+    let id = store.push(folder.path(), push);
+    let check = |args: &[&str]| {
+        let ran = store.airlock(folder.path(), args).run();
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            printed.contains(r"a\u{1b}]0;t\u{7}") || printed.contains(r"a\u001b]0;t\u0007"),
+            "{args:?}: {printed:?}"
+        );
+        let harmful = printed.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert_eq!(harmful, None, "{args:?}: {printed:?}");
+    };
+    check(&["resolve", "apply", "--reason", "x"]);
+    check(&["pending"]);
+    check(&["pending", "--session", evil]);
+    check(&["show", &id]);
+    check(&["show", evil]);
+    check(&["resolve", "apply", "--reason", "x", "--session", evil]);
+    assert_eq!(
+        store
+            .airlock(folder.path(), &["resolve", "discard", "--reason", evil])
+            .run()
+            .code,
+        0
+    );
+    check(&["log"]);
+    check(&["log", "--all"]);
+    check(&["show", &id]);
+}
+
+#[test]
+fn there_are_no_colours_in_a_pipe() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let id = store.push(folder.path(), json!([{"do": "push", "label": "One"}]));
+    for args in [&["pending"][..], &["show", &id], &["store", "stats"]] {
+        let plain = store.airlock(folder.path(), args).run().stdout;
+        let coloured = store
+            .airlock(folder.path(), &[args, &["--color", "always"]].concat())
+            .run()
+            .stdout;
+        assert!(
+            !plain.contains('\u{1b}') && coloured.contains('\u{1b}'),
+            "{args:?}"
+        );
+    }
+}
