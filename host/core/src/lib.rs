@@ -71,4 +71,6 @@ pub use store::{
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
     Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, Watch, Watchers,
 };
+#[cfg(feature = "postgres")]
+pub use store::{PostgresStore, PostgresStoreBuilder};
 pub use tokio_util::sync::CancellationToken;

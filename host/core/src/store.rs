@@ -3,6 +3,8 @@
 mod durable;
 mod error;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod watch;
 
 use std::fmt;
@@ -21,6 +23,8 @@ pub use durable::{
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresStore, PostgresStoreBuilder};
 pub use watch::{Watch, Watchers};
 
 /// The [`StackedAction::last_error`] of an action whose apply has no known end.
