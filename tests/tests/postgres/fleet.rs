@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_host::{
-    ActionId, ActionRecord, ActionState, DurableStore, PendingStore, PostgresStore, Resolution,
-    ResolvedQuery, Session,
+    ActionId, ActionRecord, ActionState, DurableStore, PostgresStore, Resolution, ResolvedQuery,
+    Session,
 };
 use airlock_tests::{PostgresServer, Sync, plugin};
 use tempfile::TempDir;
@@ -63,7 +63,7 @@ impl Fleet {
 
     fn new_host(&mut self) -> Host {
         self.started += 1;
-        let mut host = Command::new(worker());
+        let mut host = Command::new(env!("CARGO_BIN_EXE_store_worker"));
         host.env("WORKER_URL", &self.url)
             .env("WORKER_FOLDER", self.folder.path())
             .env("WORKER_NAME", format!("host{}", self.started))
@@ -109,19 +109,6 @@ impl Fleet {
         }
         effects
     }
-}
-
-/// Built with the tests, beside them.
-fn worker() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let release = this.parent().and_then(Path::parent).unwrap();
-    let worker = release.join("examples/store_worker");
-    assert!(
-        worker.exists(),
-        "no {}: build the examples too",
-        worker.display()
-    );
-    worker
 }
 
 async fn everything(store: &PostgresStore) -> Vec<ActionRecord> {
