@@ -98,18 +98,19 @@ async fn work(session: &Session, name: &str, folder: &Path) {
     }
 }
 
+/// One action, however many other hosts are faster with those above it.
 async fn apply_topmost(session: &Session) -> Result<(), Error> {
-    let pending = session.pending().await?;
-    let plain = pending
-        .iter()
-        .find(|stacked| stacked.state == ActionState::Pending);
-    let Some(stacked) = plain else { return Ok(()) };
-    let resolution = Resolution::apply("it is a test").with_id(stacked.action.id.clone());
-    match session.resolve(resolution).await {
-        // Another host was faster.
-        Err(Error::ResolutionInProgress(_) | Error::AlreadyResolved { .. }) => Ok(()),
-        other => other.map(drop),
+    for stacked in session.pending().await? {
+        if stacked.state != ActionState::Pending {
+            continue;
+        }
+        let resolution = Resolution::apply("it is a test").with_id(stacked.action.id.clone());
+        match session.resolve(resolution).await {
+            Err(Error::ResolutionInProgress(_) | Error::AlreadyResolved { .. }) => {}
+            other => return other.map(drop),
+        }
     }
+    Ok(())
 }
 
 fn note(folder: &Path, file: &str, line: &str) {

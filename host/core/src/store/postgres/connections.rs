@@ -102,17 +102,17 @@ impl Connections {
     ) -> Result<Vec<PgRow>, Failure> {
         let deadline = Instant::now() + self.patience;
         let mut pause = FIRST_PAUSE;
-        let mut was_sent = false;
+        let mut progress = Progress::default();
         loop {
-            let recall = recall.filter(|_| was_sent);
-            let tried = timeout_at(deadline, self.once_tried(statement, recall, &mut was_sent));
+            let recall = recall.filter(|_| progress.was_sent);
+            let tried = timeout_at(deadline, self.once_tried(statement, recall, &mut progress));
             let error = match tried.await {
                 Ok(Ok(rows)) => return Ok(rows),
                 Ok(Err(error)) => error,
-                Err(_) => return Err(self.silent()),
+                Err(_) => return Err(self.silent(&progress)),
             };
-            let passing =
-                is_passing(&error) || (was_sent && recall.is_some() && is_duplicate(&error));
+            // One that was sent before may have got there after all.
+            let passing = is_passing(&error) || (recall.is_some() && is_duplicate(&error));
             if !passing {
                 return Err(Failure::Refused(error));
             }
@@ -131,9 +131,9 @@ impl Connections {
         &self,
         statement: &Statement,
         recall: Option<&Statement>,
-        was_sent: &mut bool,
+        progress: &mut Progress,
     ) -> Result<Vec<PgRow>, sqlx::Error> {
-        let mut borrowed = self.borrow().await?;
+        let mut borrowed = self.borrow(progress).await?;
         let answered = async {
             let connection = borrowed.connection();
             if let Some(recall) = recall {
@@ -142,7 +142,7 @@ impl Connections {
                     return Ok(rows);
                 }
             }
-            *was_sent = true;
+            progress.was_sent = true;
             statement.rows(connection).await
         }
         .await;
@@ -159,11 +159,12 @@ impl Connections {
     pub async fn borrow_patiently(&self) -> Result<Borrowed<'_>, Failure> {
         let deadline = Instant::now() + self.patience;
         let mut pause = FIRST_PAUSE;
+        let mut progress = Progress::default();
         loop {
-            let error = match timeout_at(deadline, self.borrow()).await {
+            let error = match timeout_at(deadline, self.borrow(&mut progress)).await {
                 Ok(Ok(borrowed)) => return Ok(borrowed),
                 Ok(Err(error)) => error,
-                Err(_) => return Err(self.silent()),
+                Err(_) => return Err(self.silent(&progress)),
             };
             if !is_passing(&error) {
                 return Err(Failure::Refused(error));
@@ -179,9 +180,11 @@ impl Connections {
         }
     }
 
-    async fn borrow(&self) -> Result<Borrowed<'_>, sqlx::Error> {
+    async fn borrow(&self, progress: &mut Progress) -> Result<Borrowed<'_>, sqlx::Error> {
+        progress.is_queued = true;
         // Never closed.
         let permit = self.permits.acquire().await;
+        progress.is_queued = false;
         let permit = permit.map_err(|_| sqlx::Error::PoolClosed)?;
         let idle = self.lock_idle().pop();
         let connection = match idle {
@@ -206,21 +209,29 @@ impl Connections {
         drop(forgotten);
     }
 
-    fn silent(&self) -> Failure {
-        match self.permits.available_permits() {
-            0 => Failure::Busy {
+    fn silent(&self, progress: &Progress) -> Failure {
+        let after = self.patience;
+        match progress.is_queued {
+            true => Failure::Busy {
                 connections: self.most,
-                after: self.patience,
+                after,
             },
-            _ => Failure::Silent {
-                after: self.patience,
-            },
+            false => Failure::Silent { after },
         }
     }
 
     fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<PgConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How far a call has come.
+#[derive(Debug, Default)]
+struct Progress {
+    /// It waits for others to give a connection back.
+    is_queued: bool,
+    /// The statement may have taken effect.
+    was_sent: bool,
 }
 
 /// A connection in use. It is closed with this, also where a future is dropped in the middle of a statement, unless it is given back.
