@@ -1,7 +1,8 @@
-//! How many actions a fleet pushes and resolves in a second: 1, 2 and 4 host processes on one server, and 4 on two servers with the
-//! sessions divided between them; beside bare commits of the same connections in the same run.
+//! How many actions a fleet pushes and resolves in a second: one conversation, then 1, 2 and 4 host processes with several on one server, and
+//! 4 on two servers with the sessions divided between them; beside bare commits of as many connections in the same run.
 //!
-//! `cargo bench --bench fleet` prints a table. The servers are started for it, and wait for their disk at each commit.
+//! `cargo bench --bench fleet` prints a table of medians. The two sides take turns. The servers are started for it, and wait for their
+//! disk at each commit.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -19,11 +20,11 @@ use tokio::runtime::Runtime;
 const ROLE: &str = "FLEET_ROLE";
 const URL: &str = "FLEET_URL";
 const NUMBER: &str = "FLEET_NUMBER";
+const SESSIONS: &str = "FLEET_SESSIONS";
 
-/// Conversations that go on at once in each host.
-const SESSIONS: usize = 4;
-const WARM_UP: Duration = Duration::from_secs(1);
-const MEASURED: Duration = Duration::from_secs(5);
+const ROUNDS: usize = 5;
+const WARM_UP: Duration = Duration::from_millis(500);
+const MEASURED: Duration = Duration::from_millis(1500);
 /// A push, a claim and its completion.
 const COMMITS: f64 = 3.0;
 
@@ -40,14 +41,16 @@ fn main() {
         println!("{count}");
         return;
     }
-    println!("| hosts | servers | actions/s | commits/s | bare commits/s | bare / ours |");
-    println!("| --- | --- | --- | --- | --- | --- |");
-    for (hosts, servers) in [(1, 1), (2, 1), (4, 1), (4, 2)] {
-        row(hosts, servers);
+    println!(
+        "| hosts | conversations in each | servers | actions/s | commits/s | bare commits/s | bare / ours |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for (hosts, sessions, servers) in [(1, 1, 1), (1, 4, 1), (2, 4, 1), (4, 4, 1), (4, 4, 2)] {
+        row(hosts, sessions, servers);
     }
 }
 
-fn row(hosts: usize, servers: usize) {
+fn row(hosts: usize, sessions: usize, servers: usize) {
     let servers: Vec<PostgresServer> = (0..servers)
         .map(|_| PostgresServer::new(Sync::On))
         .collect();
@@ -55,23 +58,42 @@ fn row(hosts: usize, servers: usize) {
     for url in &urls {
         Runtime::new().unwrap().block_on(make_bare_table(url));
     }
-    let actions = run("store", hosts, &urls);
-    let bare = run("bare", hosts, &urls);
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(run("store", hosts, sessions, &urls));
+        bare.push(run("bare", hosts, sessions, &urls));
+    }
+    let (ours, bare) = (median(ours), median(bare));
     println!(
-        "| {hosts} | {} | {actions:.0} | {:.0} | {bare:.0} | {:.2}x |",
+        "| {hosts} | {sessions} | {} | {ours:.0} | {:.0} | {bare:.0} | {:.2}x |",
         urls.len(),
-        actions * COMMITS,
-        bare / (actions * COMMITS)
+        ours * COMMITS,
+        bare / (ours * COMMITS)
     );
 }
 
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
 /// What all hosts together do in a second.
-fn run(role: &str, hosts: usize, urls: &[String]) -> f64 {
+fn run(role: &str, hosts: usize, sessions: usize, urls: &[String]) -> f64 {
     let start = |number: usize| -> Child {
         let mut host = Command::new(std::env::current_exe().unwrap());
         host.env(ROLE, role)
             .env(URL, &urls[number % urls.len()])
-            .env(NUMBER, number.to_string())
+            .env(
+                NUMBER,
+                format!(
+                    "{}-{number}",
+                    SystemTime::now()
+                        .duration_since(SystemTime::UNIX_EPOCH)
+                        .unwrap()
+                        .as_nanos()
+                ),
+            )
+            .env(SESSIONS, sessions.to_string())
             .stdout(Stdio::piped());
         host.spawn().unwrap()
     };
@@ -90,7 +112,8 @@ fn run(role: &str, hosts: usize, urls: &[String]) -> f64 {
 /// How often `once` is done in a second, by as many tasks as there are sessions.
 async fn measure<W: AsyncFnMut()>(make: impl AsyncFn(usize) -> W) -> f64 {
     let mut workers = Vec::new();
-    for session in 0..SESSIONS {
+    let sessions: usize = std::env::var(SESSIONS).unwrap().parse().unwrap();
+    for session in 0..sessions {
         workers.push(make(session).await);
     }
     let began = Instant::now() + WARM_UP;

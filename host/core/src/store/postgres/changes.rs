@@ -200,7 +200,8 @@ async fn listen(shared: &Shared, pool: &PgPool) -> Result<(), sqlx::Error> {
             Ok(Err(error)) => return Err(error),
             // A connection that broke without a word looks like a quiet one.
             Err(_) => match timeout(SILENCE, listener.execute("SELECT 1")).await {
-                Ok(answered) => drop(answered?),
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => return Err(error),
                 Err(_) => return Err(sqlx::Error::PoolTimedOut),
             },
         }
