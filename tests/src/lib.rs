@@ -3,6 +3,7 @@
 mod backend;
 mod guests;
 mod outcome;
+mod postgres;
 mod puppet;
 mod random;
 pub mod wat;
@@ -10,5 +11,6 @@ pub mod wat;
 pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
 pub use outcome::outcome;
+pub use postgres::{PostgresServer, Sync};
 pub use puppet::{Puppet, durable, push};
 pub use random::Random;

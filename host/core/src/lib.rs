@@ -77,6 +77,8 @@ pub use store::{
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
     Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, Watch, Watchers,
 };
+#[cfg(feature = "postgres")]
+pub use store::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use store::{SqliteStore, SqliteStoreBuilder};
 pub use tokio_util::sync::CancellationToken;
