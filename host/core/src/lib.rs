@@ -32,7 +32,8 @@
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
-//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`TurnReport`] |
+//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`TurnReport`], [`Provider`] |
+//! | decide about more than previews | [`StandingHandler`] |
 //! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
 //! | watch | [`Event`], [`Observer`] |
 
@@ -48,6 +49,7 @@ mod limits;
 mod pending;
 mod plugin;
 mod policy;
+mod provider;
 mod session;
 mod steering;
 mod store;
@@ -67,7 +69,8 @@ pub use plugin::{
     CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
-pub use session::{Session, SessionBuilder, resolve_tool};
+pub use provider::Provider;
+pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
 pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
 pub use store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,

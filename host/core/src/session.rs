@@ -6,6 +6,7 @@ mod kept;
 mod lease;
 mod resolve;
 mod slot;
+mod standing;
 mod turns;
 
 use std::fmt;
@@ -29,9 +30,11 @@ use crate::policy::Policy;
 use crate::store::PendingStore;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
+use standing::Standing;
 use turns::Turns;
 
 pub use builder::SessionBuilder;
+pub use standing::{StandingHandler, StandingResult};
 
 /// One conversation. Cheap to clone; clones are the same session.
 ///
@@ -55,6 +58,7 @@ struct SessionInner {
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
     turns: Turns,
+    standing: Standing,
 }
 
 impl Session {

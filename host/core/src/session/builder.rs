@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
+use super::standing::Standing;
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
@@ -151,6 +152,7 @@ impl SessionBuilder {
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 turns: Turns::new(self.tool_choice),
+                standing: Standing::default(),
             }),
         };
         let mut rejected = Vec::new();
