@@ -185,7 +185,7 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
             "check the permissions of the file and of its folder, or name another store with `--store`"
         }
         BackendErrorKind::Missing => {
-            "check the path that `--store` names; `airlock run` makes a store where there is none"
+            "check what `--store` or AIRLOCK_STORE names; `airlock run` makes a file where there is none"
         }
         BackendErrorKind::Damaged => {
             "if it is a store, move it away and bring a backup back with `airlock store restore FILE`; if not, name another with `--store`"
