@@ -45,6 +45,7 @@ async fn main() {
         println!("the tests of the PostgreSQL store start this");
         return;
     }
+    end_with_the_parent();
     let orders = Orders::read();
     let store = PostgresStore::builder(&orders.url)
         .lease_time(orders.lease_time)
@@ -74,6 +75,14 @@ async fn main() {
     for task in tasks.collect::<Vec<_>>() {
         task.await.expect("no worker panics");
     }
+}
+
+/// The system closes the parent's end of our standard input when the parent dies, however it does.
+fn end_with_the_parent() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(1);
+    });
 }
 
 async fn work(session: &Session, name: &str, folder: &Path) {

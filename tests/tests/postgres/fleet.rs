@@ -69,7 +69,7 @@ impl Fleet {
             .env("WORKER_NAME", format!("host{}", self.started))
             .env("WORKER_SESSIONS", SESSIONS.to_string())
             .env("WORKER_LEASE_MS", self.lease_time.as_millis().to_string())
-            .stdin(Stdio::null());
+            .stdin(Stdio::piped());
         Host(host.spawn().expect("a host starts"))
     }
 
