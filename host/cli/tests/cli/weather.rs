@@ -222,7 +222,7 @@ mod server {
     const ADDRESS: &str = "postgres://ann:secret@127.0.0.1:1/airlock";
 
     // Until the library has `PostgresStore`, see `store/server.rs`.
-    #[cfg(all(feature = "postgres", any()))]
+    #[cfg(feature = "postgres")]
     #[test]
     fn a_server_that_does_not_answer_is_told_without_the_password() {
         let folder = folder(&[]);
