@@ -84,8 +84,9 @@ impl PostgresStoreBuilder {
             Err(Failure::Silent { after }.at(&location))
         })?;
         let host = new_host_id(&location)?;
-        let connections = Connections::new(options, self.max_connections, self.patience);
-        connections.adopt(connection);
+        let most = self.max_connections;
+        let connections = Connections::new(options, connection, most, self.patience)
+            .map_err(|failure| failure.at(&location))?;
         let connections = Arc::new(connections);
         let stop = CancellationToken::new();
         let holder = self.holder.clone().unwrap_or_else(machine_and_process);

@@ -1,14 +1,17 @@
 //! A few connections to one server, and statements that are tried again when one breaks.
 //!
-//! Not sqlx's pool: that asks the server once more about each connection that comes back, and tells a server that is down from
-//! one that is busy only by the time that it takes.
+//! They are kept by deadpool rather than by sqlx's own pool, which asks the server once more about each connection that comes back, and tells
+//! a server that is down from one that is busy only by the time that it takes.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use deadpool::Runtime;
+use deadpool::managed::{
+    Manager, Metrics, Object, Pool, PoolError, QueueMode, RecycleResult, TimeoutType, Timeouts,
+};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
 use sqlx::{Arguments, ConnectOptions, Encode, Executor, PgConnection, Postgres, Type};
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::problem::{Failure, is_duplicate, is_passing};
@@ -56,28 +59,69 @@ impl Statement {
 /// The connections of one host.
 #[derive(Debug)]
 pub struct Connections {
-    options: PgConnectOptions,
-    idle: Mutex<Vec<PgConnection>>,
-    /// One for each connection that may be there.
-    permits: Semaphore,
-    most: u32,
+    pool: Pool<Connector>,
     patience: Duration,
 }
 
-impl Connections {
-    pub fn new(options: PgConnectOptions, most: u32, patience: Duration) -> Self {
-        Self {
-            options: options.disable_statement_logging(),
-            idle: Mutex::default(),
-            permits: Semaphore::new(most as usize),
-            most,
-            patience,
+/// Makes connections, for the pool.
+#[derive(Debug)]
+struct Connector {
+    options: PgConnectOptions,
+    /// One that was made before there was a pool.
+    first: Mutex<Option<PgConnection>>,
+}
+
+impl Manager for Connector {
+    type Type = PgConnection;
+    type Error = sqlx::Error;
+
+    async fn create(&self) -> Result<PgConnection, sqlx::Error> {
+        let first = self
+            .first
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        match first {
+            Some(connection) => Ok(connection),
+            None => self.options.connect().await,
         }
+    }
+
+    /// Whether it is still good is found out by its use.
+    async fn recycle(
+        &self,
+        _connection: &mut PgConnection,
+        _metrics: &Metrics,
+    ) -> RecycleResult<sqlx::Error> {
+        Ok(())
+    }
+}
+
+impl Connections {
+    /// `first` was made with `options`.
+    pub fn new(
+        options: PgConnectOptions,
+        first: PgConnection,
+        most: u32,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let connector = Connector {
+            options: options.disable_statement_logging(),
+            first: Mutex::new(Some(first)),
+        };
+        let pool = Pool::builder(connector)
+            .max_size(most as usize)
+            .runtime(Runtime::Tokio1)
+            // The one that was used last is the most likely to be good.
+            .queue_mode(QueueMode::Lifo)
+            .build();
+        let pool = pool.map_err(|error| sqlx::Error::Configuration(Box::new(error)))?;
+        Ok(Self { pool, patience })
     }
 
     /// How the server is reached.
     pub fn options(&self) -> &PgConnectOptions {
-        &self.options
+        &self.pool.manager().options
     }
 
     /// The answer to a statement that may be sent any number of times.
@@ -100,155 +144,136 @@ impl Connections {
         statement: &Statement,
         recall: Option<&Statement>,
     ) -> Result<Vec<PgRow>, Failure> {
-        let deadline = Instant::now() + self.patience;
-        let mut pause = FIRST_PAUSE;
-        let mut progress = Progress::default();
+        let mut tries = Tries::new(self.patience);
+        let mut was_sent = false;
         loop {
-            let recall = recall.filter(|_| progress.was_sent);
-            let tried = timeout_at(deadline, self.once_tried(statement, recall, &mut progress));
-            let error = match tried.await {
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) => error,
-                Err(_) => return Err(self.silent(&progress)),
-            };
+            let mut borrowed = self.borrow(&mut tries).await?;
             // One that was sent before may have got there after all.
-            let passing = is_passing(&error) || (recall.is_some() && is_duplicate(&error));
-            if !passing {
-                return Err(Failure::Refused(error));
-            }
-            if Instant::now() + pause >= deadline {
-                return Err(Failure::Unreachable {
-                    last: error,
-                    after: self.patience,
-                });
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    }
-
-    async fn once_tried(
-        &self,
-        statement: &Statement,
-        recall: Option<&Statement>,
-        progress: &mut Progress,
-    ) -> Result<Vec<PgRow>, sqlx::Error> {
-        let mut borrowed = self.borrow(progress).await?;
-        let answered = async {
-            let connection = borrowed.connection();
-            if let Some(recall) = recall {
-                let rows = recall.rows(connection).await?;
-                if !rows.is_empty() {
+            let recall = recall.filter(|_| was_sent);
+            was_sent = true;
+            let asked = ask(borrowed.connection(), statement, recall);
+            let error = match timeout_at(tries.deadline, asked).await {
+                Ok(Ok(rows)) => {
+                    borrowed.give_back();
                     return Ok(rows);
                 }
+                Ok(Err(error)) => error,
+                Err(_) => {
+                    let after = self.patience;
+                    return Err(Failure::Silent { after });
+                }
+            };
+            if is_passing(&error) {
+                // Whatever broke one connection has most likely broken the others that were open at the time.
+                let _ = self.pool.retain(|_, _| false);
+            } else {
+                // A statement that was refused leaves its connection as good as it was.
+                borrowed.give_back();
+                if recall.is_none() || !is_duplicate(&error) {
+                    return Err(Failure::Refused(error));
+                }
             }
-            progress.was_sent = true;
-            statement.rows(connection).await
+            tries.pause(error).await?;
         }
-        .await;
-        match &answered {
-            // Whatever broke one connection has most likely broken the others that were open at the time.
-            Err(error) if is_passing(error) => self.forget_idle(),
-            // A statement that was refused leaves its connection as good as it was.
-            Ok(_) | Err(_) => borrowed.give_back(),
-        }
-        answered
     }
 
     /// A connection for several statements.
-    pub async fn borrow_patiently(&self) -> Result<Borrowed<'_>, Failure> {
-        let deadline = Instant::now() + self.patience;
-        let mut pause = FIRST_PAUSE;
-        let mut progress = Progress::default();
+    pub async fn borrow_patiently(&self) -> Result<Borrowed, Failure> {
+        self.borrow(&mut Tries::new(self.patience)).await
+    }
+
+    async fn borrow(&self, tries: &mut Tries) -> Result<Borrowed, Failure> {
         loop {
-            let error = match timeout_at(deadline, self.borrow(&mut progress)).await {
-                Ok(Ok(borrowed)) => return Ok(borrowed),
-                Ok(Err(error)) => error,
-                Err(_) => return Err(self.silent(&progress)),
+            let left = Some(tries.deadline.saturating_duration_since(Instant::now()));
+            let timeouts = Timeouts {
+                wait: left,
+                create: left,
+                recycle: left,
             };
-            if !is_passing(&error) {
-                return Err(Failure::Refused(error));
-            }
-            if Instant::now() + pause >= deadline {
-                return Err(Failure::Unreachable {
-                    last: error,
-                    after: self.patience,
-                });
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            let error = match self.pool.timeout_get(&timeouts).await {
+                Ok(object) => return Ok(Borrowed(Some(object))),
+                Err(PoolError::Backend(error)) if is_passing(&error) => error,
+                Err(error) => return Err(self.unavailable(error)),
+            };
+            tries.pause(error).await?;
         }
     }
 
-    async fn borrow(&self, progress: &mut Progress) -> Result<Borrowed<'_>, sqlx::Error> {
-        progress.is_queued = true;
-        // Never closed.
-        let permit = self.permits.acquire().await;
-        progress.is_queued = false;
-        let permit = permit.map_err(|_| sqlx::Error::PoolClosed)?;
-        let idle = self.lock_idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => self.options.connect().await?,
-        };
-        Ok(Borrowed {
-            connections: self,
-            connection,
-            _permit: permit,
-        })
-    }
-
-    /// Keeps a connection that was made with [`Connections::options`].
-    pub fn adopt(&self, connection: PgConnection) {
-        self.lock_idle().push(connection);
-    }
-
-    fn forget_idle(&self) {
-        let forgotten = std::mem::take(&mut *self.lock_idle());
-        // Closed without the lock held.
-        drop(forgotten);
-    }
-
-    fn silent(&self, progress: &Progress) -> Failure {
+    fn unavailable(&self, error: PoolError<sqlx::Error>) -> Failure {
         let after = self.patience;
-        match progress.is_queued {
-            true => Failure::Busy {
-                connections: self.most,
+        match error {
+            PoolError::Backend(error) => Failure::Refused(error),
+            PoolError::Timeout(TimeoutType::Wait) => Failure::Busy {
+                connections: u32::try_from(self.pool.status().max_size).unwrap_or(u32::MAX),
                 after,
             },
-            false => Failure::Silent { after },
+            PoolError::Timeout(_) => Failure::Silent { after },
+            // Neither is closed, nor without a runtime, nor has it hooks.
+            _ => Failure::Refused(sqlx::Error::PoolClosed),
         }
-    }
-
-    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<PgConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How far a call has come.
-#[derive(Debug, Default)]
-struct Progress {
-    /// It waits for others to give a connection back.
-    is_queued: bool,
-    /// The statement may have taken effect.
-    was_sent: bool,
+async fn ask(
+    connection: &mut PgConnection,
+    statement: &Statement,
+    recall: Option<&Statement>,
+) -> Result<Vec<PgRow>, sqlx::Error> {
+    if let Some(recall) = recall {
+        let rows = recall.rows(connection).await?;
+        if !rows.is_empty() {
+            return Ok(rows);
+        }
+    }
+    statement.rows(connection).await
+}
+
+/// How long a call goes on trying.
+struct Tries {
+    patience: Duration,
+    deadline: Instant,
+    pause: Duration,
+}
+
+impl Tries {
+    fn new(patience: Duration) -> Self {
+        Self {
+            patience,
+            deadline: Instant::now() + patience,
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    /// Waits for the next try, each time for longer; after `last` there may be no other.
+    async fn pause(&mut self, last: sqlx::Error) -> Result<(), Failure> {
+        if Instant::now() + self.pause >= self.deadline {
+            let after = self.patience;
+            return Err(Failure::Unreachable { last, after });
+        }
+        sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        Ok(())
+    }
 }
 
 /// A connection in use. It is closed with this, also where a future is dropped in the middle of a statement, unless it is given back.
 #[derive(Debug)]
-pub struct Borrowed<'a> {
-    connections: &'a Connections,
-    connection: PgConnection,
-    _permit: SemaphorePermit<'a>,
-}
+pub struct Borrowed(Option<Object<Connector>>);
 
-impl Borrowed<'_> {
+impl Borrowed {
     pub fn connection(&mut self) -> &mut PgConnection {
-        &mut self.connection
+        self.0.as_mut().expect("there until it is given back")
     }
 
     /// The next one may use it.
-    pub fn give_back(self) {
-        self.connections.lock_idle().push(self.connection);
+    pub fn give_back(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        // Taken out of the pool, which makes room for another.
+        self.0.take().map(Object::take);
     }
 }
