@@ -33,8 +33,8 @@ fn main() {
             history: 50_000,
         },
         false => Effort {
-            rounds: 21,
-            actions: 20,
+            rounds: 61,
+            actions: 10,
             history: 1_000_000,
         },
     };
