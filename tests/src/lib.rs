@@ -3,12 +3,14 @@
 mod backend;
 mod guests;
 mod outcome;
+mod postgres;
 mod puppet;
 mod random;
 pub mod wat;
 
-pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
+pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
 pub use outcome::outcome;
+pub use postgres::{PostgresServer, Sync};
 pub use puppet::{Puppet, durable, push};
 pub use random::Random;

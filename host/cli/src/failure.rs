@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use airlock_host::{Error, LimitKind, LoadError};
-use serde_json::json;
+use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
+use serde_json::{Value, json};
 
 use crate::output::{Output, on_stderr};
 use crate::sanitize;
@@ -104,21 +104,26 @@ impl Failure {
         self
     }
 
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({"kind": self.kind, "message": self.message});
+        if let Some(hint) = &self.hint {
+            error["hint"] = hint.as_str().into();
+        }
+        error
+    }
+
     /// Says it in the output's format.
     pub fn report(self, out: &mut Output) -> Exit {
         if !out.is_json() {
             return self.report_on_stderr();
         }
-        let mut error = json!({"kind": self.kind, "message": self.message});
-        if let Some(hint) = self.hint {
-            error["hint"] = hint.into();
-        }
-        out.json(&json!({ "error": error }));
+        out.json(&json!({ "error": self.to_json() }));
         self.exit
     }
 
     /// Says it to people.
-    pub fn report_on_stderr(self) -> Exit {
+    pub fn report_on_stderr(&self) -> Exit {
         let message = sanitize::text(&self.message);
         match self.exit {
             // Who pressed Ctrl-C did not make an error.
@@ -148,9 +153,52 @@ impl From<&Error> for Failure {
             Error::Workspace { .. } => {
                 failure.with_hint("`--workspace DIR` names another directory")
             }
+            Error::Store(error) | Error::NotRecorded { source: error, .. } => {
+                match store_hint(error) {
+                    Some(hint) => failure.with_hint(hint),
+                    None => failure,
+                }
+            }
             _ => failure,
         }
     }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::from(&Error::Store(error))
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<&'static str> {
+    Some(match error.backend_kind()? {
+        BackendErrorKind::NoSpace => {
+            "nothing that was decided before is lost; free some space there, and run it again"
+        }
+        BackendErrorKind::ReadOnly => {
+            "check the permissions of the file and of its folder, or name another store with `--store`"
+        }
+        BackendErrorKind::Missing => {
+            "check the path that `--store` names; `airlock run` makes a store where there is none"
+        }
+        BackendErrorKind::Damaged => {
+            "if it is a store, move it away and bring a backup back with `airlock store restore FILE`; if not, name another with `--store`"
+        }
+        BackendErrorKind::Newer => "update airlock, or name another store with `--store`",
+        BackendErrorKind::Unreachable => "check the address, and that the server is running",
+        BackendErrorKind::Denied => {
+            "check the user and the password, or the permissions of the file and of its folder"
+        }
+        BackendErrorKind::Busy => "run it again when the other process is done with it",
+        BackendErrorKind::Settings => "a store is a file, or postgres://USER@HOST/DATABASE",
+        _ => "`-vv` shows what was tried; `--store` names another store",
+    })
 }
 
 impl From<LoadError> for Failure {

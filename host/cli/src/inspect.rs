@@ -7,6 +7,7 @@ use airlock_host::{Limits, Plugin, Policy, ToolDefinition};
 use serde_json::json;
 
 use crate::args::InspectArgs;
+use crate::facts::Facts;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
@@ -16,8 +17,7 @@ use crate::sanitize;
 use crate::style::{BOLD, DIM, NOTE, paint};
 use crate::wrap;
 
-/// Where the facts about a plugin begin.
-const FACT_INDENT: usize = 11;
+const FACTS: Facts = Facts::named_within(8);
 
 pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
@@ -45,15 +45,15 @@ fn show(out: &mut Output, plugin: &Plugin, policy: &Policy) {
         .map(|import| sanitize::line(import).into_owned());
     let world = format!("airlock:tool/custom-tool@{}", plugin.world_version());
     out.line(paint(BOLD, sanitize::line(plugin.name())));
-    show_fact(out, "digest", [plugin.digest().to_string()]);
-    show_fact(out, "size", [format!("{} bytes", thousands(plugin.size()))]);
-    show_fact(out, "world", [world]);
-    show_fact(
+    FACTS.show(out, "digest", [plugin.digest().to_string()]);
+    FACTS.show(out, "size", [format!("{} bytes", thousands(plugin.size()))]);
+    FACTS.show(out, "world", [world]);
+    FACTS.show(
         out,
         "granted",
-        wrap::wrap(&policy.to_string(), columns - FACT_INDENT),
+        wrap::wrap(&policy.to_string(), columns - FACTS.indent()),
     );
-    show_fact(out, "imports", imports);
+    FACTS.show(out, "imports", imports);
     for tool in plugin.tools() {
         show_tool(out, tool, columns);
     }
@@ -66,18 +66,6 @@ fn show(out: &mut Output, plugin: &Plugin, policy: &Policy) {
             );
             out.line(format_args!("  \"{name}\": {reason}"));
         }
-    }
-}
-
-/// A fact of several lines has its name before the first.
-fn show_fact(out: &mut Output, name: &str, lines: impl IntoIterator<Item = String>) {
-    let mut name = name;
-    for line in lines {
-        out.line(format_args!(
-            "  {} {line}",
-            paint(DIM, format_args!("{name:8}"))
-        ));
-        name = "";
     }
 }
 

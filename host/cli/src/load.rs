@@ -31,19 +31,24 @@ pub async fn load(
     progress: &Progress,
 ) -> Result<Plugin, Failure> {
     let source = Source::find(plugin)?;
-    let mut engine = Engine::builder()
-        .limits(limits)
-        .live_instances(LIVE_INSTANCES);
-    if let Some(cache) = cache::open() {
-        engine = engine.cache(cache);
-    }
-    let engine = engine.build().map_err(|error| Failure::from(&error))?;
+    let engine = engine(limits)?;
     let what = format!("Compiling {}…", sanitize::line(&source.name()));
     let loading = progress.during(what, source.load(&engine));
     match interrupt.token().run_until_cancelled(loading).await {
         Some(loaded) => Ok(loaded?),
         None => Err(Failure::interrupted()),
     }
+}
+
+/// What plugins run on, with the user's compile cache.
+pub fn engine(limits: Limits) -> Result<Engine, Failure> {
+    let mut engine = Engine::builder()
+        .limits(limits)
+        .live_instances(LIVE_INSTANCES);
+    if let Some(cache) = cache::open() {
+        engine = engine.cache(cache);
+    }
+    Ok(engine.build()?)
 }
 
 impl<'a> Source<'a> {

@@ -4,18 +4,34 @@ mod args;
 mod bundled;
 mod cache;
 mod completions;
+mod content;
+mod decider;
+mod facts;
 mod failure;
+mod history;
+mod input;
 mod inspect;
 mod interrupt;
 mod load;
 mod log;
 mod output;
+mod pending;
 mod plugins;
 mod progress;
+mod record;
+mod resolution;
+mod resolve;
 mod run;
 mod sanitize;
+mod session;
 mod shell;
+mod show;
+mod size;
+mod stage;
+mod store;
+mod store_commands;
 mod style;
+mod time;
 mod usage;
 mod wrap;
 
@@ -40,6 +56,11 @@ fn run(cli: Cli) -> Exit {
     let mut out = Output::new(cli.command.format());
     let done = match &cli.command {
         Command::Run(args) => block_on(run::run(args, cli.verbose, &mut out)),
+        Command::Pending(args) => block_on(pending::list(args, &mut out)),
+        Command::Show(args) => block_on(show::show(args, &mut out)),
+        Command::Resolve(args) => block_on(resolve::resolve(args, cli.verbose, &mut out)),
+        Command::Log(args) => block_on(history::list(args, &mut out)),
+        Command::Store(command) => block_on(store_commands::run(command, &mut out)),
         Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
         Command::Plugins(_) => plugins::list(&mut out),
         Command::Completions(args) => completions::print(args, &mut out),

@@ -1,24 +1,29 @@
 //! `airlock run`: one call of a tool, and the decisions about what it wants to do.
 
 mod decide;
+mod left;
 mod prompt;
+mod pushes;
 mod report;
 mod request;
-mod rerun;
 mod show;
+mod volatile;
 
-use std::path::Path;
-
-use airlock_host::{CallOutcome, Limits, Plugin, Session};
+use airlock_host::{CallOutcome, Plugin, Session};
 
 use crate::args::RunArgs;
+use crate::content;
+use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::sanitize;
+use crate::session;
+use crate::stage::Stage;
+use crate::store::{self, Store, WhenMissing};
 use decide::Decider;
+use pushes::Pushes;
 use report::Report;
 use request::Request;
 
@@ -26,103 +31,106 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     let request = Request::read(args)?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
-    let plugin = load::load(&args.plugin, limits(args), &interrupt, &progress).await?;
+    let plugin = load::load(&args.plugin, args.call.limits(), &interrupt, &progress).await?;
     let tool = request.tool_of(&plugin)?;
     request.tell_what_was_left_out(&plugin);
-    let session = open(args, &plugin, &progress)?;
+    let store = store::open(&args.store, WhenMissing::Make).await?;
+    let pushes = Pushes::default();
     let stage = Stage {
-        session,
+        session: open(args, &plugin, &store, &progress, &pushes)?,
         interrupt,
         progress,
+        decider: decider::name(),
     };
 
-    let outcome = stage.call(tool, &request).await?;
-    show::content(out, &outcome.content);
+    let outcome = call(&stage, &store, tool, &request, &pushes).await?;
+    content::show(out, &outcome.content);
     show::pending(out, &outcome.pushed);
     let resolved = Decider::choose(args, out)
         .decide(&stage, &outcome.pushed, out)
         .await;
-
-    let left = stage
-        .session
-        .pending()
-        .await
-        .map_err(|error| Failure::from(&error))?;
-    out.json(&Report::new(&outcome, &left, resolved.last()));
+    let given_up = volatile::give_up(&stage, &store, &outcome.pushed).await;
+    // What was done must be told also where the store can't be read any more.
+    let (pending, unread) = match stage.session.pending().await {
+        Ok(pending) => (pending, None),
+        Err(error) => (Vec::new(), Some(Failure::from(error))),
+    };
+    let failure = given_up.unwrap_or_else(Some).or(unread);
+    out.json(&Report::new(
+        &outcome,
+        &pending,
+        resolved.last(),
+        failure.as_ref(),
+    ));
+    let left = left::of(&outcome.pushed, &pending);
     let failed = resolved
         .iter()
         .find_map(|resolved| resolved.outcome.as_ref().err());
-    let done = failed.is_none() && left.is_empty();
-    if stage.interrupt.happened() && !done {
-        return Ok(Failure::interrupted().report_on_stderr());
+    let undecided = failed.is_some() || failure.is_some() || !left.is_empty();
+    if stage.interrupt.happened() && undecided {
+        Failure::interrupted().report_on_stderr();
+        left::explain(args, &store, &left);
+        return Ok(Exit::Interrupted);
     }
-    if !left.is_empty() {
-        rerun::explain(args, &request, left.len(), failed.is_some());
+    if let (Some(failure), false) = (&failure, out.is_json()) {
+        failure.report_on_stderr();
     }
-    Ok(failed.map_or(Exit::Done, Exit::of))
+    left::explain(args, &store, &left);
+    Ok(match (failed, failure) {
+        (Some(error), _) => Exit::of(error),
+        (None, Some(_)) => Exit::Failed,
+        (None, None) => Exit::Done,
+    })
 }
 
-/// Where a call and its resolutions take place.
-struct Stage {
-    session: Session,
-    interrupt: Interrupt,
-    progress: Progress,
-}
-
-impl Stage {
-    async fn call(&self, tool: &str, request: &Request) -> Result<CallOutcome, Failure> {
-        let call = self
-            .session
-            .call_with(tool, &request.params, Some(self.interrupt.token()));
-        let what = format!("Running {tool}…");
-        let error = match self.progress.during(what, call).await {
-            Ok(outcome) => return Ok(outcome),
-            Err(error) => error,
-        };
-        let failure = match self.interrupt.happened() {
-            true => Failure::interrupted(),
-            false => request.explain(&error),
-        };
-        // What it pushed before it failed is nobody's to decide about.
-        match self.session.pending().await.as_deref().unwrap_or_default() {
-            [] => Err(failure),
-            _ => {
-                Err(failure
-                    .and_hint("what it had made pending before is dropped, and was not applied"))
-            }
-        }
-    }
-}
-
-fn limits(args: &RunArgs) -> Limits {
-    let mut limits = Limits::default();
-    if let Some(timeout) = args.timeout {
-        limits.call_time = timeout;
-    }
-    if let Some(mib) = args.max_memory {
-        limits.memory = (mib as usize) << 20;
-    }
-    limits
-}
-
-fn open(args: &RunArgs, plugin: &Plugin, progress: &Progress) -> Result<Session, Failure> {
-    let progress = progress.clone();
-    let id = args
+async fn call(
+    stage: &Stage,
+    store: &Store,
+    tool: &str,
+    request: &Request,
+    pushes: &Pushes,
+) -> Result<CallOutcome, Failure> {
+    let call = stage
         .session
-        .clone()
-        .unwrap_or_else(|| default_id(&args.workspace));
-    let opened = Session::builder()
-        .id(id)
-        .workspace(&args.workspace)
-        .plugin(plugin)
-        .observer(move |_, event| progress.observe(event))
-        .open();
-    opened.map_err(|error| Failure::from(&error))
+        .call_with(tool, &request.params, Some(stage.interrupt.token()));
+    let what = format!("Running {tool}…");
+    let error = match stage.progress.during(what, call).await {
+        Ok(outcome) => return Ok(outcome),
+        Err(error) => error,
+    };
+    let failure = match stage.interrupt.happened() {
+        true => Failure::interrupted(),
+        false => request.explain(&error),
+    };
+    // What it pushed before it failed is nobody's to decide about.
+    Err(match pushes.discard_all(stage, store).await {
+        Ok(0) => failure,
+        Ok(_) => {
+            failure.and_hint("what it had made pending before was discarded, and was not applied")
+        }
+        Err(error) => failure.and_hint(&format!(
+            "what it had made pending before could not be discarded: {error}"
+        )),
+    })
 }
 
-/// The same for every run in a workspace, however its path is written.
-fn default_id(workspace: &Path) -> String {
-    let path = workspace.canonicalize();
-    let path = path.as_deref().unwrap_or(workspace);
-    format!("workspace:{}", sanitize::line(&path.to_string_lossy()))
+fn open(
+    args: &RunArgs,
+    plugin: &Plugin,
+    store: &Store,
+    progress: &Progress,
+    pushes: &Pushes,
+) -> Result<Session, Failure> {
+    let (progress, pushes) = (progress.clone(), pushes.clone());
+    let opened = Session::builder()
+        .id(session::id(&args.session))
+        .workspace(args.session.workspace())
+        .store(store.pending())
+        .plugin(plugin)
+        .observer(move |_, event| {
+            progress.observe(event);
+            pushes.observe(event);
+        })
+        .open();
+    Ok(opened?)
 }

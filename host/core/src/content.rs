@@ -99,6 +99,22 @@ pub struct CallOutcome {
 }
 
 impl CallOutcome {
+    /// The blocks as a model should get them. A model takes a preview for work that is done unless told, so where something became
+    /// pending, one line before the tool's own content says that nothing has changed yet.
+    pub fn content_for_model(&self) -> Vec<Content> {
+        let note = match self.pushed.len() {
+            0 => None,
+            1 => Some("Preview only, nothing has changed yet: 1 action is pending.".to_owned()),
+            many => Some(format!(
+                "Preview only, nothing has changed yet: {many} actions are pending."
+            )),
+        };
+        note.map(Content::text)
+            .into_iter()
+            .chain(self.content.iter().cloned())
+            .collect()
+    }
+
     /// The text blocks, one after the other.
     pub fn text(&self) -> String {
         joined_text(&self.content)

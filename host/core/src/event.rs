@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::pending::SessionId;
+use crate::pending::{PendingAction, SessionId};
 
 /// How much a line of the log matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,11 @@ pub enum Event {
     LogsDropped {
         /// The number of lines.
         lines: u64,
+    },
+    /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
+    Pushed {
+        /// The action.
+        action: Arc<PendingAction>,
     },
 }
 
@@ -78,5 +83,6 @@ pub(crate) fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: 
         },
         Event::Progress { message, .. } => line!(debug, message),
         Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
+        Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }
 }

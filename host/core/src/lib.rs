@@ -32,7 +32,9 @@
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
-//! | keep what is pending | [`PendingStore`], [`MemoryStore`] |
+//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`TurnReport`], [`Provider`] |
+//! | decide about more than previews | [`StandingHandler`] |
+//! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
 //! | watch | [`Event`], [`Observer`] |
 
 #![warn(missing_docs)]
@@ -47,7 +49,9 @@ mod limits;
 mod pending;
 mod plugin;
 mod policy;
+mod provider;
 mod session;
+mod steering;
 mod store;
 mod workspace;
 
@@ -65,12 +69,16 @@ pub use plugin::{
     CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
-pub use session::{Session, SessionBuilder, resolve_tool};
+pub use provider::Provider;
+pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
+pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
 pub use store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
     Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, Watch, Watchers,
 };
+#[cfg(feature = "postgres")]
+pub use store::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use store::{SqliteStore, SqliteStoreBuilder};
 pub use tokio_util::sync::CancellationToken;

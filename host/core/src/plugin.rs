@@ -23,7 +23,7 @@ use crate::instance::bindings::CustomToolPre;
 use crate::store::PluginBytes;
 
 pub use cache::CompileCache;
-pub(crate) use definition::resolve_definition;
+pub(crate) use definition::{RESOLVE, resolve_definition};
 pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
 pub(crate) use schema::ParamsSchema;

@@ -6,6 +6,8 @@ mod kept;
 mod lease;
 mod resolve;
 mod slot;
+mod standing;
+mod turns;
 
 use std::fmt;
 use std::path::Path;
@@ -28,8 +30,11 @@ use crate::policy::Policy;
 use crate::store::PendingStore;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
+use standing::Standing;
+use turns::Turns;
 
 pub use builder::SessionBuilder;
+pub use standing::{StandingHandler, StandingResult};
 
 /// One conversation. Cheap to clone; clones are the same session.
 ///
@@ -52,6 +57,8 @@ struct SessionInner {
     observer: Option<Observer>,
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
+    turns: Turns,
+    standing: Standing,
 }
 
 impl Session {

@@ -3,6 +3,8 @@
 mod durable;
 mod error;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod watch;
@@ -23,6 +25,8 @@ pub use durable::{
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteStore, SqliteStoreBuilder};
 pub use watch::{Watch, Watchers};

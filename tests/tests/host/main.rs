@@ -12,4 +12,6 @@ mod phases;
 mod pushing;
 mod resolving;
 mod sdk;
+mod standing;
+mod steering;
 mod surroundings;

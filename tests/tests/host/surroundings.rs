@@ -70,6 +70,28 @@ async fn logs_progress_and_output_reach_the_observer_with_their_source() {
 }
 
 #[tokio::test]
+async fn an_observer_hears_of_what_is_pushed_though_the_call_fails() {
+    let pushed = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&pushed);
+    let puppet = Puppet::with(|session| {
+        session.observer(move |_, event| {
+            if let Event::Pushed { action } = event {
+                seen.lock().unwrap().push(action.clone());
+            }
+        })
+    })
+    .await;
+    let push = |label: &str| json!({"do": "push", "label": label});
+    let steps = json!([push("One"), {"do": "push", "label": ""}, push("Two"), {"do": "trap"}]);
+    puppet.call(steps).await.unwrap_err();
+    let mut pushed = pushed.lock().unwrap().clone();
+    pushed.reverse();
+    let pending = puppet.session.pending().await.unwrap();
+    let pending: Vec<_> = pending.into_iter().map(|pending| pending.action).collect();
+    assert_eq!((pushed.len(), pushed), (2, pending));
+}
+
+#[tokio::test]
 async fn a_workspace_must_be_a_directory_that_leaves_room_for_scratch_elsewhere() {
     let plugin = airlock_tests::plugin("puppet").await;
     let open = |path: &str| {

@@ -3,13 +3,15 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use airlock_host::{Decision, Error, PendingAction, Resolution, ResolutionOutcome};
+use airlock_host::{Decision, PendingAction, Resolution};
 
 use super::prompt::{self, Answer};
-use super::{Stage, show};
 use crate::args::RunArgs;
+use crate::content;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::resolution::Resolved;
+use crate::stage::Stage;
 
 /// Who decides.
 pub enum Decider {
@@ -19,14 +21,6 @@ pub enum Decider {
     Terminal,
     /// Nobody: all is left as it is.
     Nobody,
-}
-
-/// A decision, and how carrying it out ended.
-pub struct Resolved {
-    pub action: Arc<PendingAction>,
-    pub decision: Decision,
-    pub reason: String,
-    pub outcome: Result<ResolutionOutcome, Error>,
 }
 
 impl Decider {
@@ -53,9 +47,9 @@ impl Decider {
         for (index, action) in pushed.iter().enumerate() {
             let resolved = match self {
                 Decider::Decided(decision, reason) => {
-                    Some(stage.resolve(action, *decision, reason.clone(), out).await)
+                    Some(resolve(stage, action, *decision, reason.clone(), out).await)
                 }
-                Decider::Terminal => stage.ask(action, (index, pushed.len()), out).await,
+                Decider::Terminal => ask(stage, action, (index, pushed.len()), out).await,
                 Decider::Nobody => None,
             };
             let failed = resolved
@@ -71,67 +65,51 @@ impl Decider {
     }
 }
 
-impl Stage {
-    /// Asks until the action is resolved or left. The last try counts.
-    async fn ask(
-        &self,
-        action: &Arc<PendingAction>,
-        place: (usize, usize),
-        out: &mut Output,
-    ) -> Option<Resolved> {
-        let mut last = None;
-        loop {
-            let Answer::Decided(decision, reason) =
-                prompt::ask(action, place, &self.interrupt).await
-            else {
-                return last;
-            };
-            let resolved = self.resolve(action, decision, reason, out).await;
-            // After a failed apply the action is pending again; a discard always removes it.
-            let again = resolved.outcome.is_err() && decision == Decision::Apply;
-            if !again || self.interrupt.happened() {
-                return Some(resolved);
-            }
-            last = Some(resolved);
+/// Asks until the action is resolved or left. The last try counts.
+async fn ask(
+    stage: &Stage,
+    action: &Arc<PendingAction>,
+    place: (usize, usize),
+    out: &mut Output,
+) -> Option<Resolved> {
+    let mut last = None;
+    loop {
+        let Answer::Decided(decision, reason) = prompt::ask(action, place, &stage.interrupt).await
+        else {
+            return last;
+        };
+        let resolved = resolve(stage, action, decision, reason, out).await;
+        // After a failed apply the action is pending again; a discard always removes it.
+        let again = resolved.outcome.is_err() && decision == Decision::Apply;
+        if !again || stage.interrupt.happened() {
+            return Some(resolved);
         }
+        last = Some(resolved);
     }
+}
 
-    async fn resolve(
-        &self,
-        action: &Arc<PendingAction>,
-        decision: Decision,
-        reason: String,
-        out: &mut Output,
-    ) -> Resolved {
-        let resolution = match decision {
-            Decision::Apply => Resolution::apply(reason.clone()),
-            Decision::Discard => Resolution::discard(reason.clone()),
-        };
-        let resolution = resolution.with_id(action.id.as_str());
-        let carrying_out = self
-            .session
-            .resolve_with(resolution, Some(self.interrupt.token()));
-        let what = match decision {
-            Decision::Apply => "Applying…",
-            Decision::Discard => "Discarding…",
-        };
-        let outcome = self.progress.during(what.to_owned(), carrying_out).await;
-        match &outcome {
-            Ok(outcome) => {
-                out.line("");
-                show::content(out, &outcome.content);
-            }
-            // Told at the end.
-            Err(_) if out.is_json() || self.interrupt.happened() => {}
-            Err(error) => {
-                Failure::from(error).report_on_stderr();
-            }
+async fn resolve(
+    stage: &Stage,
+    action: &Arc<PendingAction>,
+    decision: Decision,
+    reason: String,
+    out: &mut Output,
+) -> Resolved {
+    let resolution = match decision {
+        Decision::Apply => Resolution::apply(reason),
+        Decision::Discard => Resolution::discard(reason),
+    };
+    let resolved = stage.resolve(action, resolution).await;
+    match &resolved.outcome {
+        Ok(outcome) => {
+            out.line("");
+            content::show(out, &outcome.content);
         }
-        Resolved {
-            action: Arc::clone(action),
-            decision,
-            reason,
-            outcome,
+        // Told at the end.
+        Err(_) if out.is_json() || stage.interrupt.happened() => {}
+        Err(error) => {
+            Failure::from(error).report_on_stderr();
         }
     }
+    resolved
 }

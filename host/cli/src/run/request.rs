@@ -1,13 +1,11 @@
 //! What the command line asks for: which tool, with which params.
 
-use std::fs;
-use std::io::{self, Read};
-
 use airlock_host::{Error, Plugin};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
+use crate::input;
 use crate::output::on_stderr;
 use crate::sanitize;
 use crate::shell;
@@ -15,10 +13,8 @@ use crate::style::{NOTE, paint};
 
 pub struct Request {
     plugin: String,
-    pub tool: Option<String>,
+    tool: Option<String>,
     pub params: Value,
-    /// As a word that can be typed again; none where that would be another word, or a second reading of standard input.
-    pub params_word: Option<String>,
 }
 
 impl Request {
@@ -28,23 +24,14 @@ impl Request {
             (Some(word), None) if is_params(word) => (None, Some(word)),
             (tool, params) => (tool.clone(), params.as_ref()),
         };
-        let (text, params_word) = match params.map(String::as_str) {
-            None => ("{}".to_owned(), None),
-            Some("-") => {
-                let text = read_stdin()?;
-                (text.clone(), Some(text.trim().to_owned()))
-            }
-            Some(word) => match word.strip_prefix('@') {
-                Some(path) => (read_file(path)?, Some(word.to_owned())),
-                None => (word.to_owned(), Some(word.to_owned())),
-            },
+        let params = match params {
+            Some(word) => input::json("params", word)?,
+            None => json!({}),
         };
-        let params = serde_json::from_str(&text).map_err(not_json)?;
         Ok(Self {
             plugin: args.plugin.to_string_lossy().into_owned(),
             tool,
             params,
-            params_word,
         })
     }
 
@@ -127,32 +114,6 @@ impl Request {
 /// No tool's name begins like this.
 fn is_params(word: &str) -> bool {
     word == "-" || word.trim_start().starts_with(['{', '@'])
-}
-
-fn read_stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    match io::stdin().read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::usage(format!(
-            "can't read params from standard input: {error}"
-        ))),
-    }
-}
-
-fn read_file(path: &str) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!("can't read params from {path}: {error}"))
-            .with_hint("`@FILE` is relative to the current directory, not to the workspace")
-    })
-}
-
-fn not_json(error: serde_json::Error) -> Failure {
-    Failure::new(
-        Exit::Usage,
-        "invalid-params",
-        format!("the params are not JSON: {error}"),
-    )
-    .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
 }
 
 #[cfg(test)]

@@ -107,6 +107,76 @@ impl Ran {
     }
 }
 
+impl Ran {
+    /// The error object's kind, message and hint.
+    #[track_caller]
+    pub fn error(&self) -> (String, String, String) {
+        let error = &self.json()["error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        (text("kind"), text("message"), text("hint"))
+    }
+}
+
+/// A store of a test's own.
+pub struct Store(TempDir);
+
+impl Store {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.0.path().join("pending.db")
+    }
+
+    /// A command line that uses it.
+    pub fn airlock(&self, folder: &Path, args: &[&str]) -> Airlock {
+        airlock_in(folder, args).env("AIRLOCK_STORE", self.path())
+    }
+
+    /// Runs one that succeeds, and gives its object.
+    #[track_caller]
+    pub fn json(&self, folder: &Path, args: &[&str]) -> Value {
+        let ran = self.airlock(folder, args).arg("--json").run();
+        assert_eq!(ran.code, 0, "{args:?}: {ran:#?}");
+        ran.json()
+    }
+
+    /// The rename of `*.jpeg` in this directory, left pending. Gives its id.
+    #[track_caller]
+    pub fn push_rename(&self, folder: &Path) -> String {
+        let report = self.json(folder, &["run", "batch-rename", RENAME]);
+        report["pending"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The puppet's preview with these steps, left pending. Gives the id of the topmost action.
+    #[track_caller]
+    pub fn push(&self, folder: &Path, steps_: Value) -> String {
+        let (puppet, params) = (guest("puppet"), steps(steps_));
+        let report = self.json(folder, &["run", &puppet, "puppet", &params]);
+        let id = report["pending"][0]["id"].as_str();
+        id.expect("something is pending").to_owned()
+    }
+}
+
+/// The text with each id of an action as `ID`: they are random.
+pub fn without_ids(text: &str) -> String {
+    let is_id = |word: &str| {
+        let dashes: Vec<_> = word.match_indices('-').map(|(index, _)| index).collect();
+        word.len() == 36 && dashes == [8, 13, 18, 23]
+    };
+    let mut text = text.to_owned();
+    for word in text
+        .clone()
+        .split(|c: char| !c.is_ascii_hexdigit() && c != '-')
+    {
+        if is_id(word) {
+            text = text.replace(word, "ID");
+        }
+    }
+    text
+}
+
 /// A test guest, built from source by `tests/run`.
 pub fn guest(name: &str) -> String {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -22,12 +22,20 @@ fn it_says_what_it_is() {
     );
     check(&["--help"], "Exit codes:");
     check(&["--help"], "AIRLOCK_CACHE_DIR");
+    check(&["--help"], "AIRLOCK_STORE");
     check(
         &["run", "--help"],
         "make-params | airlock run ./my_plugin.wasm my_tool - --json",
     );
     check(&["inspect", "--help"], "airlock inspect ./my_plugin.wasm");
     check(&["plugins", "--help"], "Examples:");
+    check(&["pending", "--help"], "airlock pending --all");
+    check(&["show", "--help"], "Examples:");
+    check(&["resolve", "--help"], "airlock resolve discard --id");
+    check(&["log", "--help"], "Examples:");
+    for command in ["backup", "restore", "check", "stats", "prune", "retention"] {
+        check(&["store", command, "--help"], "Examples:");
+    }
     check(&["completions", "--help"], "Examples:");
     check(&["plugins"], "batch-rename  Renames files");
 }

@@ -4,12 +4,13 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::airlock::{Ran, airlock, airlock_in, folder, guest, puppet};
+use crate::airlock::{Ran, airlock, airlock_in, folder, guest, puppet, without_ids};
 
 /// Of an error's lines: how many there are is part of what is promised.
 #[track_caller]
 fn check(ran: Ran, code: i32, stderr: &[&str]) {
-    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let said = without_ids(&ran.stderr);
+    let lines: Vec<&str> = said.lines().collect();
     assert_eq!((ran.code, lines.as_slice()), (code, stderr), "{ran:#?}");
 }
 
@@ -40,12 +41,13 @@ fn one_where_the_tool_or_the_resolution_failed() {
         &["error: disk on fire"],
     );
 
-    let gone = "note: pending actions live in this process's memory only, and this one is gone now that it ends";
+    let left = "note: this action stays pending; to apply it later (or `discard` it):";
+    let command = "  airlock resolve apply --id ID --reason 'the preview is right'";
     let push = json!([{"do": "push", "label": "One", "apply": fails("no"), "reject": failed}]);
     check(
         puppet(push.clone(), &["--apply", "yes"]).run(),
         1,
-        &["error: no", "", gone],
+        &["error: no", "", left, command],
     );
     // A discard removes, whatever the tool says.
     check(
@@ -57,12 +59,12 @@ fn one_where_the_tool_or_the_resolution_failed() {
     check(
         puppet(push, &["--apply", "yes"]).run(),
         1,
-        &["error: Apply failed: disk on fire", "", gone],
+        &["error: Apply failed: disk on fire", "", left, command],
     );
 }
 
 #[test]
-fn what_a_failed_call_pushed_is_told_to_be_dropped() {
+fn what_a_failed_call_pushed_is_told_to_be_discarded() {
     let steps =
         json!([{"do": "push", "label": "One"}, {"do": "tool-error", "message": "then this"}]);
     check(
@@ -70,7 +72,7 @@ fn what_a_failed_call_pushed_is_told_to_be_dropped() {
         1,
         &[
             "error: then this",
-            "hint: what it had made pending before is dropped, and was not applied",
+            "hint: what it had made pending before was discarded, and was not applied",
         ],
     );
 }

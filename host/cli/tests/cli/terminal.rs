@@ -99,7 +99,7 @@ fn an_action_is_applied_discarded_or_left_as_somebody_says() {
         "a.jpeg",
     );
     check("d", Some(""), "Reason: discarded in the terminal", "a.jpeg");
-    check("l", None, "--apply 'the preview is right'", "a.jpeg");
+    check("l", None, "resolve apply --id", "a.jpeg");
 }
 
 #[test]
@@ -123,14 +123,14 @@ fn the_end_of_the_input_leaves_the_action() {
     terminal
         .sees("[l]eave? ")
         .presses(ControlCode::EndOfTransmission)
-        .sees("gone now")
+        .sees("stays pending")
         .ends(0);
     let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
     terminal
         .asks("a")
         .sees("Reason")
         .presses(ControlCode::EndOfTransmission)
-        .sees("gone now")
+        .sees("stays pending")
         .ends(0);
     assert_eq!(names(&folder), ["a.jpeg"]);
 }
@@ -154,7 +154,7 @@ fn several_actions_are_asked_about_from_the_top() {
         .asks("d")
         .asks_why("no")
         .sees("Discarded: one. Reason: no");
-    terminal.sees("this one is gone").ends(0);
+    terminal.sees("this action stays pending").ends(0);
 }
 
 #[test]
@@ -188,6 +188,44 @@ fn a_failed_apply_is_asked_about_again() {
 }
 
 #[test]
+fn a_volatile_action_can_not_be_left() {
+    let folder = folder(&[]);
+    let push = json!([{"do": "push", "label": "One", "volatile": true}]);
+    let mut terminal = Terminal::puppet(folder.path(), push.clone());
+    terminal
+        .asks("l")
+        .sees("error: the tool keeps its preview in memory only")
+        .sees("hint: ")
+        .ends(1);
+    let mut terminal = Terminal::puppet(folder.path(), push);
+    terminal
+        .sees("[l]eave? ")
+        .presses(ControlCode::EndOfText)
+        .sees("cancelled")
+        .ends(130);
+    let mut terminal = Terminal::run(folder.path(), &["log"]);
+    terminal
+        .sees("discarded by airlock")
+        .sees("memory only")
+        .ends(0);
+    let mut terminal = Terminal::run(folder.path(), &["pending"]);
+    terminal.sees("Nothing is pending in the session").ends(0);
+}
+
+#[test]
+fn an_action_that_was_left_is_resolved_later() {
+    let folder = folder(&["a.jpeg"]);
+    let mut terminal = Terminal::run(folder.path(), &["run", "batch-rename", RENAME]);
+    terminal.asks("l").sees("stays pending").ends(0);
+    let resolve = ["resolve", "apply", "--reason", "I have looked again"];
+    let mut terminal = Terminal::run(folder.path(), &resolve);
+    terminal
+        .sees("Applied batch rename. Reason: I have looked again")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpg"]);
+}
+
+#[test]
 fn an_interrupt_ends_whatever_is_going_on() {
     let folder = folder(&[]);
     let interrupt = ControlCode::EndOfText;
@@ -216,6 +254,24 @@ fn an_interrupt_ends_whatever_is_going_on() {
         .presses(interrupt)
         .sees("cancelled")
         .ends(130);
+}
+
+#[test]
+fn an_interrupted_resolve_leaves_the_action_pending() {
+    let folder = folder(&[]);
+    let progress = json!({"do": "progress", "message": "Counting", "progress": 1, "total": 3});
+    let push = json!([{"do": "push", "label": "One", "apply": [progress, {"do": "spin"}]}]);
+    Terminal::puppet(folder.path(), push).asks("l").ends(0);
+    let resolve = ["resolve", "apply", "--reason", "yes"];
+    let mut terminal = Terminal::run(folder.path(), &resolve);
+    terminal
+        .sees("Counting (1 of 3)")
+        .presses(ControlCode::EndOfText)
+        .sees("cancelled")
+        .sees("the action is pending again")
+        .ends(130);
+    let mut terminal = Terminal::run(folder.path(), &["pending"]);
+    terminal.sees("tried once: cancelled").ends(0);
 }
 
 #[test]

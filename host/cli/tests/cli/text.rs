@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, airlock, airlock_in, folder, guest, puppet};
+use crate::airlock::{Store, airlock, airlock_in, folder, guest, puppet, steps, without_ids};
 
 #[test]
 fn a_result_is_printed_with_what_became_pending() {
@@ -49,23 +49,50 @@ fn tools_that_were_left_out_are_mentioned() {
 #[test]
 fn how_to_decide_about_what_is_left_is_told() {
     let folder = folder(&["a.jpeg"]);
-    let check = |options: &[&str], params: &str, expected: &str| {
-        let args = [&["run"], options, &["batch-rename", params]].concat();
-        let ran = airlock_in(folder.path(), &args).stdin(RENAME).run();
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, format!(
-            "\nnote: pending actions live in this process's memory only, and this one is gone now that it ends\n\
-             To preview again and apply at once (or discard, with `--discard REASON`):\n  \
-             airlock run batch-rename {expected} --apply 'the preview is right'\n"
-        ).as_str()));
+    let (here, store) = (folder.path().to_str().unwrap(), Store::new());
+    let path = store.path();
+    let path = path.to_str().unwrap();
+    let check = |options: &[&str], steps_: Value, expected: &str| {
+        let (puppet, params) = (guest("puppet"), steps(steps_));
+        let args = [&["run", &puppet, "puppet", &params], options].concat();
+        let ran = airlock_in(folder.path(), &args).run();
+        assert_eq!(
+            (ran.code, without_ids(&ran.stderr)),
+            (0, expected.to_owned())
+        );
     };
-    let quoted = format!("'{RENAME}'");
-    check(&[], RENAME, &quoted);
-    check(&["--workspace", "."], RENAME, &quoted);
-    // Standard input can't be read again.
+    let one = || json!([{"do": "push", "label": "One"}]);
+    let note = "\nnote: this action stays pending; to apply it later (or `discard` it):";
+    let resolve = "  airlock resolve apply --id ID --reason 'the preview is right'";
+    check(&[], one(), &format!("{note}\n{resolve}\n"));
     check(
-        &["--session", "s 1"],
-        "-",
-        &format!("{quoted} --session 's 1'"),
+        &["--workspace", here, "--session", "s 1"],
+        one(),
+        &format!("{note}\n{resolve}\n"),
+    );
+    check(
+        &["--store", path],
+        one(),
+        &format!("{note}\n{resolve} --store {path}\n"),
+    );
+    let two = || json!([{"do": "push", "label": "One"}, {"do": "push", "label": "Two"}]);
+    let note = "\nnote: these 2 actions stay pending; to list them, and to apply the topmost later (or `discard` it):";
+    check(
+        &[],
+        two(),
+        &format!("{note}\n  airlock pending\n{resolve}\n"),
+    );
+    check(
+        &["--workspace", here],
+        two(),
+        &format!("{note}\n  airlock pending --workspace {here}\n{resolve}\n"),
+    );
+    check(
+        &["--session", "s 2", "--store", path],
+        two(),
+        &format!(
+            "{note}\n  airlock pending --session 's 2' --store {path}\n{resolve} --store {path}\n"
+        ),
     );
 }
 
@@ -160,4 +187,58 @@ fn without_a_place_for_the_cache_it_works_all_the_same() {
     let ran = run(&[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(run(&["-v"]).stderr.contains("there is no compile cache"));
+}
+
+#[test]
+fn texts_of_guests_and_options_do_not_drive_the_terminal() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{202e}c";
+    let failed = json!([{"do": "failed", "message": evil}]);
+    let details = json!({ evil: evil }).to_string();
+    let push =
+        json!([{"do": "push", "label": evil, "source": evil, "apply": failed, "details": details}]);
+    let id = store.push(folder.path(), push);
+    let check = |args: &[&str]| {
+        let ran = store.airlock(folder.path(), args).run();
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            printed.contains(r"a\u{1b}]0;t\u{7}") || printed.contains(r"a\u001b]0;t\u0007"),
+            "{args:?}: {printed:?}"
+        );
+        let harmful = printed.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert_eq!(harmful, None, "{args:?}: {printed:?}");
+    };
+    check(&["resolve", "apply", "--reason", "x"]);
+    check(&["pending"]);
+    check(&["pending", "--session", evil]);
+    check(&["show", &id]);
+    check(&["show", evil]);
+    check(&["resolve", "apply", "--reason", "x", "--session", evil]);
+    assert_eq!(
+        store
+            .airlock(folder.path(), &["resolve", "discard", "--reason", evil])
+            .run()
+            .code,
+        0
+    );
+    check(&["log"]);
+    check(&["log", "--all"]);
+    check(&["show", &id]);
+}
+
+#[test]
+fn there_are_no_colours_in_a_pipe() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let id = store.push(folder.path(), json!([{"do": "push", "label": "One"}]));
+    for args in [&["pending"][..], &["show", &id], &["store", "stats"]] {
+        let plain = store.airlock(folder.path(), args).run().stdout;
+        let coloured = store
+            .airlock(folder.path(), &[args, &["--color", "always"]].concat())
+            .run()
+            .stdout;
+        assert!(
+            !plain.contains('\u{1b}') && coloured.contains('\u{1b}'),
+            "{args:?}"
+        );
+    }
 }

@@ -51,6 +51,7 @@ impl PendingActions for State {
             self.home.volatile.insert(action.id.clone());
         }
         let id = action.id.to_string();
+        self.log.pushed(&action);
         self.pushed.push(action);
         Ok(id)
     }

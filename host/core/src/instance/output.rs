@@ -12,7 +12,7 @@ use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
 use super::state::Home;
 use crate::event::{self, Event, EventSource, LogLevel, Observer};
-use crate::pending::SessionId;
+use crate::pending::{PendingAction, SessionId};
 
 /// How many bytes of standard error are kept for the message about a crash.
 const LAST_WORDS: usize = 2048;
@@ -86,6 +86,12 @@ impl GuestLog {
             progress,
             total,
         });
+    }
+
+    /// Not counted as a line: how many actions there may be has a limit of its own.
+    pub fn pushed(&self, action: &Arc<PendingAction>) {
+        let action = Arc::clone(action);
+        self.lock().emit(&Event::Pushed { action });
     }
 
     /// The last lines that the guest wrote to its standard error in this call, without surrounding space.

@@ -17,7 +17,7 @@ const MAX_TOOLS: usize = 1000;
 const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 /// The host's own tool, which a plugin can't define.
-const RESOLVE: &str = "resolve";
+pub(crate) const RESOLVE: &str = "resolve";
 
 /// One tool, as a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

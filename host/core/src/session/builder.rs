@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
+use super::standing::Standing;
+use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::error::Error;
@@ -15,6 +17,7 @@ use crate::limits::Limits;
 use crate::pending::SessionId;
 use crate::plugin::{Plugin, RejectedTool};
 use crate::policy::Policy;
+use crate::steering::ToolChoicePolicy;
 use crate::store::{MemoryStore, PendingStore};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 
@@ -28,6 +31,7 @@ pub struct SessionBuilder {
     observer: Option<Observer>,
     plugins: Vec<(Plugin, Policy)>,
     engine: Option<Engine>,
+    tool_choice: ToolChoicePolicy,
 }
 
 #[derive(Default)]
@@ -81,6 +85,12 @@ impl SessionBuilder {
     /// The engine for plugins that the store kept of earlier sessions. Default: the first plugin's.
     pub fn engine(mut self, engine: &Engine) -> Self {
         self.engine = Some(engine.clone());
+        self
+    }
+
+    /// When the model is made to decide about what is pending, see [`Session::next_turn`]. Default: after a turn that did not.
+    pub fn tool_choice(mut self, policy: ToolChoicePolicy) -> Self {
+        self.tool_choice = policy;
         self
     }
 
@@ -141,6 +151,8 @@ impl SessionBuilder {
                 observer: self.observer,
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
+                turns: Turns::new(self.tool_choice),
+                standing: Standing::default(),
             }),
         };
         let mut rejected = Vec::new();

@@ -18,13 +18,30 @@ pub(super) struct HeldLease<'a> {
     store: &'a Arc<dyn PendingStore>,
     /// Always there until it is handed back.
     lease: Option<Lease>,
+    /// How long it lasts without being renewed, and since when. Counted from before the store was asked, so that this host never
+    /// believes in it for longer than the store does.
+    lasts: Option<(Duration, Instant)>,
+}
+
+/// When a claim is asked for, where claims run out.
+pub(super) struct Asked(Option<(Duration, Instant)>);
+
+impl Asked {
+    pub fn now(store: &Arc<dyn PendingStore>) -> Self {
+        Self(
+            store
+                .lease_time()
+                .map(|lease_time| (lease_time, Instant::now())),
+        )
+    }
 }
 
 impl<'a> HeldLease<'a> {
-    pub fn new(store: &'a Arc<dyn PendingStore>, lease: Lease) -> Self {
+    pub fn new(store: &'a Arc<dyn PendingStore>, lease: Lease, asked: Asked) -> Self {
         Self {
             store,
             lease: Some(lease),
+            lasts: asked.0,
         }
     }
 
@@ -34,12 +51,11 @@ impl<'a> HeldLease<'a> {
     /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped in the middle then, since somebody else
     /// may do it now.
     pub async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
-        let Some(lease_time) = self.store.lease_time() else {
+        let Some((lease_time, began)) = self.lasts else {
             return Ok(work.await);
         };
         let mut work = pin!(work);
         // Most decisions are carried out at the first poll, and need no timers.
-        let began = Instant::now();
         let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         if let Poll::Ready(done) = first {
             return Ok(done);

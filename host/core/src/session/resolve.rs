@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::lease::HeldLease;
+use super::lease::{Asked, HeldLease};
 use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
@@ -63,11 +63,18 @@ impl Session {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
+        self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
-        let store = self.store().map_err(|_| Error::NothingPending)?;
+        let Ok(store) = self.store() else {
+            return self.ask_standing_handler(resolution, cancel).await;
+        };
+        let _resolving = self.inner.standing.resolving();
+        let asked = Asked::now(store);
         let claimed = match store.claim(self.id(), &resolution).await? {
             Claim::Claimed(claimed) => claimed,
-            Claim::NothingPending => return Err(Error::NothingPending),
+            Claim::NothingPending => {
+                return self.ask_standing_handler(resolution, cancel).await;
+            }
             Claim::Unknown(id) => return Err(Error::UnknownAction(id)),
             Claim::InProgress(id) => return Err(Error::ResolutionInProgress(id)),
             Claim::Resolved(id, decision) => return Err(Error::AlreadyResolved { id, decision }),
@@ -78,7 +85,7 @@ impl Session {
             attempt,
             lease,
         } = claimed;
-        let held = HeldLease::new(store, lease);
+        let held = HeldLease::new(store, lease, asked);
         let decision = resolution.decision;
         let (for_guest, extra) = for_guest(&action, guest_state, attempt, resolution);
         let carrying_out = CarryingOut {
@@ -98,7 +105,7 @@ impl Session {
             },
             Decision::Discard => held.during(carrying_out.reject()).await?,
         };
-        let outcome = returned.map(|returned| outcome(decision, extra, for_guest, returned));
+        let outcome = returned.map(|returned| outcome(decision, extra, for_guest.into(), returned));
         held.complete(decision, &outcome).await?;
         if !action.durable
             && let Some(slot) = self.read_bindings(|bindings| bindings.slot(action.plugin))
@@ -197,17 +204,34 @@ impl CarryingOut<'_> {
 }
 
 /// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else is a failed apply.
-fn apply_error(error: Error) -> Error {
+pub(super) fn apply_error(error: Error) -> Error {
     match error {
         Error::Tool { .. } | Error::Cancelled => error,
         other => Error::ApplyFailed(Box::new(other)),
     }
 }
 
-fn outcome(
+/// What an outcome repeats of what was decided about.
+pub(super) struct Told {
+    pub label: String,
+    pub source_tool_name: Option<String>,
+    pub reason: String,
+}
+
+impl From<ResolverResolution> for Told {
+    fn from(told: ResolverResolution) -> Self {
+        Self {
+            label: told.label,
+            source_tool_name: Some(told.source_tool_name),
+            reason: told.reason,
+        }
+    }
+}
+
+pub(super) fn outcome(
     decision: Decision,
     extra: Option<Map<String, Value>>,
-    told: ResolverResolution,
+    told: Told,
     returned: Option<ToolResult>,
 ) -> ResolutionOutcome {
     let (content, source_result_details) = match returned {
@@ -223,7 +247,7 @@ fn outcome(
             action: decision,
             reason: told.reason,
             extra,
-            source_tool_name: Some(told.source_tool_name),
+            source_tool_name: told.source_tool_name,
             label: Some(told.label),
             source_result_details,
         },

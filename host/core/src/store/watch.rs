@@ -43,6 +43,11 @@ impl Watchers {
         self.inner.count.load(Ordering::SeqCst) > 0
     }
 
+    /// Whether anybody waits for this session.
+    pub fn watches(&self, session: &SessionId) -> bool {
+        self.lock().contains_key(session)
+    }
+
     /// The session's stack has changed.
     pub fn notify(&self, session: &SessionId) {
         if self.any()

@@ -1,5 +1,6 @@
 //! What went wrong with the file, in the words of a store.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
@@ -110,10 +111,12 @@ fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'stati
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             (BackendErrorKind::Busy, "is kept locked by another process")
         }
-        ErrorCode::CannotOpen if !path.exists() => (BackendErrorKind::Missing, "is not there"),
-        ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-            (BackendErrorKind::Denied, "can't be opened")
-        }
+        // SQLite doesn't tell why; who asks the system to open the file for writing hears it.
+        ErrorCode::CannotOpen => match OpenOptions::new().append(true).open(path) {
+            Err(error) => of_io(&error),
+            Ok(_) => (BackendErrorKind::Denied, "can't be opened"),
+        },
+        ErrorCode::PermissionDenied => (BackendErrorKind::Denied, "can't be opened"),
         _ => (BackendErrorKind::Other, "failed"),
     }
 }

@@ -236,8 +236,10 @@ mod tests {
     /// Keeps the thread busy until told, so that what is written meanwhile goes into one commit.
     fn hold(writer: &Writer) -> std::sync::mpsc::Sender<()> {
         let (release, held) = mpsc::channel();
+        // Where it came into one commit with what follows, it may be run a second time.
+        let mut held = Some(held);
         writer.write_later(move |_| {
-            let _ = held.recv();
+            let _ = held.take().map(|held| held.recv());
             Ok(())
         });
         release

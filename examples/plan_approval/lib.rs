@@ -1,0 +1,1 @@
+//! The package holds the example `plan_approval`, and nothing else.

@@ -1,0 +1,122 @@
+//! The commands about pending actions, and about those that were.
+
+use airlock_host::Decision;
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+
+use super::examples::{
+    EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
+};
+use super::{CallArgs, SessionArgs, StoreArgs};
+
+/// List the actions that wait for a decision, the topmost first
+#[derive(Debug, Args)]
+#[command(after_help = PENDING_EXAMPLES)]
+pub struct PendingArgs {
+    #[command(flatten)]
+    pub session: SessionArgs,
+
+    /// Those of all sessions
+    #[arg(long, conflicts_with_all = ["session", "workspace"])]
+    pub all: bool,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show all that is known about an action, pending or resolved
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXAMPLES)]
+pub struct ShowArgs {
+    /// The action's id, of whichever session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub id: String,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Action {
+    /// Let it happen
+    Apply,
+    /// Drop it
+    Discard,
+}
+
+impl From<Action> for Decision {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Apply => Decision::Apply,
+            Action::Discard => Decision::Discard,
+        }
+    }
+}
+
+/// Apply or discard a pending action, with the plugin and in the workspace that it was previewed with
+#[derive(Debug, Args)]
+#[command(
+    after_help = RESOLVE_EXAMPLES,
+    after_long_help = format!("{RESOLVE_EXAMPLES}\n\n{EXIT_CODES}")
+)]
+pub struct ResolveArgs {
+    /// The decision
+    pub action: Action,
+
+    /// Why; it is told to the tool and kept in the log
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+
+    /// The action, of whichever session [default: the session's topmost]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub id: Option<String>,
+
+    /// An object for the tool: JSON, `@FILE`, or `-` for standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub extra: Option<String>,
+
+    #[command(flatten)]
+    pub session: SessionArgs,
+
+    #[command(flatten)]
+    pub call: CallArgs,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show what was decided: about what, by whom, when and why
+#[derive(Debug, Args)]
+#[command(after_help = LOG_EXAMPLES)]
+pub struct LogArgs {
+    #[command(flatten)]
+    pub session: SessionArgs,
+
+    /// The decisions of all sessions
+    #[arg(long, conflicts_with_all = ["session", "workspace"])]
+    pub all: bool,
+
+    /// At most so many, the last ones first
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

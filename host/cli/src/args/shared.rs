@@ -1,0 +1,64 @@
+//! Options that several commands have.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use airlock_host::Limits;
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueHint};
+
+use super::values::seconds;
+
+/// Which store.
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// Where pending actions are kept: a file, or postgres://USER@HOST/DATABASE [default: AIRLOCK_STORE, or airlock/pending.db in
+    /// the user's state folder]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
+    pub store: Option<OsString>,
+}
+
+/// Which session.
+#[derive(Debug, Args)]
+pub struct SessionArgs {
+    /// The workspace: the directory that the tool may read, and change when applied [default: .]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub workspace: Option<PathBuf>,
+
+    /// The session's name [default: made from the workspace's path]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+}
+
+impl SessionArgs {
+    /// The workspace that was named, or the current directory.
+    pub fn workspace(&self) -> &Path {
+        self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
+/// What a guest may use up.
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    /// The most that a call may take [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// The most memory that the tool may use [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_memory: Option<u32>,
+}
+
+impl CallArgs {
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        if let Some(timeout) = self.timeout {
+            limits.call_time = timeout;
+        }
+        if let Some(mib) = self.max_memory {
+            limits.memory = (mib as usize) << 20;
+        }
+        limits
+    }
+}

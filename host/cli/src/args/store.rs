@@ -1,0 +1,128 @@
+//! `airlock store …`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::StoreArgs;
+use super::examples::{
+    BACKUP_EXAMPLES, CHECK_EXAMPLES, PRUNE_EXAMPLES, RESTORE_EXAMPLES, RETENTION_EXAMPLES,
+    STATS_EXAMPLES,
+};
+use super::values::{age, retention};
+
+pub use super::values::Retention;
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
+    Check(CheckArgs),
+    Stats(StatsArgs),
+    Prune(PruneArgs),
+    Retention(RetentionArgs),
+}
+
+impl StoreCommand {
+    pub fn json(&self) -> bool {
+        match self {
+            StoreCommand::Backup(args) => args.json,
+            StoreCommand::Restore(args) => args.json,
+            StoreCommand::Check(args) => args.json,
+            StoreCommand::Stats(args) => args.json,
+            StoreCommand::Prune(args) => args.json,
+            StoreCommand::Retention(args) => args.json,
+        }
+    }
+}
+
+/// Copy the store into a file, while others go on using it
+///
+/// In the copy, all pending actions are marked as interrupted: they may be resolved after the copy was made.
+#[derive(Debug, Args)]
+#[command(after_help = BACKUP_EXAMPLES)]
+pub struct BackupArgs {
+    /// The file to be made; one that is there is not overwritten
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Make the store from a backup, where there is none
+#[derive(Debug, Args)]
+#[command(after_help = RESTORE_EXAMPLES)]
+pub struct RestoreArgs {
+    /// What `airlock store backup` made
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Read the whole store, and list what is not as it should be
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show how much the store keeps
+#[derive(Debug, Args)]
+#[command(after_help = STATS_EXAMPLES)]
+pub struct StatsArgs {
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Forget old decisions, and plugins that nothing pending needs
+#[derive(Debug, Args)]
+#[command(after_help = PRUNE_EXAMPLES)]
+pub struct PruneArgs {
+    /// Forget decisions of at least this age, such as 12h, 30d or 4w [default: the store's retention]
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub older_than: Option<Duration>,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show or set how long decisions are kept
+#[derive(Debug, Args)]
+#[command(after_help = RETENTION_EXAMPLES)]
+pub struct RetentionArgs {
+    /// `forever`, or an age such as 12h, 30d or 4w
+    #[arg(value_name = "AGE", value_parser = retention)]
+    pub retention: Option<Retention>,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,115 @@
+//! Values of options, read from text.
+
+use std::time::Duration;
+
+/// How long decisions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retention {
+    Forever,
+    For(Duration),
+}
+
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = text
+        .parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    match duration {
+        Some(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("expected a number of seconds above 0, such as 90 or 0.5".to_owned()),
+    }
+}
+
+/// A whole number and its unit.
+pub fn age(text: &str) -> Result<Duration, String> {
+    parse_age(text)
+        .ok_or_else(|| "expected a number and s, m, h, d or w, such as 12h or 30d".to_owned())
+}
+
+pub fn retention(text: &str) -> Result<Retention, String> {
+    match text {
+        "forever" => Ok(Retention::Forever),
+        age => parse_age(age).map(Retention::For).ok_or_else(|| {
+            "expected `forever`, or a number and s, m, h, d or w, such as 12h or 30d".to_owned()
+        }),
+    }
+}
+
+/// The longest that is taken: a hundred years, which every store and calendar can count with.
+const LONGEST: u64 = 100 * 365 * 24 * 3600;
+
+fn parse_age(text: &str) -> Option<Duration> {
+    let unit = text.chars().next_back()?;
+    let seconds: u64 = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 24 * 3600,
+        'w' => 7 * 24 * 3600,
+        _ => return None,
+    };
+    let number = &text[..text.len() - unit.len_utf8()];
+    // A sign would be read too.
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let seconds = number.parse::<u64>().ok()?.checked_mul(seconds)?;
+    (seconds <= LONGEST).then(|| Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_positive_number_of_seconds() {
+        let check = |text, expected: Option<f64>| {
+            assert_eq!(
+                seconds(text).ok(),
+                expected.map(Duration::from_secs_f64),
+                "{text}"
+            );
+        };
+        check("90", Some(90.0));
+        check("0.5", Some(0.5));
+        check("0", None);
+        check("-1", None);
+        check("NaN", None);
+        check("inf", None);
+        check("1e300", None);
+        check("soon", None);
+    }
+
+    #[test]
+    fn an_age_is_a_number_and_its_unit() {
+        let check = |text, expected: Option<u64>| {
+            assert_eq!(age(text).ok(), expected.map(Duration::from_secs), "{text}");
+        };
+        check("45s", Some(45));
+        check("90m", Some(90 * 60));
+        check("12h", Some(12 * 3600));
+        check("30d", Some(30 * 86400));
+        check("2w", Some(14 * 86400));
+        check("0s", Some(0));
+        check("", None);
+        check("d", None);
+        check("30", None);
+        check("+3d", None);
+        check("-3d", None);
+        check("1.5h", None);
+        check("3 d", None);
+        check("3é", None);
+        check("forever", None);
+        check("40000d", None);
+        check("99999999999999999999w", None);
+        check("9999999999999999999w", None);
+    }
+
+    #[test]
+    fn a_retention_is_an_age_or_forever() {
+        let check = |text, expected| assert_eq!(retention(text).ok(), expected, "{text}");
+        check("forever", Some(Retention::Forever));
+        check("1d", Some(Retention::For(Duration::from_secs(86400))));
+        check("never", None);
+    }
+}

@@ -1,0 +1,103 @@
+//! What a store keeps of an action, as an object for programs.
+
+use airlock_host::{ActionId, ActionRecord, ActionState, Decision, Policy, SessionId};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::time;
+
+/// An action in a list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry<'a> {
+    id: &'a ActionId,
+    label: &'a str,
+    source_tool_name: &'a str,
+    details: &'a Option<Value>,
+    durable: bool,
+    session: &'a SessionId,
+    pushed_at: Option<String>,
+    attempts: u32,
+    state: ActionState,
+}
+
+/// All that is known of an action.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    last_error: &'a Option<String>,
+    workspace: Option<String>,
+    plugin: String,
+    grants: &'a Policy,
+    has_reject: bool,
+    lease: Option<Lease<'a>>,
+    resolved: Option<Resolved<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lease<'a> {
+    holder: &'a str,
+    since: Option<String>,
+    decision: Decision,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resolved<'a> {
+    decision: Decision,
+    at: Option<String>,
+    decided_by: &'a Option<String>,
+    reason: &'a str,
+    extra: &'a Option<Map<String, Value>>,
+    /// The SHA-256 of the result as JSON.
+    result: Option<String>,
+    error: &'a Option<String>,
+}
+
+impl<'a> Entry<'a> {
+    pub fn new(record: &'a ActionRecord) -> Self {
+        let action = &record.action;
+        Self {
+            id: &action.id,
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            details: &action.details,
+            durable: action.durable,
+            session: &record.session,
+            pushed_at: time::utc(action.pushed_at),
+            attempts: record.attempts,
+            state: record.state,
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    pub fn new(record: &'a ActionRecord) -> Self {
+        let action = &record.action;
+        let workspace = action.workspace.as_deref();
+        Self {
+            entry: Entry::new(record),
+            last_error: &record.last_error,
+            workspace: workspace.map(|path| path.to_string_lossy().into_owned()),
+            plugin: action.plugin.to_string(),
+            grants: &action.grants,
+            has_reject: action.has_reject,
+            lease: record.lease.as_ref().map(|lease| Lease {
+                holder: &lease.holder,
+                since: time::utc(lease.since),
+                decision: lease.decision,
+            }),
+            resolved: record.resolved.as_ref().map(|resolved| Resolved {
+                decision: resolved.decision,
+                at: time::utc(resolved.at),
+                decided_by: &resolved.decided_by,
+                reason: &resolved.reason,
+                extra: &resolved.extra,
+                result: resolved.result.map(|digest| digest.to_string()),
+                error: &resolved.error,
+            }),
+        }
+    }
+}

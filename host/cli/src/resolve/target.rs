@@ -1,0 +1,163 @@
+//! The action that a decision is about, and where it was previewed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use airlock_host::{
+    APPLY_INTERRUPTED, ActionRecord, ActionState, Decision, Error, PendingAction, SessionId,
+    StackedAction,
+};
+
+use crate::args::ResolveArgs;
+use crate::failure::{Exit, Failure};
+use crate::session;
+use crate::show;
+use crate::store::Store;
+
+pub struct Target {
+    pub session: SessionId,
+    pub action: Arc<PendingAction>,
+}
+
+impl Target {
+    /// The named action, wherever it is, or the session's topmost one. From here on it is known by its id: what somebody
+    /// pushes meanwhile is not what was meant.
+    pub async fn find(args: &ResolveArgs, store: &Store) -> Result<Self, Failure> {
+        let decision = Decision::from(args.action);
+        let (target, state) = match &args.id {
+            Some(id) => named(args, store, id).await?,
+            None => topmost(args, store, decision).await?,
+        };
+        target.check_workspace(args)?;
+        if decision == Decision::Apply && !target.action.durable {
+            return Err(target.volatile(state, store));
+        }
+        Ok(target)
+    }
+
+    /// The workspace to open the session in. One that is gone keeps nobody from discarding.
+    pub fn workspace_to_open(&self, decision: Decision) -> Option<Arc<Path>> {
+        let workspace = self.action.workspace.clone()?;
+        (decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
+    }
+
+    /// What was named must be what was previewed.
+    fn check_workspace(&self, args: &ResolveArgs) -> Result<(), Failure> {
+        let Some(named) = &args.session.workspace else {
+            return Ok(());
+        };
+        let path = named.canonicalize().or_else(|_| std::path::absolute(named));
+        let path = path.as_deref().unwrap_or(named);
+        if self.action.workspace.as_deref() == Some(path) {
+            return Ok(());
+        }
+        let error = Error::OtherWorkspace {
+            previewed: self.action.workspace.clone(),
+            session: Some(path.into()),
+        };
+        Err(Failure::from(error).with_hint("without `--workspace`, the action's own is used"))
+    }
+
+    /// Refused before it counts as an attempt, which could not succeed.
+    fn volatile(&self, state: ActionState, store: &Store) -> Failure {
+        let place = match state {
+            ActionState::Lost => "a process that has ended",
+            _ => "the process that previewed it",
+        };
+        let message = format!(
+            "pending action {} can't be applied here: its preview is in the memory of {place} only",
+            self.action.id
+        );
+        let discard = [
+            "resolve",
+            "discard",
+            "--id",
+            self.action.id.as_str(),
+            "--reason",
+            "its preview is gone",
+        ];
+        let hint = format!("preview again, and `{}`", store.command(&discard));
+        Failure::new(Exit::Failed, "volatile", message).with_hint(hint)
+    }
+}
+
+async fn named(
+    args: &ResolveArgs,
+    store: &Store,
+    id: &str,
+) -> Result<(Target, ActionState), Failure> {
+    let record = show::find(store, id).await?;
+    if let Some(named) = &args.session.session
+        && *named != *record.session.as_str()
+    {
+        let hint = format!("it is in the session {}", record.session);
+        return Err(Failure::from(Error::UnknownAction(record.action.id)).with_hint(hint));
+    }
+    let state = record.state;
+    if let (ActionState::Applied | ActionState::Discarded, Some(resolved)) =
+        (state, &record.resolved)
+    {
+        let (id, decision) = (record.action.id.clone(), resolved.decision);
+        let show = store.command(&["show", id.as_str()]);
+        return Err(Failure::from(Error::AlreadyResolved { id, decision })
+            .with_hint(format!("`{show}` tells by whom, and why")));
+    }
+    Ok((Target::from(record), state))
+}
+
+async fn topmost(
+    args: &ResolveArgs,
+    store: &Store,
+    decision: Decision,
+) -> Result<(Target, ActionState), Failure> {
+    let session = session::id(&args.session);
+    let Some(top) = store.pending().peek(&session).await? else {
+        return Err(nothing(&session, store).await);
+    };
+    if decision == Decision::Apply && top.state == ActionState::Interrupted {
+        return Err(interrupted(&top, store));
+    }
+    let StackedAction { action, state, .. } = top;
+    Ok((Target { session, action }, state))
+}
+
+async fn nothing(session: &SessionId, store: &Store) -> Failure {
+    let failure = Failure::from(Error::NothingPending);
+    let open = store.durable().open_actions(Some(session)).await;
+    match open.as_deref() {
+        Ok([resolving, ..]) => failure.with_hint(format!(
+            "somebody else is resolving {} right now",
+            resolving.action.id
+        )),
+        _ => {
+            let all = store.command(&["pending", "--all"]);
+            failure.with_hint(format!(
+                "this is about the session {session}; `{all}` lists those of all"
+            ))
+        }
+    }
+}
+
+/// Applying twice what may have taken effect once is for somebody to decide who knows that it would be.
+fn interrupted(top: &StackedAction, store: &Store) -> Failure {
+    let id = top.action.id.as_str();
+    let why = top.last_error.as_deref().unwrap_or(APPLY_INTERRUPTED);
+    let message = format!(
+        "the topmost action ({}) is interrupted: {why}",
+        top.action.label
+    );
+    let show = store.command(&["show", id]);
+    let hint = format!(
+        "`{show}` tells what it is; with `--id {id}` it is applied all the same, and `resolve discard` drops it"
+    );
+    Failure::new(Exit::Failed, "interrupted", message).with_hint(hint)
+}
+
+impl From<ActionRecord> for Target {
+    fn from(record: ActionRecord) -> Self {
+        Self {
+            session: record.session,
+            action: Arc::new(record.action),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What stays pending when the command ends, and how to decide later.
+
+use std::sync::Arc;
+
+use airlock_host::{PendingAction, StackedAction};
+
+use crate::args::RunArgs;
+use crate::output::on_stderr;
+use crate::session;
+use crate::store::Store;
+use crate::style::{BOLD, NOTE, paint};
+
+/// Those of the pushed actions that are pending, in their order.
+pub fn of(pushed: &[Arc<PendingAction>], pending: &[StackedAction]) -> Vec<Arc<PendingAction>> {
+    let is_pending = |action: &PendingAction| {
+        let mut pending = pending.iter();
+        pending.any(|pending| pending.action.id == action.id)
+    };
+    let pushed = pushed.iter().filter(|action| is_pending(action));
+    pushed.cloned().collect()
+}
+
+/// Says which commands list and resolve them.
+pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
+    let Some(top) = left.first() else {
+        return;
+    };
+    let words = session::words(&args.session);
+    let list = ["pending"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    let list = store.command(&list.collect::<Vec<_>>());
+    let apply = store.command(&[
+        "resolve",
+        "apply",
+        "--id",
+        top.id.as_str(),
+        "--reason",
+        "the preview is right",
+    ]);
+    let (what, commands) = match left.len() {
+        1 => (
+            "this action stays pending; to apply it later (or `discard` it)".to_owned(),
+            vec![apply],
+        ),
+        count => (
+            format!(
+                "these {count} actions stay pending; to list them, and to apply the topmost later (or `discard` it)"
+            ),
+            vec![list, apply],
+        ),
+    };
+    on_stderr(format_args!("\n{} {what}:", paint(NOTE, "note:")));
+    for command in commands {
+        on_stderr(format_args!("  {}", paint(BOLD, command)));
+    }
+}

@@ -1,0 +1,43 @@
+//! Which session a command line means.
+
+use std::path::{Path, absolute};
+
+use airlock_host::SessionId;
+
+use crate::args::SessionArgs;
+use crate::sanitize;
+
+/// The one that was named, or the workspace's.
+pub fn id(args: &SessionArgs) -> SessionId {
+    match &args.session {
+        Some(name) => SessionId::from(name.as_str()),
+        None => of_workspace(args.workspace()),
+    }
+}
+
+/// The same for every command in a workspace, however its path is written.
+fn of_workspace(workspace: &Path) -> SessionId {
+    // One that is gone may still have actions, under the path that it had.
+    let path = workspace.canonicalize().or_else(|_| absolute(workspace));
+    let path = path.as_deref().unwrap_or(workspace);
+    let name = format!("workspace:{}", sanitize::line(&path.to_string_lossy()));
+    SessionId::from(name)
+}
+
+/// The options with which another command means the same session, in the same directory.
+pub fn words(args: &SessionArgs) -> Vec<String> {
+    let workspace = args.workspace().to_string_lossy().into_owned();
+    match &args.session {
+        Some(name) => vec!["--session".to_owned(), name.clone()],
+        None if workspace == "." => Vec::new(),
+        None => vec!["--workspace".to_owned(), workspace],
+    }
+}
+
+/// The same, where the session may have been found by an action of its.
+pub fn words_for(args: &SessionArgs, session: &SessionId) -> Vec<String> {
+    match id(args) == *session {
+        true => words(args),
+        false => vec!["--session".to_owned(), session.to_string()],
+    }
+}

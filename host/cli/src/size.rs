@@ -1,0 +1,37 @@
+//! Numbers of bytes.
+
+const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/// For people: two digits where the number is small.
+pub fn human(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let mut size = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    match size < 10.0 {
+        true => format!("{size:.1} {}", UNITS[unit]),
+        false => format!("{size:.0} {}", UNITS[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_their_unit() {
+        let check = |bytes, expected| assert_eq!(human(bytes), expected);
+        check(0, "0 bytes");
+        check(1023, "1023 bytes");
+        check(1024, "1.0 KiB");
+        check(1536, "1.5 KiB");
+        check(100 << 10, "100 KiB");
+        check(3 << 20, "3.0 MiB");
+        check(u64::MAX, "16384 PiB");
+    }
+}

@@ -1,0 +1,118 @@
+//! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for that.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::args::{BackupArgs, RestoreArgs};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::sanitize;
+use crate::shell;
+use crate::size;
+use crate::store::{Choice, Location, WhenMissing, file};
+
+pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure> {
+    let choice = Choice::of(&args.store)?;
+    let path = match &choice.location {
+        Location::File(path) => path,
+        server @ Location::Postgres(_) => {
+            let (to, address) = (args.file.to_string_lossy(), server.shown());
+            let words = ["pg_dump", "--format=custom", "--file", &to, &address];
+            return Err(not_ours("backed up", &words));
+        }
+    };
+    if args.file.symlink_metadata().is_ok() {
+        let message = format!(
+            "{} is there already, and a backup overwrites nothing",
+            shown(&args.file)
+        );
+        return Err(
+            Failure::new(Exit::Failed, "file-exists", message).with_hint("name another file")
+        );
+    }
+    file::backup(path, choice.makes(WhenMissing::Refuse), &args.file).await?;
+    let bytes = size_of(&args.file);
+    out.line(format_args!(
+        "Backed up to {}: {}.",
+        shown(&args.file),
+        size::human(bytes)
+    ));
+    out.json(&json!({"backup": args.file.to_string_lossy(), "bytes": bytes}));
+    Ok(Exit::Done)
+}
+
+pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failure> {
+    let choice = Choice::of(&args.store)?;
+    let path = match &choice.location {
+        Location::File(path) => path,
+        server @ Location::Postgres(_) => {
+            let (from, address) = (args.file.to_string_lossy(), server.shown());
+            let words = [
+                "pg_restore",
+                "--clean",
+                "--if-exists",
+                "--dbname",
+                &address,
+                &from,
+            ];
+            return Err(not_ours("restored", &words));
+        }
+    };
+    refuse_store_at(path)?;
+    file::restore(&args.file, path).await?;
+    let list = choice.command(&["pending", "--all"]);
+    out.line(format_args!(
+        "Restored {} from {}.",
+        shown(path),
+        shown(&args.file)
+    ));
+    out.line(format_args!(
+        "What was pending may have been resolved since that backup was made, so it counts as interrupted: `{list}`"
+    ));
+    out.json(&json!({"restored": path.to_string_lossy(), "from": args.file.to_string_lossy()}));
+    Ok(Exit::Done)
+}
+
+/// What SQLite left beside a store that was removed would be taken for the restored one's.
+fn refuse_store_at(path: &Path) -> Result<(), Failure> {
+    let beside = |end: &str| {
+        let mut path = path.as_os_str().to_owned();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    let files = ["", "-wal", "-shm"].map(beside);
+    let there: Vec<_> = files
+        .iter()
+        .filter(|file| file.symlink_metadata().is_ok())
+        .collect();
+    let Some(first) = there.first() else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} is there already, and a restore overwrites nothing",
+        shown(first)
+    );
+    let names: Vec<_> = there.iter().map(|file| file.to_string_lossy()).collect();
+    let names = shell::join(names.iter().map(|name| &**name));
+    let hint = format!(
+        "when no airlock is running, move it away, for example with `mv {names} SOMEWHERE/`"
+    );
+    Err(Failure::new(Exit::Failed, "file-exists", message).with_hint(hint))
+}
+
+fn shown(path: &Path) -> String {
+    sanitize::line(&path.to_string_lossy()).into_owned()
+}
+
+fn size_of(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+fn not_ours(done: &str, words: &[&str]) -> Failure {
+    let command = shell::join(words.iter().copied());
+    Failure::usage(format!(
+        "a store on PostgreSQL is {done} by PostgreSQL's own tools"
+    ))
+    .with_hint(format!("`{command}`"))
+}

@@ -1,0 +1,108 @@
+//! Moments, for people and for programs.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// In the user's time zone, to the second: `2026-11-22 09:15:00 +01:00`.
+pub fn local(time: SystemTime) -> String {
+    match Timestamp::try_from(time) {
+        Ok(time) => {
+            let local = time.to_zoned(TimeZone::system());
+            local.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+        }
+        Err(_) => "at an unknown time".to_owned(),
+    }
+}
+
+/// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.
+pub fn utc(time: SystemTime) -> Option<String> {
+    let time = Timestamp::try_from(time).ok()?;
+    Some(format!("{time:.3}"))
+}
+
+/// How long ago it was.
+pub fn ago(time: SystemTime) -> String {
+    match SystemTime::now().duration_since(time) {
+        Ok(age) if age < Duration::from_secs(1) => "just now".to_owned(),
+        Ok(age) => format!("{} ago", length(age)),
+        // A clock was set back, or is another machine's.
+        Err(_) => "just now".to_owned(),
+    }
+}
+
+const UNITS: [(u64, &str); 5] = [
+    (7 * 24 * 3600, "week"),
+    (24 * 3600, "day"),
+    (3600, "hour"),
+    (60, "minute"),
+    (1, "second"),
+];
+
+/// In the largest unit of which there is one at least.
+pub fn length(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let unit = UNITS.iter().find(|(size, _)| seconds >= *size);
+    let (size, unit) = unit.unwrap_or(&(1, "second"));
+    match seconds / size {
+        1 => format!("1 {unit}"),
+        count => format!("{count} {unit}s"),
+    }
+}
+
+/// As an option takes it: `30d`. Exact, and in the largest unit that is.
+pub fn option(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let exact = UNITS
+        .iter()
+        .find(|(size, _)| seconds >= *size && seconds.is_multiple_of(*size));
+    let (size, unit) = exact.unwrap_or(&(1, "second"));
+    format!("{}{}", seconds / size, &unit[..1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_told_in_its_largest_unit() {
+        let check = |seconds, expected: &str, as_option: &str| {
+            let duration = Duration::from_secs(seconds);
+            assert_eq!(
+                (length(duration), option(duration)),
+                (expected.into(), as_option.into())
+            );
+        };
+        check(0, "0 seconds", "0s");
+        check(1, "1 second", "1s");
+        check(59, "59 seconds", "59s");
+        check(60, "1 minute", "1m");
+        check(3599, "59 minutes", "3599s");
+        check(2 * 3600, "2 hours", "2h");
+        check(30 * 86400, "4 weeks", "30d");
+        check(14 * 86400, "2 weeks", "2w");
+    }
+
+    #[test]
+    fn programs_get_utc_to_the_millisecond() {
+        let check = |milliseconds, expected: &str| {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
+            assert_eq!(utc(time).as_deref(), Some(expected));
+        };
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(1_795_311_296_789, "2026-11-22T01:34:56.789Z");
+    }
+
+    #[test]
+    fn the_future_is_not_an_age() {
+        assert_eq!(
+            ago(SystemTime::now() + Duration::from_secs(3600)),
+            "just now"
+        );
+        assert_eq!(
+            ago(SystemTime::now() - Duration::from_secs(200)),
+            "3 minutes ago"
+        );
+    }
+}

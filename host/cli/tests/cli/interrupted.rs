@@ -1,0 +1,209 @@
+//! Processes that are killed in the middle, and processes that want the same.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::airlock::{Store, command, folder, guest, steps};
+
+/// Kills the program as soon as its guest has logged `half way`.
+fn kill_half_way(mut command: Command) {
+    let mut child = command
+        .arg("-v")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = stderr.lines().map(Result::unwrap);
+    assert!(
+        lines.any(|line| line.contains("half way")),
+        "it never came there"
+    );
+    // SIGKILL: the program can't clean up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Writes a file, and then has to be waited for.
+fn slow_apply() -> Value {
+    json!([{"do": "push", "label": "Slow", "quiet": true, "apply": [
+        {"do": "fs", "op": "append", "path": "/workspace/written", "text": "x"},
+        {"do": "log", "message": "half way"},
+        {"do": "block", "ms": 5000},
+        {"do": "resolution"},
+    ]}])
+}
+
+fn with_store(store: &Store, folder: &Path, args: &[&str]) -> Command {
+    let mut command = command(folder);
+    command.env("AIRLOCK_STORE", store.path()).args(args);
+    command
+}
+
+#[test]
+fn an_apply_that_was_killed_is_interrupted_and_applied_again_only_by_its_id() {
+    let (store, folder) = (Store::new(), folder(&["written"]));
+    let (puppet, params) = (guest("puppet"), steps(slow_apply()));
+    let args = ["run", &puppet, "puppet", &params, "--apply", "yes"];
+    kill_half_way(with_store(&store, folder.path(), &args));
+
+    let pending = store.json(folder.path(), &["pending"]);
+    let entry = &pending["pending"][0];
+    assert_eq!(
+        (&entry["state"], &entry["attempts"]),
+        (&json!("interrupted"), &json!(1))
+    );
+    let text = store.airlock(folder.path(), &["pending"]).run().stdout;
+    assert!(
+        text.contains("\n  interrupted in attempt 1: an apply was begun"),
+        "{text}"
+    );
+    let id = entry["id"].as_str().unwrap();
+    let shown = store.airlock(folder.path(), &["show", id]).run().stdout;
+    assert!(
+        shown.contains("state      interrupted in attempt 1"),
+        "{shown}"
+    );
+
+    let resolve = |options: &[&str]| {
+        let args = [
+            &["resolve", "apply", "--reason", "again", "--json"],
+            options,
+        ]
+        .concat();
+        store.airlock(folder.path(), &args).run()
+    };
+    let refused = resolve(&[]);
+    let (kind, message, hint) = refused.error();
+    assert_eq!((refused.code, kind.as_str()), (1, "interrupted"));
+    assert!(message.contains("may have taken effect"), "{message}");
+    assert!(
+        hint.contains(&format!("`airlock show {id}`")) && hint.contains(&format!("`--id {id}`")),
+        "{hint}"
+    );
+    let written = || fs::read_to_string(folder.path().join("written")).unwrap();
+    assert_eq!(written(), "writtenx");
+
+    let ran = resolve(&["--id", id]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let told = ran.json()["content"].to_string();
+    assert!(told.contains(r#"\"attempt\":2"#), "{told}");
+    assert_eq!(written(), "writtenxx");
+}
+
+#[test]
+fn an_interrupted_action_is_discarded_without_more_ado() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    store.push(folder.path(), slow_apply());
+    kill_half_way(with_store(
+        &store,
+        folder.path(),
+        &["resolve", "apply", "--reason", "yes"],
+    ));
+    let ran = store.json(
+        folder.path(),
+        &["resolve", "discard", "--reason", "done by hand"],
+    );
+    assert_eq!(ran["details"]["label"], "Slow");
+    assert_eq!(
+        store.json(folder.path(), &["pending"]),
+        json!({"pending": []})
+    );
+}
+
+#[test]
+fn of_two_processes_one_resolves_an_action() {
+    for options in [true, false] {
+        let (store, folder) = (Store::new(), folder(&["written"]));
+        let id = store.push(
+            folder.path(),
+            json!([{"do": "push", "label": "One", "apply": [
+                {"do": "fs", "op": "append", "path": "/workspace/written", "text": "x"},
+            ]}]),
+        );
+        let mut args = vec!["resolve", "apply", "--reason", "mine", "--json"];
+        if options {
+            args.extend(["--id", &id]);
+        }
+        let children: Vec<_> = (0..4)
+            .map(|_| {
+                let mut command = with_store(&store, folder.path(), &args);
+                command.stdout(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        let mut won = 0;
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+            match output.status.code() {
+                Some(0) => won += 1,
+                Some(1) => {
+                    let kind = object["error"]["kind"].as_str().unwrap();
+                    let expected = [
+                        "already-resolved",
+                        "resolution-in-progress",
+                        "nothing-pending",
+                    ];
+                    assert!(expected.contains(&kind), "{object}");
+                }
+                other => panic!("{other:?}: {object}"),
+            }
+        }
+        let written = fs::read_to_string(folder.path().join("written")).unwrap();
+        assert_eq!((won, written.as_str()), (1, "writtenx"));
+    }
+}
+
+#[test]
+fn an_action_that_is_being_resolved_is_listed_as_such() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let id = store.push(folder.path(), slow_apply());
+    let mut command = with_store(
+        &store,
+        folder.path(),
+        &["resolve", "apply", "--reason", "yes", "-v"],
+    );
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("half way")));
+
+    let shown = store.json(folder.path(), &["show", &id]);
+    assert_eq!(
+        (&shown["state"], &shown["lease"]["decision"]),
+        (&json!("resolving"), &json!("apply"))
+    );
+    let text = store.airlock(folder.path(), &["pending"]).run().stdout;
+    assert!(text.contains("\n  resolving: being applied by "), "{text}");
+    let ran = store
+        .airlock(
+            folder.path(),
+            &["resolve", "apply", "--reason", "me too", "--json"],
+        )
+        .run();
+    let (kind, _, hint) = ran.error();
+    assert_eq!((ran.code, kind.as_str()), (1, "nothing-pending"));
+    assert_eq!(hint, format!("somebody else is resolving {id} right now"));
+    let ran = store
+        .airlock(
+            folder.path(),
+            &[
+                "resolve", "apply", "--id", &id, "--reason", "me too", "--json",
+            ],
+        )
+        .run();
+    assert_eq!(
+        (ran.code, ran.error().0.as_str()),
+        (1, "resolution-in-progress")
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

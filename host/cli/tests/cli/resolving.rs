@@ -1,0 +1,272 @@
+//! Decisions that succeed, that fail, and that can't be carried out.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::airlock::{RENAME, Ran, Store, folder, guest, steps};
+
+#[test]
+fn what_can_not_be_resolved_is_told_with_what_to_do() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let run = |args: &[&str]| {
+        store
+            .airlock(folder.path(), &[args, &["--json"]].concat())
+            .run()
+    };
+    let check = |ran: Ran, code: i32, kind: &str, message: &str, hint: &str| {
+        let (told_kind, told, told_hint) = ran.error();
+        assert_eq!((ran.code, told_kind.as_str()), (code, kind), "{ran:#?}");
+        assert!(told.contains(message), "{told}");
+        assert!(told_hint.contains(hint), "{told_hint}");
+    };
+    let resolve = ["resolve", "apply", "--reason", "yes"];
+    check(
+        run(&resolve),
+        1,
+        "nothing-pending",
+        "No pending action",
+        "`airlock pending --all`",
+    );
+    check(
+        run(&[&resolve[..], &["--id", "x"]].concat()),
+        1,
+        "unknown-action",
+        "there is no action x",
+        "`airlock pending --all`",
+    );
+    check(
+        run(&["show", "x"]),
+        1,
+        "unknown-action",
+        "there is no action x in the store",
+        "`airlock log --all`",
+    );
+    check(
+        run(&["resolve", "apply"]),
+        2,
+        "usage",
+        "--reason <TEXT>",
+        "airlock help",
+    );
+    check(
+        run(&["resolve", "keep", "--reason", "x"]),
+        2,
+        "usage",
+        "apply, discard",
+        "",
+    );
+    check(
+        run(&[&resolve[..], &["--extra", "[]"]].concat()),
+        2,
+        "usage",
+        "not an object",
+        "--extra",
+    );
+    check(
+        run(&[&resolve[..], &["--extra", "{"]].concat()),
+        2,
+        "invalid-params",
+        "not JSON",
+        "quotes",
+    );
+    check(
+        run(&[&resolve[..], &["--extra", "@missing"]].concat()),
+        2,
+        "usage",
+        "missing",
+        "current directory",
+    );
+}
+
+#[test]
+fn the_tool_hears_the_reason_and_what_comes_with_it() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let push =
+        json!([{"do": "push", "label": "One", "quiet": true, "apply": [{"do": "resolution"}]}]);
+    let extra = folder.path().join("extra.json");
+    fs::write(&extra, r#"{"ticket": 17}"#).unwrap();
+    for word in [r#"{"ticket": 17}"#, "@extra.json", "-"] {
+        store.push(folder.path(), push.clone());
+        let args = [
+            "resolve", "apply", "--reason", "yes", "--extra", word, "--json",
+        ];
+        let ran = store
+            .airlock(folder.path(), &args)
+            .stdin(r#"{"ticket": 17}"#)
+            .run()
+            .json();
+        assert_eq!(ran["details"]["extra"], json!({"ticket": 17}), "{word}");
+        let told: Value =
+            serde_json::from_str(ran["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(
+            (&told["reason"], &told["extra"]),
+            (&json!("yes"), &json!(r#"{"ticket":17}"#))
+        );
+    }
+}
+
+#[test]
+fn a_failed_apply_is_pending_again_with_its_error() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let fails = json!([{"do": "failed", "message": "disk on\nfire"}]);
+    let id = store.push(
+        folder.path(),
+        json!([{"do": "push", "label": "One", "apply": fails}]),
+    );
+    let args = ["resolve", "apply", "--reason", "yes", "--json"];
+    let ran = store.airlock(folder.path(), &args).run();
+    let expected = json!({
+        "content": [{"type": "text", "text": "Apply failed: disk on\nfire"}],
+        "details": {"action": "apply", "reason": "yes", "sourceToolName": "custom_tool", "label": "One"},
+        "isError": true,
+    });
+    assert_eq!((ran.code, ran.json()), (1, expected));
+    let ran = store
+        .airlock(folder.path(), &["resolve", "apply", "--reason", "yes"])
+        .run();
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "error: Apply failed: disk on\nfire\nhint: the action is pending again\n"
+        )
+    );
+    let pending = store.airlock(folder.path(), &["pending"]).run();
+    assert!(
+        pending
+            .stdout
+            .ends_with("\n  tried 2 times, the last time: Apply failed: disk on\\nfire\n"),
+        "{}",
+        pending.stdout
+    );
+    let shown = store.json(folder.path(), &["show", &id]);
+    assert_eq!(
+        (&shown["attempts"], &shown["lastError"]),
+        (&json!(2), &json!("Apply failed: disk on\nfire"))
+    );
+
+    let spin = json!([{"do": "push", "label": "Two", "apply": [{"do": "spin"}]}]);
+    store.push(folder.path(), spin);
+    let ran = store
+        .airlock(
+            folder.path(),
+            &["resolve", "apply", "--reason", "yes", "--timeout", "1.5"],
+        )
+        .run();
+    assert_eq!(ran.code, 4, "{ran:#?}");
+    assert!(ran.stderr.contains("`--timeout SECONDS`"), "{ran:#?}");
+}
+
+#[test]
+fn what_is_still_pending_is_told() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let push = |label: &str| json!({"do": "push", "label": label, "quiet": true});
+    store.push(
+        folder.path(),
+        json!([push("One"), push("Two"), push("Three")]),
+    );
+    let resolve = || {
+        let ran = store
+            .airlock(folder.path(), &["resolve", "discard", "--reason", "no"])
+            .run();
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let check = |label: &str, left: &str| {
+        let said = format!("Discarded: {label}. Reason: no\n");
+        assert_eq!(resolve(), (0, said, left.to_owned()));
+    };
+    check(
+        "Three",
+        "\n2 more actions are pending in this session: `airlock pending`\n",
+    );
+    check(
+        "Two",
+        "\n1 more action is pending in this session: `airlock pending`\n",
+    );
+    check("One", "");
+}
+
+#[test]
+fn a_workspace_that_is_gone_keeps_nobody_from_discarding() {
+    let (store, from, gone) = (Store::new(), folder(&[]), folder(&["a.jpeg"]));
+    let id = store.push_rename(gone.path());
+    let path = gone.path().to_owned();
+    gone.close().unwrap();
+    let resolve = |action: &str| {
+        store
+            .airlock(
+                from.path(),
+                &["resolve", action, "--id", &id, "--reason", "x", "--json"],
+            )
+            .run()
+    };
+    let ran = resolve("apply");
+    assert_eq!(
+        (ran.code, ran.error().0.as_str()),
+        (2, "workspace"),
+        "{ran:#?}"
+    );
+    let pending = store.json(
+        from.path(),
+        &["pending", "--workspace", path.to_str().unwrap()],
+    );
+    assert_eq!(pending["pending"][0]["attempts"], 0);
+    assert_eq!(resolve("discard").code, 0);
+}
+
+#[test]
+fn what_a_failed_call_pushed_is_discarded_and_logged() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    for last in [
+        json!({"do": "tool-error", "message": "no"}),
+        json!({"do": "trap"}),
+        json!({"do": "spin"}),
+    ] {
+        let push = json!({"do": "push", "label": "One"});
+        let (puppet, params) = (guest("puppet"), steps(json!([push, push, last])));
+        let args = ["run", &puppet, "puppet", &params, "--timeout", "1.5"];
+        let ran = store.airlock(folder.path(), &args).run();
+        assert_ne!(ran.code, 0);
+        assert!(
+            ran.stderr
+                .contains("what it had made pending before was discarded"),
+            "{ran:#?}"
+        );
+        assert_eq!(
+            store.json(folder.path(), &["pending"]),
+            json!({"pending": []})
+        );
+    }
+    let log = store.json(folder.path(), &["log"]);
+    let logged = log["log"].as_array().unwrap();
+    assert_eq!(logged.len(), 6);
+    for entry in logged {
+        let resolved = &entry["resolved"];
+        assert_eq!(
+            (&resolved["decidedBy"], &resolved["reason"]),
+            (&json!("airlock"), &json!("the call that pushed it failed"))
+        );
+    }
+}
+
+#[test]
+fn decisions_of_run_are_logged_too() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let args = ["run", "batch-rename", RENAME, "--apply", "looks right"];
+    assert_eq!(
+        store
+            .airlock(folder.path(), &args)
+            .env("LOGNAME", "bob")
+            .run()
+            .code,
+        0
+    );
+    let log = store.json(folder.path(), &["log"]);
+    let resolved = &log["log"][0]["resolved"];
+    assert_eq!(resolved["reason"], "looks right");
+    assert!(
+        resolved["decidedBy"].as_str().unwrap().starts_with("bob@"),
+        "{resolved}"
+    );
+}

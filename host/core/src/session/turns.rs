@@ -1,0 +1,86 @@
+//! Steering a model through its turns.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::Session;
+use crate::error::Error;
+use crate::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
+
+/// What a session remembers of its turns.
+pub(super) struct Turns {
+    steering: Mutex<Steering>,
+    /// How often `resolve` was called, by whatever way.
+    resolutions: AtomicU64,
+    /// How often that was when the last turn was sent.
+    at_last_turn: AtomicU64,
+}
+
+impl Turns {
+    pub fn new(policy: ToolChoicePolicy) -> Self {
+        Self {
+            steering: Mutex::new(Steering::new(policy)),
+            resolutions: AtomicU64::new(0),
+            at_last_turn: AtomicU64::new(0),
+        }
+    }
+
+    pub fn count_resolution(&self) {
+        self.resolutions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn steering(&self) -> MutexGuard<'_, Steering> {
+        self.steering.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Session {
+    /// What to tell the model with its next turn, and whether to make it decide: to be asked before each turn. The provider is taken
+    /// for one that can force a tool, and `resolve` for offered.
+    ///
+    /// It says what happened in the turn before by itself, from whether the session's `resolve` was called meanwhile, unless
+    /// [`report_turn`](Session::report_turn) said so.
+    ///
+    /// ```no_run
+    /// # use airlock_host::{Session, ToolChoice};
+    /// # async fn example(session: Session) -> Result<(), airlock_host::Error> {
+    /// let turn = session.next_turn().await?;
+    /// for reminder in &turn.reminders {
+    ///     println!("to the model: {reminder}");
+    /// }
+    /// if turn.tool_choice == ToolChoice::Resolve {
+    ///     println!("it must call `resolve`");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read.
+    pub async fn next_turn(&self) -> Result<NextTurn, Error> {
+        self.next_turn_with(TurnSettings::default()).await
+    }
+
+    /// [`Session::next_turn`], for a turn of which more is known.
+    ///
+    /// # Errors
+    /// As [`Session::next_turn`].
+    pub async fn next_turn_with(&self, settings: TurnSettings) -> Result<NextTurn, Error> {
+        let turns = &self.inner.turns;
+        let resolutions = turns.resolutions.load(Ordering::Relaxed);
+        let pending = self.pending().await?;
+        let before = turns.at_last_turn.swap(resolutions, Ordering::Relaxed);
+        let mut steering = turns.steering();
+        steering.report(match resolutions == before {
+            true => TurnReport::Ignored,
+            false => TurnReport::Resolved,
+        });
+        Ok(steering.next_turn(&pending, settings))
+    }
+
+    /// Says what the turn did that was sent last. Needed only where the provider refused it, or where decisions are made through
+    /// another [`Session`] of the same id.
+    pub fn report_turn(&self, report: TurnReport) {
+        self.inner.turns.steering().report(report);
+    }
+}

@@ -1,0 +1,156 @@
+//! What operators ask.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::postgres::PgRow;
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{Kept, get, kept_columns, record_columns};
+use super::text::escaped;
+use super::{Inner, PostgresStore, schema, session_key};
+use crate::pending::{ActionId, SessionId};
+use crate::store::{ActionRecord, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats};
+
+macro_rules! records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT ",
+            kept_columns!(),
+            ", ",
+            record_columns!(),
+            " FROM airlock.actions AS a WHERE ",
+            $rest
+        )
+    };
+}
+
+const FIND: &str = records!("a.id = $1");
+const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
+const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
+const RESOLVED: &str = records!("NOT a.open ORDER BY a.resolved_order DESC LIMIT $1");
+const RESOLVED_OF_SESSION: &str =
+    records!("NOT a.open AND a.session = $2 ORDER BY a.resolved_order DESC LIMIT $1");
+/// A page of all.
+pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
+
+const STATS: &str = "SELECT o.*, r.*, p.*, (
+        SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'airlock' AND c.relkind IN ('r', 'S')
+    ) AS bytes
+    FROM (
+        SELECT count(DISTINCT session) AS sessions,
+            count(*) FILTER (WHERE waits) AS pending,
+            count(*) FILTER (WHERE waits AND lost) AS lost,
+            count(*) FILTER (WHERE waits AND NOT lost AND interrupted) AS interrupted,
+            count(*) FILTER (WHERE NOT waits) AS resolving
+        FROM (
+            SELECT a.session, a.state = 'pending' OR a.lease_until <= clock_timestamp() AS waits,
+                a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply') AS interrupted,
+                coalesce(a.owner <> $1, false) AND NOT EXISTS (
+                    SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
+                ) AS lost
+            FROM airlock.actions AS a WHERE a.open
+        ) AS open
+    ) AS o, (
+        SELECT count(*) FILTER (WHERE state = 'applied') AS applied,
+            count(*) FILTER (WHERE state = 'discarded') AS discarded
+        FROM airlock.actions WHERE NOT open
+    ) AS r, (
+        SELECT count(*) AS plugins, coalesce(sum(octet_length(bytes)), 0)::bigint AS plugin_bytes FROM airlock.plugins
+    ) AS p";
+
+impl Inner {
+    async fn records(&self, statement: Statement) -> Result<Vec<ActionRecord>, StoreError> {
+        let rows = self.read(&statement).await?;
+        let records: Result<_, Failure> = rows.iter().map(|row| self.record(row)).collect();
+        records.map_err(|error| self.error(error))
+    }
+
+    pub(super) fn record(&self, row: &PgRow) -> Result<ActionRecord, Failure> {
+        Kept::read(row, &self.host)?.record(row)
+    }
+}
+
+#[async_trait]
+impl DurableStore for PostgresStore {
+    async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
+        let statement = Statement::new(FIND).bind(escaped(id.as_str()));
+        Ok(self.inner.records(statement).await?.pop())
+    }
+
+    async fn open_actions(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let statement = match session {
+            Some(session) => Statement::new(OPEN_OF_SESSION).bind(session_key(session)),
+            None => Statement::new(OPEN),
+        };
+        let mut records = self.inner.records(statement).await?;
+        // By the ids themselves, which the server has by their digests. Within a session the order stays.
+        records.sort_by(|one, other| one.session.cmp(&other.session));
+        Ok(records)
+    }
+
+    async fn resolved_actions(
+        &self,
+        query: &ResolvedQuery,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let statement = match &query.session {
+            Some(session) => Statement::new(RESOLVED_OF_SESSION)
+                .bind(limit)
+                .bind(session_key(session)),
+            None => Statement::new(RESOLVED).bind(limit),
+        };
+        self.inner.records(statement).await
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let statement = Statement::new(STATS).bind(self.inner.host);
+        let rows = self.inner.read(&statement).await?;
+        let count = |column: &str| match rows.first() {
+            Some(row) => get::<i64>(row, column).map(i64::unsigned_abs),
+            None => Ok(0),
+        };
+        let stats = || {
+            Ok(StoreStats {
+                schema: schema::VERSION,
+                sessions: count("sessions")?,
+                pending: count("pending")?,
+                interrupted: count("interrupted")?,
+                lost: count("lost")?,
+                resolving: count("resolving")?,
+                applied: count("applied")?,
+                discarded: count("discarded")?,
+                plugins: count("plugins")?,
+                plugin_bytes: count("plugin_bytes")?,
+                bytes: count("bytes")?,
+            })
+        };
+        stats().map_err(|error| self.inner.error(error))
+    }
+
+    async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.inner.check().await
+    }
+
+    async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
+        self.inner.prune(age).await
+    }
+
+    async fn retention(&self) -> Result<Option<Duration>, StoreError> {
+        self.inner.retention().await
+    }
+
+    async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
+        self.inner.set_retention(retention).await
+    }
+
+    fn location(&self) -> String {
+        self.inner.location.clone()
+    }
+}

@@ -1,0 +1,291 @@
+//! Actions as rows.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::{Decode, Postgres, Row, Type};
+
+use super::HostId;
+use super::problem::Failure;
+use super::text::unescaped;
+use crate::digest::Digest;
+use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
+use crate::store::{
+    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, LeaseRecord, ResolvedRecord,
+};
+
+/// What [`Kept::read`] reads, of a table `a`.
+macro_rules! kept_columns {
+    () => {
+        "a.id, a.label, a.source_tool_name, a.details, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
+        a.pushed_at, a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
+        coalesce(a.lease_until <= clock_timestamp(), false) AS expired,
+        a.owner IS NOT NULL AND NOT EXISTS (
+            SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
+        ) AS orphaned"
+    };
+}
+
+/// What [`Kept::record`] reads beside that.
+macro_rules! record_columns {
+    () => {
+        "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
+        a.decided_by, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error"
+    };
+}
+
+pub(super) use {kept_columns, record_columns};
+
+/// An action, and where it stands by the server's clock.
+pub struct Kept {
+    pub action: PendingAction,
+    pub state: ActionState,
+    pub attempts: u32,
+    pub last_error: Option<String>,
+    decision: Option<Decision>,
+}
+
+impl Kept {
+    /// As the host `reader` sees it: its own volatile actions are never lost.
+    pub fn read(row: &PgRow, reader: &HostId) -> Result<Self, Failure> {
+        let action = action(row)?;
+        let decision = optional_decision(row)?;
+        let mut interrupted: bool = get(row, "interrupted")?;
+        let mut last_error = optional_text(row, "last_error")?;
+        let state: &str = get(row, "state")?;
+        let expired: bool = get(row, "expired")?;
+        if state == "resolving" && expired {
+            match decision {
+                Some(Decision::Apply) => {
+                    interrupted = true;
+                    last_error = Some(APPLY_INTERRUPTED.to_owned());
+                }
+                // An apply that was interrupted before still may have taken effect.
+                _ if interrupted => {}
+                _ => last_error = Some(DISCARD_INTERRUPTED.to_owned()),
+            }
+        }
+        let owner: Option<&[u8]> = get(row, "owner")?;
+        let lost = get::<bool>(row, "orphaned")? && owner != Some(reader.as_slice());
+        let state = match state {
+            "applied" => ActionState::Applied,
+            "discarded" => ActionState::Discarded,
+            "resolving" if !expired => ActionState::Resolving,
+            _ if lost => ActionState::Lost,
+            _ if interrupted => ActionState::Interrupted,
+            _ => ActionState::Pending,
+        };
+        let attempts: i32 = get(row, "attempts")?;
+        Ok(Self {
+            action,
+            state,
+            attempts: attempts.unsigned_abs(),
+            last_error,
+            decision,
+        })
+    }
+
+    pub fn stacked(self) -> StackedAction {
+        StackedAction {
+            action: Arc::new(self.action),
+            attempts: self.attempts,
+            last_error: self.last_error,
+            state: self.state,
+        }
+    }
+
+    /// With what an operator may want to know.
+    pub fn record(self, row: &PgRow) -> Result<ActionRecord, Failure> {
+        let session = SessionId::from(text(row, "session_id")?);
+        let lease = match self.state {
+            ActionState::Resolving | ActionState::Interrupted => self.lease(row)?,
+            _ => None,
+        };
+        let resolved = match self.state {
+            ActionState::Applied | ActionState::Discarded => Some(self.resolved(row)?),
+            _ => None,
+        };
+        Ok(ActionRecord {
+            session,
+            action: self.action,
+            state: self.state,
+            attempts: self.attempts,
+            last_error: self.last_error,
+            lease,
+            resolved,
+        })
+    }
+
+    fn lease(&self, row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {
+        let holder = optional_text(row, "holder")?;
+        let since: Option<i64> = get(row, "leased_at")?;
+        Ok(match (holder, since, self.decision) {
+            (Some(holder), Some(since), Some(decision)) => Some(LeaseRecord {
+                holder,
+                since: time_of_micros(since),
+                decision,
+            }),
+            _ => None,
+        })
+    }
+
+    fn resolved(&self, row: &PgRow) -> Result<ResolvedRecord, Failure> {
+        let at: Option<i64> = get(row, "resolved_at")?;
+        let result: Option<String> = get(row, "result")?;
+        Ok(ResolvedRecord {
+            decision: match self.state {
+                ActionState::Applied => Decision::Apply,
+                _ => Decision::Discard,
+            },
+            at: time_of_micros(at.unwrap_or_default()),
+            decided_by: optional_text(row, "decided_by")?,
+            reason: optional_text(row, "reason")?.unwrap_or_default(),
+            extra: optional_json(row, "extra")?,
+            result: result.map(|digest| parsed_digest(&digest)).transpose()?,
+            error: optional_text(row, "error")?,
+        })
+    }
+}
+
+fn action(row: &PgRow) -> Result<PendingAction, Failure> {
+    let plugin: &str = get(row, "plugin")?;
+    let workspace: Option<&[u8]> = get(row, "workspace")?;
+    Ok(PendingAction {
+        id: text(row, "id")?.into(),
+        label: text(row, "label")?,
+        source_tool_name: text(row, "source_tool_name")?,
+        details: optional_json::<Value>(row, "details")?,
+        has_reject: get(row, "has_reject")?,
+        durable: get(row, "durable")?,
+        plugin: parsed_digest(plugin)?,
+        grants: json(row, "grants")?,
+        workspace: workspace.map(path_of_bytes),
+        pushed_at: time_of_nanos(get(row, "pushed_at")?),
+    })
+}
+
+/// A value of a column.
+pub fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
+    row: &'r PgRow,
+    column: &str,
+) -> Result<T, Failure> {
+    row.try_get(column).map_err(|error| {
+        Failure::Unreadable(format!(
+            "can't be read: the column {column}: {error}; somebody changed it, or a newer version did"
+        ))
+    })
+}
+
+/// A text that may have had NUL characters.
+pub fn text(row: &PgRow, column: &str) -> Result<String, Failure> {
+    Ok(unescaped(get(row, column)?))
+}
+
+fn optional_text(row: &PgRow, column: &str) -> Result<Option<String>, Failure> {
+    Ok(get::<Option<String>>(row, column)?.map(unescaped))
+}
+
+fn json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<T, Failure> {
+    let text: &str = get(row, column)?;
+    serde_json::from_str(text).map_err(|error| {
+        Failure::Unreadable(format!(
+            "can't be read: the column {column} holds {text:?}: {error}; somebody changed it, or a newer version did"
+        ))
+    })
+}
+
+fn optional_json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<Option<T>, Failure> {
+    match get::<Option<&str>>(row, column)? {
+        Some(_) => json(row, column).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn parsed_digest(text: &str) -> Result<Digest, Failure> {
+    text.parse()
+        .map_err(|error| Failure::Unreadable(format!("can't be read: {error}")))
+}
+
+/// What the row of a claim is about, where it is about anything.
+pub fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
+    Ok(match get::<Option<&str>>(row, "decision")? {
+        Some("apply") => Some(Decision::Apply),
+        Some(_) => Some(Decision::Discard),
+        None => None,
+    })
+}
+
+/// How a decision is written.
+pub fn decision_word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Apply => "apply",
+        Decision::Discard => "discard",
+    }
+}
+
+fn time_of_micros(micros: i64) -> SystemTime {
+    time_of_nanos(micros.saturating_mul(1000))
+}
+
+fn time_of_nanos(nanos: i64) -> SystemTime {
+    let distance = Duration::from_nanos(nanos.unsigned_abs());
+    let time = match nanos {
+        0.. => SystemTime::UNIX_EPOCH.checked_add(distance),
+        _ => SystemTime::UNIX_EPOCH.checked_sub(distance),
+    };
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// Nanoseconds since 1970; as near as can be for times beyond three centuries from then.
+pub fn nanos_of_time(time: SystemTime) -> i64 {
+    let nanos = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => nanos(since),
+        Err(before) => -nanos(before.duration()),
+    }
+}
+
+/// Microseconds, as intervals are given: at most a thousand years, since the server's own times end somewhere.
+pub fn micros(time: Duration) -> i64 {
+    const MOST: Duration = Duration::from_secs(1000 * 31_557_600);
+    time.min(MOST).as_micros() as i64
+}
+
+#[cfg(unix)]
+fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
+    use std::os::unix::ffi::OsStrExt;
+    Path::new(std::ffi::OsStr::from_bytes(bytes)).into()
+}
+
+#[cfg(not(unix))]
+fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
+    Path::new(&*String::from_utf8_lossy(bytes)).into()
+}
+
+/// The bytes of a path; such as they are on this system.
+pub fn bytes_of_path(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back_to_the_nanosecond_also_those_before_1970() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        for time in [
+            epoch,
+            epoch + Duration::new(1_760_000_000, 123_456_789),
+            epoch - Duration::new(3, 1),
+        ] {
+            assert_eq!(time_of_nanos(nanos_of_time(time)), time);
+        }
+        let far = epoch + Duration::from_secs(u64::from(u32::MAX) * 8);
+        assert_eq!(nanos_of_time(far), i64::MAX);
+    }
+}

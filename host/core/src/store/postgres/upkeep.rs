@@ -1,0 +1,198 @@
+//! Forgetting what nobody needs any more.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use sqlx::raw_sql;
+use tokio::time::Instant;
+
+use super::Inner;
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{get, micros};
+use crate::store::{BackendErrorKind, Pruned, StoreError};
+
+/// How many rows one statement takes away: so few that nobody waits for long.
+const BATCH: i64 = 1000;
+
+/// How many of them a host takes away by itself at once.
+const AT_ONCE: u64 = 5000;
+
+/// How often a host looks whether there is anything to forget.
+const LOOKS: Duration = Duration::from_secs(3600);
+
+/// How soon it goes on where there was more.
+const GOES_ON: Duration = Duration::from_secs(60);
+
+/// The oldest come first, so a batch with nothing to forget is the last. Rows that others are taking away are left to them.
+const PRUNE: &str = "WITH oldest AS (
+        SELECT id, resolved_order, resolved_at FROM airlock.actions
+        WHERE NOT open AND resolved_order > $1 ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.actions AS a USING oldest AS o
+        WHERE a.id = o.id AND o.resolved_at <= clock_timestamp() - $3 * interval '1 microsecond'
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last";
+
+const FORGET_SESSIONS: &str = "WITH gone AS (
+        DELETE FROM airlock.sessions WHERE key IN (
+            SELECT key FROM airlock.sessions WHERE open = 0 LIMIT $1 FOR UPDATE SKIP LOCKED
+        ) AND open = 0 RETURNING 1
+    )
+    SELECT count(*) AS gone FROM gone";
+
+const FORGET_HOSTS: &str =
+    "DELETE FROM airlock.hosts WHERE alive_until < clock_timestamp() - interval '1 day'";
+
+macro_rules! unneeded_plugins {
+    () => {
+        "airlock.plugins AS p WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.plugin = p.digest)"
+    };
+}
+
+const UNNEEDED_PLUGINS: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " LIMIT 1");
+const FORGET_PLUGINS: &str = concat!("DELETE FROM ", unneeded_plugins!(), " RETURNING 1");
+
+const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
+
+impl Inner {
+    pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
+        let actions = self.forget_actions(age, u64::MAX).await?;
+        let plugins = self.forget_plugins().await?;
+        self.forget_sessions_and_hosts().await?;
+        Ok(Pruned { actions, plugins })
+    }
+
+    pub async fn retention(&self) -> Result<Option<Duration>, StoreError> {
+        let rows = self.read(&Statement::new(RETENTION)).await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let value: &str = get(row, "value").map_err(|error| self.error(error))?;
+        match value.parse() {
+            Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            Err(_) => Err(StoreError::backend(
+                BackendErrorKind::Damaged,
+                &self.location,
+                format!("can't be read: its retention is {value:?} and no number; set it anew"),
+            )),
+        }
+    }
+
+    pub async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
+        let statement = match retention {
+            Some(retention) => Statement::new(
+                "INSERT INTO airlock.meta (name, value) VALUES ('retention', $1)
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )
+            .bind(retention.as_secs().to_string()),
+            None => Statement::new("DELETE FROM airlock.meta WHERE name = 'retention'"),
+        };
+        self.read(&statement).await.map(drop)
+    }
+
+    /// Called after each resolution; nearly always it only looks at a clock.
+    pub fn upkeep_where_due(self: &Arc<Self>) {
+        {
+            let mut due = self
+                .upkeep_due
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if Instant::now() < *due {
+                return;
+            }
+            *due = Instant::now() + LOOKS;
+        }
+        let inner = Arc::clone(self);
+        self.runtime.spawn(async move {
+            if let Err(error) = inner.upkeep().await {
+                tracing::warn!("could not forget old actions: {error}");
+            }
+        });
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        if let Some(age) = self.retention().await? {
+            let gone = self.forget_actions(age, AT_ONCE).await?;
+            if gone >= AT_ONCE {
+                let mut due = self
+                    .upkeep_due
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                *due = Instant::now() + GOES_ON;
+            }
+            self.forget_plugins().await?;
+        }
+        self.forget_sessions_and_hosts().await
+    }
+
+    async fn forget_actions(&self, age: Duration, most: u64) -> Result<u64, StoreError> {
+        let (mut total, mut after) = (0, i64::MIN);
+        while total < most {
+            let batch = Statement::new(PRUNE)
+                .bind(after)
+                .bind(BATCH)
+                .bind(micros(age));
+            let rows = self.read(&batch).await?;
+            let Some(row) = rows.first() else { break };
+            let gone: i64 = get(row, "gone").map_err(|error| self.error(error))?;
+            let last: Option<i64> = get(row, "last").map_err(|error| self.error(error))?;
+            total += gone.unsigned_abs();
+            match last {
+                Some(last) if gone > 0 => after = last,
+                _ => break,
+            }
+        }
+        Ok(total)
+    }
+
+    async fn forget_sessions_and_hosts(&self) -> Result<(), StoreError> {
+        self.read(&Statement::new(FORGET_HOSTS)).await?;
+        loop {
+            let batch = Statement::new(FORGET_SESSIONS).bind(BATCH);
+            let rows = self.read(&batch).await?;
+            let gone = rows.first().map(|row| get::<i64>(row, "gone"));
+            let gone = gone.transpose().map_err(|error| self.error(error))?;
+            if gone.unwrap_or_default() < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn forget_plugins(&self) -> Result<u64, StoreError> {
+        if self
+            .read(&Statement::new(UNNEEDED_PLUGINS))
+            .await?
+            .is_empty()
+        {
+            return Ok(0);
+        }
+        let mut borrowed = self
+            .connections
+            .borrow_patiently()
+            .await
+            .map_err(|error| self.error(error))?;
+        let connection = borrowed.connection();
+        // A push that has seen its plugin must not lose it before it commits: while the table is locked, none is under way. The lock is
+        // held for milliseconds, and not waited for long, since pushes wait behind us meanwhile.
+        let locked = raw_sql(
+            "BEGIN; SET LOCAL lock_timeout = '500ms'; LOCK TABLE airlock.actions IN SHARE ROW EXCLUSIVE MODE",
+        );
+        let gone = async {
+            locked.execute(&mut *connection).await?;
+            let gone = Statement::new(FORGET_PLUGINS).rows(connection).await?;
+            raw_sql("COMMIT").execute(&mut *connection).await?;
+            Ok::<_, sqlx::Error>(gone.len() as u64)
+        };
+        match gone.await {
+            Ok(gone) => {
+                borrowed.give_back();
+                Ok(gone)
+            }
+            // Somebody else works on the table for long: next time. The connection is closed, and the transaction with it.
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => Ok(0),
+            Err(error) => Err(self.error(Failure::from(error))),
+        }
+    }
+}

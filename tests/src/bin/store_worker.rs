@@ -1,0 +1,124 @@
+//! One host of a fleet, for the tests: pushes actions into shared sessions and applies what is pending there, until it is killed.
+//!
+//! Nothing is said of an action before it is pushed for good, and then by a line in the file of acknowledgements: `tag id`. An
+//! apply leaves a line in a file of the action's own, named by its tag. What is interrupted is left to people.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::{
+    ActionState, CompileCache, Engine, Error, Plugin, PostgresStore, Resolution, Session,
+};
+use airlock_tests::{component, durable};
+use serde_json::json;
+
+/// What the parent says.
+struct Orders {
+    url: String,
+    folder: PathBuf,
+    name: String,
+    sessions: usize,
+    lease_time: Duration,
+}
+
+impl Orders {
+    fn read() -> Self {
+        let value =
+            |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
+        let number = |name: &str| value(name).parse().expect("a number");
+        Self {
+            url: value("WORKER_URL"),
+            folder: value("WORKER_FOLDER").into(),
+            name: value("WORKER_NAME"),
+            sessions: number("WORKER_SESSIONS"),
+            lease_time: Duration::from_millis(number("WORKER_LEASE_MS") as u64),
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    if std::env::var_os("WORKER_URL").is_none() {
+        println!("the tests of the PostgreSQL store start this");
+        return;
+    }
+    let orders = Orders::read();
+    let store = PostgresStore::builder(&orders.url)
+        .lease_time(orders.lease_time)
+        .patience(Duration::from_secs(20))
+        .holder(orders.name.clone());
+    let store = Arc::new(store.connect().await.expect("the store"));
+    let cache = CompileCache::open(orders.folder.join("cache"), orders.folder.join("key"));
+    let engine = Engine::builder()
+        .cache(cache.expect("the cache"))
+        .build()
+        .expect("an engine");
+    let plugin = Plugin::load(&engine, component("puppet"))
+        .await
+        .expect("the puppet");
+    let tasks = (0..orders.sessions).map(|number| {
+        let session = Session::builder()
+            .id(format!("session {number}"))
+            .workspace(orders.folder.join("workspace"))
+            .store(store.clone())
+            .plugin(&plugin)
+            .open()
+            .expect("a session");
+        let name = format!("{}-{number}", orders.name);
+        let folder = orders.folder.clone();
+        tokio::spawn(async move { work(&session, &name, &folder).await })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.expect("no worker panics");
+    }
+}
+
+async fn work(session: &Session, name: &str, folder: &Path) {
+    for number in 0.. {
+        let tag = format!("{name}-{number}");
+        let path = format!("/workspace/{tag}");
+        let apply = json!([
+            {"do": "fs", "op": "create-new", "path": path},
+            {"do": "fs", "op": "append", "path": path, "text": "applied\n"},
+        ]);
+        let steps = json!({"steps": [durable(&tag, apply)]});
+        match session.call("puppet", &steps).await {
+            Ok(outcome) => match outcome.pushed.first() {
+                Some(action) => note(folder, "acknowledged", &format!("{tag} {}", action.id)),
+                None => note(folder, "errors", &outcome.text()),
+            },
+            Err(error) => note(folder, "errors", &format!("push: {error}")),
+        }
+        if let Err(error) = apply_topmost(session).await {
+            note(folder, "errors", &format!("resolve: {error}"));
+        }
+    }
+}
+
+/// One action, however many other hosts are faster with those above it.
+async fn apply_topmost(session: &Session) -> Result<(), Error> {
+    for stacked in session.pending().await? {
+        if stacked.state != ActionState::Pending {
+            continue;
+        }
+        let resolution = Resolution::apply("it is a test").with_id(stacked.action.id.clone());
+        match session.resolve(resolution).await {
+            Err(Error::ResolutionInProgress(_) | Error::AlreadyResolved { .. }) => {}
+            other => return other.map(drop),
+        }
+    }
+    Ok(())
+}
+
+fn note(folder: &Path, file: &str, line: &str) {
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join(file));
+    // One write, so that lines of several processes don't mix.
+    file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
+        .expect("a note");
+}

@@ -1,0 +1,175 @@
+//! A handler that stands behind the stack.
+
+use std::sync::{Arc, Mutex};
+
+use airlock_host::{
+    CancellationToken, Error, Resolution, Session, StandingHandler, StandingResult, ToolChoice,
+};
+use airlock_tests::{Puppet, durable};
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+/// Approves plans, and remembers how often it was asked.
+#[derive(Default)]
+struct Approval {
+    asked: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl StandingHandler for Approval {
+    fn label(&self) -> String {
+        "Plan: tidy up".to_owned()
+    }
+
+    async fn apply(
+        &self,
+        reason: &str,
+        extra: Option<&Map<String, Value>>,
+    ) -> Result<StandingResult, Error> {
+        self.asked.lock().unwrap().push(reason.to_owned());
+        match reason {
+            "tool" => Err(Error::Tool {
+                message: "the plan is empty".to_owned(),
+            }),
+            "failed" => Err(Error::Failed {
+                message: "no disk".to_owned(),
+            }),
+            "for ever" => std::future::pending().await,
+            _ => Ok(StandingResult {
+                details: Some(json!({"title": extra.and_then(|extra| extra.get("title"))})),
+                ..StandingResult::text("approved")
+            }),
+        }
+    }
+}
+
+fn with_approval(session: &Session) -> Arc<Approval> {
+    let approval = Arc::new(Approval::default());
+    session.set_standing_handler(Some(approval.clone()));
+    approval
+}
+
+#[tokio::test]
+async fn it_is_asked_only_when_nothing_is_pending_and_gets_reason_and_extra() {
+    let puppet = Puppet::new().await;
+    let approval = with_approval(&puppet.session);
+    puppet
+        .push(durable(
+            "First",
+            json!([{"do": "text", "text": "by the tool"}]),
+        ))
+        .await;
+    assert_eq!(
+        puppet
+            .resolve(Resolution::apply("one"))
+            .await
+            .unwrap()
+            .text(),
+        "by the tool"
+    );
+    assert!(approval.asked.lock().unwrap().is_empty());
+
+    let extra = json!({"title": "tidy"}).as_object().unwrap().clone();
+    let outcome = puppet
+        .resolve(Resolution::apply("two").with_extra(extra))
+        .await
+        .unwrap();
+    assert_eq!(outcome.text(), "approved");
+    assert_eq!(
+        serde_json::to_value(&outcome.details).unwrap(),
+        json!({"action": "apply", "reason": "two", "extra": {"title": "tidy"},
+            "label": "Plan: tidy up", "sourceResultDetails": {"title": "tidy"}})
+    );
+    assert_eq!(*approval.asked.lock().unwrap(), ["two"]);
+    // It forces nothing.
+    for _ in 0..3 {
+        assert_eq!(
+            puppet.session.next_turn().await.unwrap().tool_choice,
+            ToolChoice::Auto
+        );
+    }
+}
+
+#[tokio::test]
+async fn its_errors_are_wrapped_as_those_of_an_apply_and_a_discard_has_the_default_text() {
+    let session = Session::builder().without_store().open().unwrap();
+    with_approval(&session);
+    for (reason, text) in [
+        ("tool", "the plan is empty"),
+        ("failed", "Apply failed: no disk"),
+    ] {
+        let error = session
+            .resolve(Resolution::apply(reason))
+            .await
+            .unwrap_err();
+        assert_eq!(error.to_string(), text);
+    }
+    let outcome = session
+        .resolve(Resolution::discard("not yet"))
+        .await
+        .unwrap();
+    assert_eq!(outcome.text(), "Discarded: Plan: tidy up. Reason: not yet");
+    let cancel = CancellationToken::new();
+    let resolving = session.resolve_with(Resolution::apply("for ever"), Some(&cancel));
+    let (resolved, ()) = tokio::join!(resolving, async { cancel.cancel() });
+    assert!(matches!(resolved, Err(Error::Cancelled)));
+
+    session.set_standing_handler(None);
+    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    assert!(matches!(error, Error::NothingPending));
+}
+
+#[tokio::test]
+async fn an_id_is_never_its_business() {
+    let puppet = Puppet::new().await;
+    let approval = with_approval(&puppet.session);
+    let error = puppet
+        .resolve(Resolution::apply("").with_id("gone"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::UnknownAction(_)));
+    assert!(approval.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn who_races_for_the_last_action_and_loses_decides_about_nothing_else() {
+    let puppet = Puppet::new().await;
+    let approval = with_approval(&puppet.session);
+    puppet
+        .push(durable("Slow", json!([{"do": "block", "ms": 50}])))
+        .await;
+    let (one, other) = tokio::join!(
+        puppet.resolve(Resolution::apply("a")),
+        puppet.resolve(Resolution::apply("b"))
+    );
+    assert!(one.is_ok());
+    assert!(matches!(other, Err(Error::NothingPending)));
+    assert!(approval.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_model_reads_that_a_preview_has_changed_nothing_before_what_the_tool_says() {
+    let puppet = Puppet::new().await;
+    let said = |outcome: airlock_host::CallOutcome| -> Vec<String> {
+        let content = outcome.content_for_model();
+        content
+            .iter()
+            .filter_map(|block| block.as_text())
+            .map(str::to_owned)
+            .collect()
+    };
+    let plain = puppet
+        .call(json!([{"do": "text", "text": "read"}]))
+        .await
+        .unwrap();
+    assert_eq!(said(plain), ["read"]);
+    let push = airlock_tests::push("Write", json!({"quiet": true, "times": 2}));
+    let staged = puppet.call(json!([push])).await.unwrap();
+    assert_eq!(
+        said(staged),
+        [
+            "Preview only, nothing has changed yet: 2 actions are pending.",
+            "pushed 2"
+        ]
+    );
+}

@@ -1,0 +1,230 @@
+//! Three host processes with real guests, and what they leave behind when they are killed.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use airlock_host::{
+    ActionId, ActionRecord, ActionState, DurableStore, PostgresStore, Resolution, ResolvedQuery,
+    Session,
+};
+use airlock_tests::{PostgresServer, Sync, plugin};
+use tempfile::TempDir;
+
+use crate::{DEADLINE, connect_with_lease, eventually};
+
+const HOSTS: usize = 3;
+const SESSIONS: usize = 6;
+/// What each of the two tests waits for.
+const ACKNOWLEDGED: usize = 2600;
+const LONGEST: Duration = Duration::from_secs(120);
+
+struct Fleet {
+    server: PostgresServer,
+    url: String,
+    folder: TempDir,
+    lease_time: Duration,
+    hosts: Vec<Host>,
+    started: usize,
+}
+
+/// A process that dies with the test.
+struct Host(Child);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Fleet {
+    async fn start(lease_time: Duration) -> Self {
+        let server = PostgresServer::new(Sync::On);
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("workspace")).unwrap();
+        let mut fleet = Self {
+            url: server.database_url(),
+            server,
+            folder,
+            lease_time,
+            hosts: Vec::new(),
+            started: 0,
+        };
+        for _ in 0..HOSTS {
+            let host = fleet.new_host();
+            fleet.hosts.push(host);
+        }
+        fleet
+    }
+
+    fn new_host(&mut self) -> Host {
+        self.started += 1;
+        let mut host = Command::new(env!("CARGO_BIN_EXE_store_worker"));
+        host.env("WORKER_URL", &self.url)
+            .env("WORKER_FOLDER", self.folder.path())
+            .env("WORKER_NAME", format!("host{}", self.started))
+            .env("WORKER_SESSIONS", SESSIONS.to_string())
+            .env("WORKER_LEASE_MS", self.lease_time.as_millis().to_string())
+            .stdin(Stdio::null());
+        Host(host.spawn().expect("a host starts"))
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    fn lines(&self, file: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.folder.path().join(file)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Does something every second until enough was pushed.
+    fn run(&mut self, mut every_second: impl FnMut(&mut Self, usize)) {
+        let began = Instant::now();
+        let mut seconds = 0;
+        while self.lines("acknowledged").len() < ACKNOWLEDGED {
+            assert!(
+                began.elapsed() < LONGEST,
+                "only {}",
+                self.lines("acknowledged").len()
+            );
+            std::thread::sleep(Duration::from_secs(1));
+            every_second(self, seconds);
+            seconds += 1;
+        }
+        self.hosts.clear();
+    }
+
+    /// How often each action took effect, by its tag.
+    fn effects(&self) -> HashMap<String, usize> {
+        let mut effects = HashMap::new();
+        for entry in fs::read_dir(self.workspace()).unwrap() {
+            let entry = entry.unwrap();
+            let lines = fs::read_to_string(entry.path()).unwrap().lines().count();
+            effects.insert(entry.file_name().into_string().unwrap(), lines);
+        }
+        effects
+    }
+}
+
+async fn everything(store: &PostgresStore) -> Vec<ActionRecord> {
+    let query = ResolvedQuery {
+        session: None,
+        limit: usize::MAX,
+    };
+    let mut records = store.resolved_actions(&query).await.unwrap();
+    records.extend(store.open_actions(None).await.unwrap());
+    records
+}
+
+/// Decides about what the hosts have left: what is interrupted was applied where it left a line.
+async fn resolve_the_rest(fleet: &Fleet, store: &PostgresStore) {
+    let effects = fleet.effects();
+    let puppet = plugin("puppet").await;
+    for record in store.open_actions(None).await.unwrap() {
+        let session = Session::builder()
+            .id(record.session.clone())
+            .workspace(fleet.workspace())
+            .store(Arc::new(store.clone()))
+            .plugin(&puppet)
+            .open()
+            .unwrap();
+        let took_effect = effects.get(&record.action.label) == Some(&1);
+        let resolution = match (record.state, took_effect) {
+            (ActionState::Interrupted, true) => Resolution::discard("it was applied"),
+            (ActionState::Interrupted | ActionState::Pending, false) => Resolution::apply("again"),
+            other => panic!("{}: {other:?}", record.action.label),
+        };
+        session
+            .resolve(resolution.with_id(record.action.id.clone()))
+            .await
+            .unwrap();
+    }
+}
+
+/// None lost, none doubled.
+async fn check(fleet: &Fleet) -> usize {
+    let store = connect_with_lease(&fleet.url, fleet.lease_time).await;
+    let none_resolving = async || store.stats().await.unwrap().resolving == 0;
+    eventually("the dead hosts' leases run out", none_resolving).await;
+    let effects = fleet.effects();
+    for (tag, count) in &effects {
+        assert!(*count <= 1, "{tag} took effect {count} times");
+    }
+    let before = everything(&store).await;
+    let interrupted = before
+        .iter()
+        .filter(|record| record.state == ActionState::Interrupted);
+    let interrupted = interrupted.count();
+    let known: HashSet<&ActionId> = before.iter().map(|record| &record.action.id).collect();
+    for line in fleet.lines("acknowledged") {
+        let (_, id) = line.split_once(' ').unwrap();
+        assert!(known.contains(&ActionId::from(id)), "{line} was lost");
+    }
+    for record in &before {
+        let applied = record.state == ActionState::Applied;
+        let took_effect = effects.get(&record.action.label) == Some(&1);
+        assert!(
+            !applied || took_effect,
+            "{} left no line",
+            record.action.label
+        );
+        assert!(
+            record.attempts <= 1,
+            "{} was tried again",
+            record.action.label
+        );
+    }
+    resolve_the_rest(fleet, &store).await;
+    let after = everything(&store).await;
+    assert_eq!(after.len(), before.len());
+    let effects = fleet.effects();
+    for record in &after {
+        assert!(record.resolved.is_some(), "{}", record.action.label);
+        assert_eq!(
+            effects.get(&record.action.label),
+            Some(&1),
+            "{}",
+            record.action.label
+        );
+    }
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    println!("{} actions, {interrupted} of them interrupted", after.len());
+    interrupted
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_three_hosts_one_is_killed_every_second_and_nothing_is_lost_or_doubled() {
+    let mut fleet = Fleet::start(Duration::from_secs(3)).await;
+    tokio::task::block_in_place(|| {
+        fleet.run(|fleet, second| {
+            // Killed without a word when it is dropped.
+            let host = fleet.new_host();
+            fleet.hosts[second % HOSTS] = host;
+        });
+    });
+    let errors = fleet.lines("errors");
+    assert!(errors.is_empty(), "{errors:?}");
+    let began = Instant::now();
+    check(&fleet).await;
+    assert!(began.elapsed() < DEADLINE * 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_hosts_live_through_restarts_of_their_server_and_nothing_is_lost_or_doubled() {
+    let mut fleet = Fleet::start(Duration::from_secs(15)).await;
+    tokio::task::block_in_place(|| {
+        fleet.run(|fleet, second| match second % 4 {
+            1 => fleet.server.restart("fast"),
+            3 => fleet.server.restart("immediate"),
+            _ => {}
+        });
+    });
+    let errors = fleet.lines("errors");
+    assert!(errors.is_empty(), "{errors:?}");
+    check(&fleet).await;
+}
