@@ -126,16 +126,23 @@ impl Backend for SqliteBackend {
     }
 }
 
-/// [`PostgresStore`]: a database of the server that all tests of a process share.
+/// [`PostgresStore`]: a database of its own, of the server that all tests of a process share.
 #[derive(Debug)]
 pub struct PostgresBackend {
+    server: &'static PostgresServer,
     database: String,
 }
 
 impl PostgresBackend {
+    /// A database of another server.
+    pub fn on(server: &'static PostgresServer) -> Self {
+        let database = server.database();
+        Self { server, database }
+    }
+
     /// The database's address.
     pub fn url(&self) -> String {
-        PostgresServer::shared().url(&self.database)
+        self.server.url(&self.database)
     }
 }
 
@@ -143,8 +150,7 @@ impl Backend for PostgresBackend {
     const DURABLE: bool = true;
 
     async fn new() -> Self {
-        let database = PostgresServer::shared().database();
-        Self { database }
+        Self::on(PostgresServer::shared())
     }
 
     async fn host_with_leases(&self, lease_time: Duration) -> Host {
@@ -163,13 +169,13 @@ impl Backend for PostgresBackend {
                 WHERE state = 'resolving' AND holder = '{name}';
              DELETE FROM airlock.hosts WHERE name = '{name}'"
         );
-        PostgresServer::shared().sql(&self.database, &over);
+        self.server.sql(&self.database, &over);
     }
 }
 
 impl Drop for PostgresBackend {
     fn drop(&mut self) {
         let drop = format!("DROP DATABASE \"{}\" WITH (FORCE)", self.database);
-        PostgresServer::shared().sql("postgres", &drop);
+        self.server.sql("postgres", &drop);
     }
 }
