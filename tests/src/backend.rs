@@ -3,10 +3,13 @@
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use airlock_host::{DurableStore, MemoryStore, PendingStore, SqliteStore};
+use airlock_host::{DurableStore, MemoryStore, PendingStore, PostgresStore, SqliteStore};
 use tempfile::TempDir;
+
+use crate::postgres::PostgresServer;
 
 /// Longer than any test.
 const NO_END: Duration = Duration::from_secs(60 * 60);
@@ -34,6 +37,8 @@ pub trait Backend: Debug + Send + Sync + Sized + 'static {
 /// One host's way to a storage.
 #[derive(Debug, Clone)]
 pub struct Host {
+    /// What others see it called, where it is a host of its own.
+    pub name: String,
     /// As sessions use it.
     pub store: Arc<dyn PendingStore>,
     /// As operators use it, where it is durable.
@@ -42,12 +47,18 @@ pub struct Host {
 
 impl Host {
     /// The way to a durable store.
-    pub fn of(store: impl DurableStore + Clone) -> Self {
+    pub fn of(name: String, store: impl DurableStore + Clone) -> Self {
         Self {
+            name,
             store: Arc::new(store.clone()),
             durable: Some(Arc::new(store)),
         }
     }
+}
+
+fn new_name() -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(1);
+    format!("host/{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// [`MemoryStore`]: all hosts are one.
@@ -63,6 +74,7 @@ impl Backend for MemoryBackend {
 
     async fn host_with_leases(&self, _lease_time: Duration) -> Host {
         Host {
+            name: String::new(),
             store: Arc::new(self.0.clone()),
             durable: None,
         }
@@ -102,13 +114,68 @@ impl Backend for SqliteBackend {
     }
 
     async fn host_with_leases(&self, lease_time: Duration) -> Host {
+        let name = new_name();
         let builder = SqliteStore::builder(self.path()).lease_time(lease_time);
-        let store = builder.open().await;
-        Host::of(store.expect("the store opens"))
+        let store = builder.holder(name.clone()).open().await;
+        Host::of(name, store.expect("the store opens"))
     }
 
     async fn kill(&self, host: Host) {
         // The claims that it held stay in the file, and its lock does not.
         drop(host);
+    }
+}
+
+/// [`PostgresStore`]: a database of its own, of the server that all tests of a process share.
+#[derive(Debug)]
+pub struct PostgresBackend {
+    server: &'static PostgresServer,
+    database: String,
+}
+
+impl PostgresBackend {
+    /// A database of another server.
+    pub fn on(server: &'static PostgresServer) -> Self {
+        let database = server.database();
+        Self { server, database }
+    }
+
+    /// The database's address.
+    pub fn url(&self) -> String {
+        self.server.url(&self.database)
+    }
+}
+
+impl Backend for PostgresBackend {
+    const DURABLE: bool = true;
+
+    async fn new() -> Self {
+        Self::on(PostgresServer::shared())
+    }
+
+    async fn host_with_leases(&self, lease_time: Duration) -> Host {
+        let name = new_name();
+        let builder = PostgresStore::builder(self.url()).lease_time(lease_time);
+        let store = builder.holder(name.clone()).connect().await;
+        Host::of(name, store.expect("the store connects"))
+    }
+
+    async fn kill(&self, host: Host) {
+        let name = host.name.clone();
+        drop(host);
+        // Its time is up at once, instead of some seconds later.
+        let over = format!(
+            "UPDATE airlock.actions SET lease_until = clock_timestamp() - interval '1 second'
+                WHERE state = 'resolving' AND holder = '{name}';
+             DELETE FROM airlock.hosts WHERE name = '{name}'"
+        );
+        self.server.sql(&self.database, &over);
+    }
+}
+
+impl Drop for PostgresBackend {
+    fn drop(&mut self) {
+        let drop = format!("DROP DATABASE \"{}\" WITH (FORCE)", self.database);
+        self.server.sql("postgres", &drop);
     }
 }

@@ -8,7 +8,7 @@ mod puppet;
 mod random;
 pub mod wat;
 
-pub use backend::{Backend, Host, MemoryBackend, SqliteBackend};
+pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
 pub use outcome::outcome;
 pub use postgres::{PostgresServer, Sync};

@@ -1,7 +1,9 @@
 //! What a store can't do without: commits to the same kind of database, on the same disk.
 
-use airlock_tests::SqliteBackend;
+use airlock_tests::{PostgresBackend, SqliteBackend};
 use rusqlite::Connection;
+use sqlx::PgConnection;
+use tokio::sync::Mutex;
 
 /// Commits, one after the other.
 pub trait Bare {
@@ -32,6 +34,29 @@ impl Bare for Sqlite {
             let insert = "INSERT INTO bare (text) VALUES ('as much as a short label')";
             let mut insert = self.0.prepare_cached(insert).unwrap();
             insert.execute([]).unwrap();
+        }
+    }
+}
+
+/// A connection to the store's own database.
+pub struct Postgres(Mutex<PgConnection>);
+
+impl Postgres {
+    pub async fn beside(store: &PostgresBackend) -> Self {
+        let connection = <PgConnection as sqlx::Connection>::connect(&store.url()).await;
+        let mut connection = connection.unwrap();
+        let table = "CREATE TABLE bare (number bigserial PRIMARY KEY, text text NOT NULL)";
+        sqlx::query(table).execute(&mut connection).await.unwrap();
+        Self(Mutex::new(connection))
+    }
+}
+
+impl Bare for Postgres {
+    async fn commit(&self, count: usize) {
+        let mut connection = self.0.lock().await;
+        for _ in 0..count {
+            let insert = sqlx::query("INSERT INTO bare (text) VALUES ('as much as a short label')");
+            insert.execute(&mut *connection).await.unwrap();
         }
     }
 }

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::Effort;
 use crate::bare::Bare;
-use crate::work::{COMMITS, Client, median, told};
+use crate::work::{COMMITS, Client, median, median_ratio, told};
 
 /// How many sessions use a store at once.
 pub const SESSIONS: usize = 32;
@@ -28,18 +28,13 @@ pub async fn alone<B: Backend, C: Bare>(name: &str, backend: &B, bare: Option<&C
             theirs.push(began.elapsed() / effort.actions as u32);
         }
     }
-    let ours = median(ours);
     if theirs.is_empty() {
-        println!("| {name} | {} | | | |", told(ours));
+        println!("| {name} | {} | | | |", told(median(ours)));
         return;
     }
-    let theirs = median(theirs);
-    let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-    println!(
-        "| {name} | {} | {} | {ratio:.2}x | 1.25x |",
-        told(ours),
-        told(theirs)
-    );
+    let ratio = median_ratio(&ours, &theirs);
+    let (ours, theirs) = (told(median(ours)), told(median(theirs)));
+    println!("| {name} | {ours} | {theirs} | {ratio:.2}x | 1.25x |");
 }
 
 /// As many actions each, by one client and by many at once.
@@ -68,10 +63,8 @@ pub async fn together<B: Backend>(name: &str, backend: &B, promised: &str, effor
         clients = working.join_all().await;
         together.push(began.elapsed() / (effort.actions * SESSIONS) as u32);
     }
+    let ratio = median_ratio(&alone, &together);
     let rate = |time: Duration| 1.0 / time.as_secs_f64();
     let (alone, together) = (rate(median(alone)), rate(median(together)));
-    println!(
-        "| {name} | {alone:.0} | {together:.0} | {:.2}x | {promised} |",
-        together / alone
-    );
+    println!("| {name} | {alone:.0} | {together:.0} | {ratio:.2}x | {promised} |");
 }

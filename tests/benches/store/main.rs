@@ -10,7 +10,7 @@ mod work;
 
 use std::path::Path;
 
-use airlock_tests::{Backend, MemoryBackend, SqliteBackend};
+use airlock_tests::{Backend, MemoryBackend, PostgresBackend, PostgresServer, SqliteBackend, Sync};
 use tokio::runtime::Runtime;
 
 /// How much is measured.
@@ -33,8 +33,8 @@ fn main() {
             history: 50_000,
         },
         false => Effort {
-            rounds: 21,
-            actions: 20,
+            rounds: 61,
+            actions: 10,
             history: 1_000_000,
         },
     };
@@ -54,6 +54,11 @@ async fn measure(effort: Effort) {
     let sqlite = SqliteBackend::inside(disk);
     let bare = bare::Sqlite::beside(&sqlite);
     clients::alone("SQLite", &sqlite, Some(&bare), effort).await;
+    // One that waits for its disk, and ends with this process.
+    let server = Box::leak(Box::new(PostgresServer::new(Sync::On)));
+    let postgres = PostgresBackend::on(server);
+    let bare = bare::Postgres::beside(&postgres).await;
+    clients::alone("PostgreSQL", &postgres, Some(&bare), effort).await;
 
     println!("\npush and resolve, per second:");
     println!(
@@ -62,7 +67,8 @@ async fn measure(effort: Effort) {
     );
     println!("| --- | --- | --- | --- | --- |");
     clients::together("SQLite", &sqlite, "5.00x or more", effort).await;
-    drop(sqlite);
+    clients::together("PostgreSQL", &postgres, "", effort).await;
+    drop((bare, sqlite, postgres));
 
     println!("\nwith {} resolved actions in the store:", effort.history);
     println!("| SQLite | empty | with them | difference | promised |");

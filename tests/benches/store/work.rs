@@ -93,6 +93,16 @@ pub fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
+/// Of the ratios of each round, since what slows a machine down often lasts longer than a round.
+pub fn median_ratio(ones: &[Duration], others: &[Duration]) -> f64 {
+    let ratios = ones.iter().zip(others);
+    let mut ratios: Vec<f64> = ratios
+        .map(|(one, other)| one.as_secs_f64() / other.as_secs_f64())
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ratios.len() / 2]
+}
+
 /// Microseconds, or milliseconds where they are many.
 pub fn told(time: Duration) -> String {
     match time.as_secs_f64() * 1e6 {

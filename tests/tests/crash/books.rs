@@ -5,7 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use airlock_host::{
-    ActionId, ActionRecord, ActionState, Decision, DurableStore, ResolvedQuery, SqliteStore,
+    APPLY_INTERRUPTED, ActionId, ActionRecord, ActionState, DISCARD_INTERRUPTED, Decision,
+    DurableStore, ResolvedQuery, SqliteStore,
 };
 
 use crate::worker::Site;
@@ -142,8 +143,7 @@ impl Books {
             hit.note_open(record, known, before);
             // From now on it is known without the worker's word.
             known.pushed = true;
-            known.discard_interrupted =
-                record.last_error.as_deref() == Some(airlock_host::DISCARD_INTERRUPTED);
+            known.discard_interrupted = record.last_error.as_deref() == Some(DISCARD_INTERRUPTED);
         }
         let gone = self.actions.iter().filter(|(id, known)| {
             known.pushed && known.resolved.is_none() && !now.contains_key(*id)
@@ -209,8 +209,9 @@ fn check_open(record: &ActionRecord, known: &Known) -> Result<(), String> {
         && last <= record.attempts
         && match record.state {
             ActionState::Pending => {
-                // An attempt that ended is told with why it failed.
-                record.attempts == 0 || record.last_error.is_some()
+                // An attempt that ended is told with why it failed, and one that did not is told as interrupted.
+                let error = record.last_error.as_deref();
+                (record.attempts == 0 || error.is_some()) && error != Some(APPLY_INTERRUPTED)
             }
             ActionState::Interrupted => record.attempts > 0,
             _ => false,
@@ -257,7 +258,7 @@ impl Hit {
             }
         }
         let error = record.last_error.as_deref();
-        let discard = error == Some(airlock_host::DISCARD_INTERRUPTED);
+        let discard = error == Some(DISCARD_INTERRUPTED);
         self.discard |= discard && !known.discard_interrupted;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
@@ -55,7 +55,7 @@ pub struct Worker {
 
 impl Worker {
     pub fn start(site: &Site, ledger: usize, seed: u64) -> Self {
-        let mut process = Command::new(program())
+        let mut process = Command::new(env!("CARGO_BIN_EXE_crash_worker"))
             .arg(site.store())
             .arg(site.path("workspace"))
             .arg(site.path("cache"))
@@ -114,21 +114,4 @@ impl Worker {
         self.heard.extend(self.lines.try_iter());
         self.heard
     }
-}
-
-/// The example beside this test.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let program = test
-        .ancestors()
-        .nth(2)
-        .map(Path::new)
-        .unwrap()
-        .join("examples/crash_worker");
-    assert!(
-        program.exists(),
-        "no {}: run cargo build --locked --release --workspace --examples",
-        program.display()
-    );
-    program
 }

@@ -42,3 +42,4 @@ macro_rules! suite {
 }
 
 suite!(sqlite, airlock_tests::SqliteBackend);
+suite!(postgres, airlock_tests::PostgresBackend);

@@ -57,3 +57,4 @@ macro_rules! suite {
 
 suite!(memory, airlock_tests::MemoryBackend, 256);
 suite!(sqlite, airlock_tests::SqliteBackend, 64);
+suite!(postgres, airlock_tests::PostgresBackend, 24);

@@ -267,3 +267,57 @@ impl PendingStore for MemoryStore {
         self.watchers.watch(session)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::digest::Digest;
+    use crate::policy::Policy;
+    use crate::store::PluginBytes;
+
+    async fn push_and_claim(store: &MemoryStore, session: &SessionId, id: &str) -> Lease {
+        let digest = Digest::of(b"");
+        let action = PendingAction {
+            id: id.into(),
+            label: String::new(),
+            source_tool_name: String::new(),
+            details: None,
+            has_reject: false,
+            durable: true,
+            plugin: digest,
+            grants: Policy::default(),
+            workspace: None,
+            pushed_at: SystemTime::UNIX_EPOCH,
+        };
+        let push = Push {
+            session,
+            action: Arc::new(action),
+            guest_state: None,
+            plugin: &PluginBytes {
+                digest,
+                name: "".into(),
+                bytes: Vec::new().into(),
+            },
+            capacity: 1,
+        };
+        store.push(push).await.unwrap();
+        match store.claim(session, &Resolution::apply("")).await.unwrap() {
+            Claim::Claimed(claimed) => claimed.lease,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lease_from_before_a_session_was_forgotten_ends_no_later_claim() {
+        let (store, session) = (MemoryStore::new(), SessionId::from("forgotten"));
+        let before = push_and_claim(&store, &session, "before").await;
+        store.forget(&session);
+        let later = push_and_claim(&store, &session, "later").await;
+        assert_eq!(before.token, later.token);
+        let lost = store.requeue(before, "too late").await;
+        assert!(matches!(lost, Err(StoreError::LeaseLost(id)) if id.as_str() == "before"));
+        store.requeue(later, "in time").await.unwrap();
+    }
+}

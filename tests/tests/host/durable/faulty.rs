@@ -22,6 +22,7 @@ pub enum Fault {
 pub fn with_fault(host: &Host, fault: Fault) -> Host {
     let inner = Arc::clone(&host.store);
     Host {
+        name: host.name.clone(),
         store: Arc::new(Faulty { inner, fault }),
         durable: None,
     }
