@@ -50,7 +50,7 @@ impl Client {
             durable: true,
             plugin: self.plugin.digest,
             grants: Policy::default(),
-            workspace: Some(std::path::Path::new("/work/photos").into()),
+            workspace: Some(std::path::Path::new("/home/ada/photos").into()),
             pushed_at: SystemTime::now(),
         };
         let push = Push {

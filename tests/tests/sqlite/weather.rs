@@ -277,3 +277,14 @@ fn every_kind_of_failure_has_a_name_of_its_own_for_programs() {
         "the pending store pending.db has no room left"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_who_open_a_new_store_at_once_all_find_it_whole() {
+    for _ in 0..20 {
+        let place = Place::new();
+        let opening = (0..8).map(|_| tokio::spawn(SqliteStore::open(place.file())));
+        for opened in opening.collect::<Vec<_>>() {
+            opened.await.unwrap().unwrap();
+        }
+    }
+}

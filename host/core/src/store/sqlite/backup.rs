@@ -62,7 +62,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
         hosts: &hosts,
         patience: Duration::ZERO,
     };
-    opening.open(false)
+    opening.open()
 }
 
 /// Refuses what is no store, or a damaged one.

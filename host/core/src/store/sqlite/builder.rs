@@ -69,6 +69,7 @@ impl SqliteStoreBuilder {
         // The folder of hosts must be the same for all, from wherever they name the file.
         let path =
             std::path::absolute(&self.path).map_err(|error| Problem::Io(error).at(&self.path))?;
+        connection::make_file(&path, self.create)?;
         let path = path.canonicalize().unwrap_or(path);
         let name = self.holder.unwrap_or_else(hosts::process_name);
         let hosts = Arc::new(Hosts::beside(&path, name));
@@ -77,8 +78,8 @@ impl SqliteStoreBuilder {
             hosts: &hosts,
             patience: self.patience,
         };
-        let connection = opening.open(self.create)?;
-        let writer = Writer::start(connection, path.clone());
+        let connection = opening.open()?;
+        let writer = Writer::start(connection, path.clone(), self.patience);
         Ok(SqliteStore {
             inner: Arc::new(Inner {
                 lease_time: self.lease_time,

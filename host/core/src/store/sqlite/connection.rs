@@ -3,18 +3,44 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::hosts::{Hosts, make_private_folder, open_private};
 use super::problem::Problem;
-use super::schema;
+use super::schema::{self, Misfit};
 use crate::store::{BackendErrorKind, StoreError};
+
+/// Between two tries to set the file up while others do.
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// How many connections that read are kept for later.
 const IDLE_READERS: usize = 4;
+
+/// Makes the file where it is missing and may be made, with the folders above it.
+pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
+    let unfit = |kind, problem| StoreError::backend(kind, path.display().to_string(), problem);
+    match path.metadata() {
+        Ok(found) if found.is_file() => return Ok(()),
+        Ok(_) => return Err(unfit(BackendErrorKind::Settings, "is not a regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Problem::Io(error).at(path)),
+    }
+    if !create {
+        return Err(unfit(BackendErrorKind::Missing, "is not there"));
+    }
+    // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let made = parent.map_or(Ok(()), make_private_folder);
+    made.and_then(|()| open_private(path))
+        .map_err(|error| Problem::Io(error).at(path))?;
+    Ok(())
+}
 
 /// What is needed to open a connection.
 #[derive(Clone, Copy)]
@@ -26,42 +52,21 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens the store to write to, and makes it where it is missing and may be made.
-    pub fn open(self, create: bool) -> Result<Connection, StoreError> {
-        let path = self.path;
-        self.make_file(create)?;
-        let failed = |error| Problem::Sqlite(error).at(path);
+    /// Opens the store to write to, and makes its tables where it has none yet.
+    pub fn open(self) -> Result<Connection, StoreError> {
+        let failed = |error| Problem::Sqlite(error).at(self.path);
         let mut connection = self.connect().map_err(failed)?;
-        // Before anything is written: a foreign file, or a newer one, is left as it is.
-        schema::version(&connection).map_err(|misfit| misfit.at(path))?;
-        let set = |name, value| connection.pragma_update(None, name, value);
-        set("journal_mode", "WAL")
-            .and_then(|()| set("synchronous", "FULL"))
-            .map_err(failed)?;
-        schema::migrate(&mut connection).map_err(|misfit| misfit.at(path))?;
-        Ok(connection)
-    }
-
-    fn make_file(self, create: bool) -> Result<(), StoreError> {
-        let path = self.path;
-        let unfit = |kind, problem| StoreError::backend(kind, path.display().to_string(), problem);
-        match path.metadata() {
-            Ok(found) if found.is_file() => return Ok(()),
-            Ok(_) => return Err(unfit(BackendErrorKind::Settings, "is not a regular file")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Problem::Io(error).at(path)),
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match set_up(&mut connection) {
+                // SQLite waits for other processes by itself, but not where the kind of the log is changed.
+                Err(Misfit::Sqlite(error)) if is_busy(&error) && Instant::now() < deadline => {
+                    thread::sleep(BETWEEN_TRIES);
+                }
+                Err(misfit) => return Err(misfit.at(self.path)),
+                Ok(()) => return Ok(connection),
+            }
         }
-        if !create {
-            return Err(unfit(BackendErrorKind::Missing, "is not there"));
-        }
-        // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
-        let parent = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let made = parent.map_or(Ok(()), make_private_folder);
-        made.and_then(|()| open_private(path))
-            .map_err(|error| Problem::Io(error).at(path))?;
-        Ok(())
     }
 
     fn connect(self) -> rusqlite::Result<Connection> {
@@ -89,6 +94,20 @@ impl Opening<'_> {
         })?;
         Ok(connection)
     }
+}
+
+fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
+    // Before anything is written: a foreign file, or a newer one, is left as it is.
+    schema::version_now(connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // 16 MiB of log before it is written back, which waits for the disk twice more.
+    connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
+    schema::migrate(connection)
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 /// Connections that read what has been committed, for one query at a time each.

@@ -20,6 +20,8 @@ pub(super) enum Problem {
         capacity: usize,
     },
     LeaseLost(ActionId),
+    /// An operation was neither done nor refused. It can't be.
+    Unanswered,
     Io(io::Error),
 }
 
@@ -36,10 +38,24 @@ impl From<io::Error> for Problem {
 }
 
 impl Problem {
+    /// Whether another process has the file locked.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Problem::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) => {
+                failure.code == ErrorCode::DatabaseBusy
+            }
+            _ => false,
+        }
+    }
+
     pub fn at(self, path: &Path) -> StoreError {
         match self {
             Problem::Full { capacity } => StoreError::Full { capacity },
             Problem::LeaseLost(id) => StoreError::LeaseLost(id),
+            Problem::Unanswered => {
+                let path = path.display().to_string();
+                StoreError::backend(BackendErrorKind::Other, path, "gave no answer")
+            }
             Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
             Problem::Io(error) => {
                 let (kind, what) = of_io(&error);

@@ -94,7 +94,7 @@ impl From<rusqlite::Error> for Misfit {
 
 /// Makes the tables where there are none yet, or fewer.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
-    if version(connection)? == Some(VERSION) {
+    if version_now(connection)? == Some(VERSION) {
         return Ok(());
     }
     // Another process may be at it too: whoever comes second finds it done.
@@ -109,7 +109,17 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
 }
 
 /// The version of the file's tables; none for an empty file.
-pub(super) fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
+///
+/// It is read in one transaction: another process may be making the tables at the same time, and half of what it did would look like a
+/// file of somebody else.
+pub(super) fn version_now(connection: &Connection) -> Result<Option<u32>, Misfit> {
+    let transaction = connection.unchecked_transaction()?;
+    let version = version(&transaction)?;
+    transaction.finish()?;
+    Ok(version)
+}
+
+fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application != APPLICATION_ID {

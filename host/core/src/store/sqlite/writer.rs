@@ -1,8 +1,14 @@
-//! The one thread of this process that writes: whatever waits while a commit reaches the disk goes into the next one together.
+//! The one connection of this process that writes. Whatever waits while a commit reaches the disk goes into the next one together.
+//!
+//! An operation that finds nobody before it is committed at once, on the thread that asks for it, as long as the disk is quick: to wake another
+//! thread and to be woken by it costs about as much as such a commit. All others go to a thread that waits for them.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -13,30 +19,65 @@ use crate::store::{BackendErrorKind, StoreError};
 /// The most operations of one commit.
 const TOGETHER: usize = 256;
 
+/// After a commit that took longer, the next ones don't hold up the threads that ask for them, until one was quicker.
+const QUICK: Duration = Duration::from_millis(3);
+
+/// After a commit of several operations, so many of the next ones go to the thread, where they come together again.
+const CROWDED: u32 = 64;
+
 /// What takes back an operation whose answer nobody heard.
 pub(super) type Undo = Box<dyn FnMut(&Connection) -> Result<(), Problem> + Send>;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// Takes operations to the thread. Dropped, it waits until those that it took are done.
+/// Takes operations to the connection. Dropped, it waits until those that it took are done.
 #[derive(Debug)]
 pub(super) struct Writer {
-    operations: Option<Sender<Box<dyn Operation>>>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    connection: Mutex<Connection>,
+    /// How long the connection waits for another process's commit.
+    patience: Duration,
     path: PathBuf,
+    queue: Mutex<Queue>,
+    queued: Condvar,
+    is_slow: AtomicBool,
+    /// How many of the next operations are to go to the thread.
+    crowded: AtomicU32,
+}
+
+#[derive(Default)]
+struct Queue {
+    operations: VecDeque<Box<dyn Operation>>,
+    closed: bool,
 }
 
 impl Writer {
-    pub fn start(connection: Connection, path: PathBuf) -> std::io::Result<Self> {
-        let (sender, receiver) = mpsc::channel();
-        let at = path.clone();
+    /// `patience` is how long the connection waits for another process's commit.
+    pub fn start(
+        connection: Connection,
+        path: PathBuf,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            connection: Mutex::new(connection),
+            patience,
+            path,
+            queue: Mutex::default(),
+            queued: Condvar::new(),
+            is_slow: AtomicBool::new(false),
+            crowded: AtomicU32::new(0),
+        });
+        let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("airlock-store".to_owned())
-            .spawn(move || run(&connection, &receiver, &at))?;
+            .spawn(move || of_thread.run())?;
         Ok(Self {
-            operations: Some(sender),
+            shared,
             thread: Some(thread),
-            path,
         })
     }
 
@@ -55,10 +96,20 @@ impl Writer {
         undo: impl FnOnce(T) -> Option<Undo> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.enqueue(work, Some((reply, undo)));
+        let mut operation = Box::new(Work {
+            work,
+            done: None,
+            reply: Some((reply, undo)),
+        });
+        if self.shared.commit_at_once(&mut *operation) {
+            // The future can't be dropped in between, so the answer is heard.
+            let done = operation.done.take().unwrap_or(Err(Problem::Unanswered));
+            return done.map_err(|problem| problem.at(&self.shared.path));
+        }
+        self.shared.enqueue(operation);
         answer.await.unwrap_or_else(|_| {
             let problem = "is no longer written to: its thread has ended";
-            let path = self.path.display().to_string();
+            let path = self.shared.path.display().to_string();
             Err(StoreError::backend(BackendErrorKind::Other, path, problem))
         })
     }
@@ -68,68 +119,153 @@ impl Writer {
         &self,
         work: impl FnMut(&Connection) -> Result<(), Problem> + Send + 'static,
     ) {
-        self.enqueue::<_, fn(()) -> Option<Undo>>(work, None);
-    }
-
-    fn enqueue<T: Send + 'static, U: FnOnce(T) -> Option<Undo> + Send + 'static>(
-        &self,
-        work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
-        reply: Option<(Reply<T>, U)>,
-    ) {
-        let operation = Work {
-            work,
-            done: None,
-            reply,
-        };
-        if let Some(operations) = &self.operations {
-            // Without a thread the reply is dropped, and whoever waits hears of that.
-            let _ = operations.send(Box::new(operation));
-        }
+        self.shared.enqueue(Box::new(unheard(work)));
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.operations = None;
+        lock(&self.shared.queue).closed = true;
+        self.shared.queued.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn run(connection: &Connection, operations: &Receiver<Box<dyn Operation>>, path: &Path) {
-    let mut together = Vec::new();
-    loop {
-        if together.is_empty() {
-            match operations.recv() {
-                Ok(first) => together.push(first),
-                Err(_) => return,
+impl Shared {
+    /// Once there will be no more the operation is dropped, and whoever waits hears of that.
+    fn enqueue(&self, operation: Box<dyn Operation>) {
+        let mut queue = lock(&self.queue);
+        if !queue.closed {
+            queue.operations.push_back(operation);
+            self.queued.notify_one();
+        }
+    }
+
+    /// Commits on this thread, unless the connection is in use, others wait for it, or that might take long. Whether it did.
+    fn commit_at_once(&self, operation: &mut dyn Operation) -> bool {
+        let crowded = self.crowded.load(Ordering::Relaxed);
+        if crowded > 0 {
+            self.crowded.store(crowded - 1, Ordering::Relaxed);
+            return false;
+        }
+        if self.is_slow.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Ok(connection) = self.connection.try_lock() else {
+            return false;
+        };
+        if !lock(&self.queue).operations.is_empty() {
+            return false;
+        }
+        // Another process's commit is not waited for here.
+        if connection.busy_timeout(Duration::ZERO).is_err() {
+            return false;
+        }
+        let began = Instant::now();
+        let committed = commit_one(&connection, operation);
+        self.note_time(began);
+        let is_busy = committed.as_ref().is_err_and(Problem::is_busy);
+        if let Err(problem) = committed {
+            operation.fail(problem);
+        }
+        !is_busy
+    }
+
+    fn run(&self) {
+        let _close = CloseWhenDropped(self);
+        while let Some(mut together) = self.wait() {
+            let connection = lock(&self.connection);
+            let _ = connection.busy_timeout(self.patience);
+            // What came while the connection was in use.
+            let room = TOGETHER.saturating_sub(together.len());
+            let mut queue = lock(&self.queue);
+            let more = queue.operations.len().min(room);
+            together.extend(queue.operations.drain(..more));
+            drop(queue);
+            if together.len() > 1 {
+                self.crowded.store(CROWDED, Ordering::Relaxed);
+            }
+            while !together.is_empty() {
+                let began = Instant::now();
+                commit_together(&connection, &mut together);
+                self.note_time(began);
+                // What takes back something that nobody heard of comes next.
+                let answered = together.drain(..);
+                together = answered
+                    .filter_map(|operation| operation.answer(&self.path))
+                    .collect();
             }
         }
-        together.extend(operations.try_iter().take(TOGETHER - 1));
-        if together.len() == 1 || commit(connection, &mut together).is_err() {
-            // One of them may have spoilt it for the others.
-            for operation in &mut together {
-                if let Err(problem) = commit(connection, std::slice::from_mut(operation)) {
-                    operation.fail(problem);
-                }
+    }
+
+    /// The operations that wait, at least one; none when there will be no more.
+    fn wait(&self) -> Option<Vec<Box<dyn Operation>>> {
+        let mut queue = lock(&self.queue);
+        while queue.operations.is_empty() {
+            if queue.closed {
+                return None;
             }
+            queue = self
+                .queued
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
         }
-        let undo: Vec<_> = together
-            .drain(..)
-            .filter_map(|it| it.answer(path))
-            .collect();
-        together.extend(undo);
+        let count = queue.operations.len().min(TOGETHER);
+        Some(queue.operations.drain(..count).collect())
+    }
+
+    fn note_time(&self, began: Instant) {
+        self.is_slow
+            .store(began.elapsed() > QUICK, Ordering::Relaxed);
+    }
+}
+
+/// Nobody waits for a thread that has ended, also where it panicked.
+struct CloseWhenDropped<'a>(&'a Shared);
+
+impl Drop for CloseWhenDropped<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0.queue);
+        queue.closed = true;
+        queue.operations.clear();
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whoever panicked with the lock left the connection in a transaction at worst, which is rolled back before the next.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn commit_together(connection: &Connection, operations: &mut [Box<dyn Operation>]) {
+    if operations.len() > 1 && commit_all(connection, operations).is_ok() {
+        return;
+    }
+    // One of them may have spoilt it for the others.
+    for operation in operations {
+        if let Err(problem) = commit_one(connection, &mut **operation) {
+            operation.fail(problem);
+        }
     }
 }
 
 /// Runs all in one transaction. After an error nothing of it was done.
-fn commit(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Result<(), Problem> {
-    execute(connection, "BEGIN IMMEDIATE")?;
+fn commit_all(
+    connection: &Connection,
+    operations: &mut [Box<dyn Operation>],
+) -> Result<(), Problem> {
+    begin(connection)?;
     let committed = run_all(connection, operations).and_then(|()| execute(connection, "COMMIT"));
-    if committed.is_err() && !connection.is_autocommit() {
-        execute(connection, "ROLLBACK")?;
-    }
+    roll_back_unless(committed.is_ok(), connection)?;
     committed
 }
 
@@ -143,6 +279,29 @@ fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Re
         execute(connection, "RELEASE operation")?;
     }
     Ok(())
+}
+
+/// Runs one in a transaction of its own.
+fn commit_one(connection: &Connection, operation: &mut dyn Operation) -> Result<(), Problem> {
+    begin(connection)?;
+    if !operation.run(connection) {
+        return roll_back_unless(false, connection);
+    }
+    let committed = execute(connection, "COMMIT");
+    roll_back_unless(committed.is_ok(), connection)?;
+    committed
+}
+
+fn begin(connection: &Connection) -> Result<(), Problem> {
+    roll_back_unless(connection.is_autocommit(), connection)?;
+    execute(connection, "BEGIN IMMEDIATE")
+}
+
+fn roll_back_unless(committed: bool, connection: &Connection) -> Result<(), Problem> {
+    match committed || connection.is_autocommit() {
+        true => Ok(()),
+        false => execute(connection, "ROLLBACK"),
+    }
 }
 
 fn execute(connection: &Connection, statement: &str) -> Result<(), Problem> {
@@ -189,7 +348,7 @@ where
 
     fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>> {
         let done = self.done?.map_err(|problem| problem.at(path));
-        let unheard = match self.reply {
+        let undo = match self.reply {
             Some((reply, undo)) => reply.send(done).err()?.ok().and_then(undo)?,
             None => {
                 if let Err(error) = done {
@@ -198,23 +357,32 @@ where
                 return None;
             }
         };
-        Some(Box::new(Work::<(), _, fn(()) -> Option<Undo>> {
-            work: unheard,
-            done: None,
-            reply: None,
-        }))
+        Some(Box::new(unheard(undo)))
+    }
+}
+
+/// An operation whose end nobody waits for.
+fn unheard<F: FnMut(&Connection) -> Result<(), Problem>>(
+    work: F,
+) -> Work<(), F, fn(()) -> Option<Undo>> {
+    Work {
+        work,
+        done: None,
+        reply: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
 
     fn started() -> Writer {
         let connection = Connection::open_in_memory().unwrap();
         let table = "CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT";
         connection.execute_batch(table).unwrap();
-        Writer::start(connection, PathBuf::from("test.db")).unwrap()
+        Writer::start(connection, PathBuf::from("test.db"), Duration::ZERO).unwrap()
     }
 
     async fn insert(writer: &Writer, number: i64) -> Result<(), StoreError> {
@@ -272,6 +440,23 @@ mod tests {
         let error = together.1.unwrap_err().to_string();
         assert!(error.ends_with("test.db is damaged: spoilt"), "{error}");
         assert_eq!(numbers(&writer).await, [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn after_a_panic_whoever_waits_is_told() {
+        let writer = started();
+        let release = hold(&writer);
+        let panics =
+            writer.write(|_: &Connection| -> Result<(), Problem> { panic!("a fault of ours") });
+        let (panicked, later, ()) = tokio::join!(panics, insert(&writer, 1), async {
+            release.send(()).unwrap()
+        });
+        for error in [panicked.unwrap_err(), later.unwrap_err()] {
+            assert!(
+                error.to_string().contains("no longer written to"),
+                "{error}"
+            );
+        }
     }
 
     #[tokio::test]
