@@ -106,7 +106,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// Prolongs a claim by another [`lease_time`](PendingStore::lease_time) from now.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else, or is pending again.
+    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else. A store may say so as soon as it has run out.
     async fn renew(&self, _lease: &Lease) -> Result<(), StoreError> {
         Ok(())
     }
