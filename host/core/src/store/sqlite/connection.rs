@@ -101,8 +101,6 @@ fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
     schema::version_now(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // 16 MiB of log before it is written back, which waits for the disk twice more.
-    connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
     schema::migrate(connection)
 }
 
