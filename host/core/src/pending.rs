@@ -176,6 +176,14 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// A lower-case word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Apply => "apply",
+            Decision::Discard => "discard",
+        }
+    }
+
     /// How a resolved action is spoken of: `applied` or `discarded`.
     pub fn past(self) -> &'static str {
         match self {
@@ -203,18 +211,19 @@ pub struct Resolution {
 impl Resolution {
     /// Apply the topmost action.
     pub fn apply(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Apply, reason.into())
+        Self::new(Decision::Apply, reason)
     }
 
     /// Discard the topmost action.
     pub fn discard(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Discard, reason.into())
+        Self::new(Decision::Discard, reason)
     }
 
-    fn new(decision: Decision, reason: String) -> Self {
+    /// Decide so about the topmost action.
+    pub fn new(decision: Decision, reason: impl Into<String>) -> Self {
         Self {
             decision,
-            reason,
+            reason: reason.into(),
             extra: None,
             id: None,
             decided_by: None,

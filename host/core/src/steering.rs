@@ -210,8 +210,7 @@ impl Steering {
             }
             TurnReport::ForcedChoiceRefused if sent.choice == ToolChoice::Resolve => {
                 self.refuses = match sent.settings.extended_thinking {
-                    true if self.refuses == Refuses::Never => Refuses::WhileThinking,
-                    true => Refuses::Always,
+                    true => Refuses::WhileThinking,
                     false => Refuses::Always,
                 };
             }

@@ -2,6 +2,8 @@
 
 mod durable;
 mod error;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod kept;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -37,6 +39,19 @@ pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped be
 /// The [`StackedAction::last_error`] of an action whose discard has no known end.
 pub const DISCARD_INTERRUPTED: &str =
     "a discard was begun, and its host stopped before the end was recorded";
+
+/// What becomes of an action whose claim ended without a word.
+fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Option<String>) {
+    match decision {
+        Decision::Apply => {
+            *interrupted = true;
+            *last_error = Some(APPLY_INTERRUPTED.to_owned());
+        }
+        // An apply that was interrupted before still may have taken effect.
+        Decision::Discard if *interrupted => {}
+        Decision::Discard => *last_error = Some(DISCARD_INTERRUPTED.to_owned()),
+    }
+}
 
 /// A stack of pending actions for each session.
 ///

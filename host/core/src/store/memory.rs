@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 
 use super::{
-    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease, PendingStore, Push,
-    StoreError, Watch, Watchers,
+    Claim, Claimed, Completion, Lease, PendingStore, Push, StoreError, Watch, Watchers, lose_claim,
 };
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
@@ -251,15 +250,7 @@ impl PendingStore for MemoryStore {
         let _ = self.end_claim(lease, |stack, position, decision| {
             let open = &mut stack.open[position];
             open.claim = None;
-            match decision {
-                Decision::Apply => {
-                    open.interrupted = true;
-                    open.last_error = Some(APPLY_INTERRUPTED.to_owned());
-                }
-                // An apply that was interrupted before still may have taken effect.
-                Decision::Discard if open.interrupted => {}
-                Decision::Discard => open.last_error = Some(DISCARD_INTERRUPTED.to_owned()),
-            }
+            lose_claim(decision, &mut open.interrupted, &mut open.last_error);
         });
     }
 

@@ -32,7 +32,7 @@ use self::changes::Changes;
 use self::connections::{Connections, Statement};
 use self::heart::Heart;
 use self::problem::Failure;
-use self::record::{Kept, get, kept_columns, text};
+use self::record::{get, kept, kept_columns, text};
 use super::{Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch};
 use crate::digest::Digest;
 use crate::pending::{Resolution, SessionId, StackedAction};
@@ -140,7 +140,7 @@ impl Inner {
     ) -> Result<Vec<StackedAction>, StoreError> {
         let statement = Statement::new(LIST).bind(session_key(session)).bind(limit);
         let rows = self.read(&statement).await?;
-        let stacked = |row| Ok(Kept::read(row, &self.host)?.stacked());
+        let stacked = |row| Ok(kept(row, &self.host)?.stacked());
         let listed: Result<_, Failure> = rows.iter().map(stacked).collect();
         listed.map_err(|failure| self.error(failure))
     }

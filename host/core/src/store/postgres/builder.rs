@@ -16,6 +16,7 @@ use super::connections::Connections;
 use super::heart::Heart;
 use super::problem::{Failure, is_passing};
 use super::{HostId, Inner, PostgresStore, schema};
+use crate::store::kept::process_name;
 use crate::store::{BackendErrorKind, StoreError};
 
 /// The settings of a [`PostgresStore`].
@@ -60,8 +61,8 @@ impl PostgresStoreBuilder {
     }
 
     /// What this host is called in listings. Default: `machine/process`.
-    pub fn holder(mut self, holder: String) -> Self {
-        self.holder = Some(holder);
+    pub fn holder(mut self, name: impl Into<String>) -> Self {
+        self.holder = Some(name.into());
         self
     }
 
@@ -89,7 +90,7 @@ impl PostgresStoreBuilder {
             .map_err(|failure| failure.at(&location))?;
         let connections = Arc::new(connections);
         let stop = CancellationToken::new();
-        let holder = self.holder.clone().unwrap_or_else(machine_and_process);
+        let holder = self.holder.clone().unwrap_or_else(process_name);
         let shared = || (Arc::clone(&connections), stop.clone());
         let (for_changes, stop_changes) = shared();
         let (for_heart, stop_heart) = shared();
@@ -193,13 +194,6 @@ fn new_host_id(location: &str) -> Result<HostId, StoreError> {
         StoreError::backend(BackendErrorKind::Other, location, problem)
     })?;
     Ok(id)
-}
-
-fn machine_and_process() -> String {
-    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let machine = machine.or_else(|| std::env::var("HOSTNAME").ok());
-    let machine = machine.as_deref().map(str::trim).unwrap_or("host");
-    format!("{machine}/{}", std::process::id())
 }
 
 impl std::fmt::Debug for PostgresStoreBuilder {

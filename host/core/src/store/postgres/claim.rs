@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{Kept, decision_word, get, kept_columns, micros};
+use super::record::{get, kept, kept_columns, micros};
 use super::text::escaped;
 use super::{Inner, Nonce, session_key};
 use crate::pending::{ActionId, Decision, Resolution, SessionId};
@@ -104,7 +104,7 @@ impl Inner {
         };
         let statement = statement
             .bind(session_key(session))
-            .bind(decision_word(resolution.decision))
+            .bind(resolution.decision.as_str())
             .bind(*nonce)
             .bind(escaped(&self.holder))
             .bind(micros(self.lease_time))
@@ -125,7 +125,7 @@ impl Inner {
         session: &SessionId,
         decision: Decision,
     ) -> Result<Claimed, Failure> {
-        let kept = Kept::read(row, &self.host)?;
+        let kept = kept(row, &self.host)?;
         let token: i64 = get(row, "token")?;
         let attempt = match decision {
             Decision::Apply => kept.attempts,

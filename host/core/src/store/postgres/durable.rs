@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{Kept, get, kept_columns, record_columns};
+use super::record::{self, get, kept_columns, record_columns};
 use super::text::escaped;
 use super::{Inner, PostgresStore, schema, session_key};
 use crate::pending::{ActionId, SessionId};
@@ -70,7 +70,7 @@ impl Inner {
     }
 
     pub(super) fn record(&self, row: &PgRow) -> Result<ActionRecord, Failure> {
-        Kept::read(row, &self.host)?.record(row)
+        record::record(row, &self.host)
     }
 }
 

@@ -4,9 +4,10 @@ use sqlx::Row;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{bytes_of_path, nanos_of_time};
+use super::record::nanos_of_time;
 use super::text::escaped;
 use super::{HostId, Inner, session_key};
+use crate::store::kept::bytes_of_path;
 use crate::store::{Push, StoreError};
 
 /// The row of the session is made or locked, the action put behind it.

@@ -1,7 +1,5 @@
 //! Actions as rows.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
@@ -13,12 +11,11 @@ use super::HostId;
 use super::problem::Failure;
 use super::text::unescaped;
 use crate::digest::Digest;
-use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
-use crate::store::{
-    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, LeaseRecord, ResolvedRecord,
-};
+use crate::pending::{ActionState, Decision, PendingAction, SessionId};
+use crate::store::kept::{Kept, Standing, Written, path_of_bytes};
+use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
-/// What [`Kept::read`] reads, of a table `a`.
+/// What [`kept`] reads, of a table `a`.
 macro_rules! kept_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.details, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
@@ -30,7 +27,7 @@ macro_rules! kept_columns {
     };
 }
 
-/// What [`Kept::record`] reads beside that.
+/// What [`record`] reads beside that.
 macro_rules! record_columns {
     () => {
         "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
@@ -40,115 +37,64 @@ macro_rules! record_columns {
 
 pub(super) use {kept_columns, record_columns};
 
-/// An action, and where it stands by the server's clock.
-pub struct Kept {
-    pub action: PendingAction,
-    pub state: ActionState,
-    pub attempts: u32,
-    pub last_error: Option<String>,
-    decision: Option<Decision>,
+/// An action, and where it stands by the server's clock. As the host `reader` sees it: its own volatile actions are never lost.
+pub fn kept(row: &PgRow, reader: &HostId) -> Result<Kept, Failure> {
+    let written = match get(row, "state")? {
+        "applied" => Written::Resolved(Decision::Apply),
+        "discarded" => Written::Resolved(Decision::Discard),
+        "resolving" => Written::Resolving,
+        _ => Written::Pending,
+    };
+    let owner: Option<&[u8]> = get(row, "owner")?;
+    let standing = Standing {
+        written,
+        decision: optional_decision(row)?,
+        interrupted: get(row, "interrupted")?,
+        last_error: optional_text(row, "last_error")?,
+        lease_over: get(row, "expired")?,
+        host_gone: get(row, "orphaned")? && owner != Some(reader.as_slice()),
+    };
+    let attempts: i32 = get(row, "attempts")?;
+    Ok(Kept::new(action(row)?, attempts.unsigned_abs(), standing))
 }
 
-impl Kept {
-    /// As the host `reader` sees it: its own volatile actions are never lost.
-    pub fn read(row: &PgRow, reader: &HostId) -> Result<Self, Failure> {
-        let action = action(row)?;
-        let decision = optional_decision(row)?;
-        let mut interrupted: bool = get(row, "interrupted")?;
-        let mut last_error = optional_text(row, "last_error")?;
-        let state: &str = get(row, "state")?;
-        let expired: bool = get(row, "expired")?;
-        if state == "resolving" && expired {
-            match decision {
-                Some(Decision::Apply) => {
-                    interrupted = true;
-                    last_error = Some(APPLY_INTERRUPTED.to_owned());
-                }
-                // An apply that was interrupted before still may have taken effect.
-                _ if interrupted => {}
-                _ => last_error = Some(DISCARD_INTERRUPTED.to_owned()),
-            }
-        }
-        let owner: Option<&[u8]> = get(row, "owner")?;
-        let lost = get::<bool>(row, "orphaned")? && owner != Some(reader.as_slice());
-        let state = match state {
-            "applied" => ActionState::Applied,
-            "discarded" => ActionState::Discarded,
-            "resolving" if !expired => ActionState::Resolving,
-            _ if lost => ActionState::Lost,
-            _ if interrupted => ActionState::Interrupted,
-            _ => ActionState::Pending,
-        };
-        let attempts: i32 = get(row, "attempts")?;
-        Ok(Self {
-            action,
-            state,
-            attempts: attempts.unsigned_abs(),
-            last_error,
+/// With what an operator may want to know.
+pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
+    let kept = kept(row, reader)?;
+    let session = SessionId::from(text(row, "session_id")?);
+    let resolved = match kept.state {
+        ActionState::Applied => Some(resolved(row, Decision::Apply)?),
+        ActionState::Discarded => Some(resolved(row, Decision::Discard)?),
+        _ => None,
+    };
+    Ok(kept.record(session, lease(row)?, resolved))
+}
+
+fn lease(row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {
+    let holder = optional_text(row, "holder")?;
+    let since: Option<i64> = get(row, "leased_at")?;
+    Ok(match (holder, since, optional_decision(row)?) {
+        (Some(holder), Some(since), Some(decision)) => Some(LeaseRecord {
+            holder,
+            since: time_of_micros(since),
             decision,
-        })
-    }
+        }),
+        _ => None,
+    })
+}
 
-    pub fn stacked(self) -> StackedAction {
-        StackedAction {
-            action: Arc::new(self.action),
-            attempts: self.attempts,
-            last_error: self.last_error,
-            state: self.state,
-        }
-    }
-
-    /// With what an operator may want to know.
-    pub fn record(self, row: &PgRow) -> Result<ActionRecord, Failure> {
-        let session = SessionId::from(text(row, "session_id")?);
-        let lease = match self.state {
-            ActionState::Resolving | ActionState::Interrupted => self.lease(row)?,
-            _ => None,
-        };
-        let resolved = match self.state {
-            ActionState::Applied | ActionState::Discarded => Some(self.resolved(row)?),
-            _ => None,
-        };
-        Ok(ActionRecord {
-            session,
-            action: self.action,
-            state: self.state,
-            attempts: self.attempts,
-            last_error: self.last_error,
-            lease,
-            resolved,
-        })
-    }
-
-    fn lease(&self, row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {
-        let holder = optional_text(row, "holder")?;
-        let since: Option<i64> = get(row, "leased_at")?;
-        Ok(match (holder, since, self.decision) {
-            (Some(holder), Some(since), Some(decision)) => Some(LeaseRecord {
-                holder,
-                since: time_of_micros(since),
-                decision,
-            }),
-            _ => None,
-        })
-    }
-
-    fn resolved(&self, row: &PgRow) -> Result<ResolvedRecord, Failure> {
-        let at: Option<i64> = get(row, "resolved_at")?;
-        let result: Option<String> = get(row, "result")?;
-        Ok(ResolvedRecord {
-            decision: match self.state {
-                ActionState::Applied => Decision::Apply,
-                _ => Decision::Discard,
-            },
-            at: time_of_micros(at.unwrap_or_default()),
-            decided_by: optional_text(row, "decided_by")?,
-            reason: optional_text(row, "reason")?.unwrap_or_default(),
-            extra: optional_json(row, "extra")?,
-            result: result.map(|digest| parsed_digest(&digest)).transpose()?,
-            error: optional_text(row, "error")?,
-        })
-    }
+fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> {
+    let at: Option<i64> = get(row, "resolved_at")?;
+    let result: Option<String> = get(row, "result")?;
+    Ok(ResolvedRecord {
+        decision,
+        at: time_of_micros(at.unwrap_or_default()),
+        decided_by: optional_text(row, "decided_by")?,
+        reason: optional_text(row, "reason")?.unwrap_or_default(),
+        extra: optional_json(row, "extra")?,
+        result: result.map(|digest| parsed_digest(&digest)).transpose()?,
+        error: optional_text(row, "error")?,
+    })
 }
 
 fn action(row: &PgRow) -> Result<PendingAction, Failure> {
@@ -211,20 +157,12 @@ fn parsed_digest(text: &str) -> Result<Digest, Failure> {
 }
 
 /// What the row of a claim is about, where it is about anything.
-pub fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
+fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
     Ok(match get::<Option<&str>>(row, "decision")? {
         Some("apply") => Some(Decision::Apply),
         Some(_) => Some(Decision::Discard),
         None => None,
     })
-}
-
-/// How a decision is written.
-pub fn decision_word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Apply => "apply",
-        Decision::Discard => "discard",
-    }
 }
 
 fn time_of_micros(micros: i64) -> SystemTime {
@@ -253,22 +191,6 @@ pub fn nanos_of_time(time: SystemTime) -> i64 {
 pub fn micros(time: Duration) -> i64 {
     const MOST: Duration = Duration::from_secs(1000 * 31_557_600);
     time.min(MOST).as_micros() as i64
-}
-
-#[cfg(unix)]
-fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
-    use std::os::unix::ffi::OsStrExt;
-    Path::new(std::ffi::OsStr::from_bytes(bytes)).into()
-}
-
-#[cfg(not(unix))]
-fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
-    Path::new(&*String::from_utf8_lossy(bytes)).into()
-}
-
-/// The bytes of a path; such as they are on this system.
-pub fn bytes_of_path(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
 }
 
 #[cfg(test)]

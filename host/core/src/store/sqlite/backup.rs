@@ -10,8 +10,8 @@ use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
 use super::connection::Opening;
-use super::hosts::{Hosts, make_private_folder};
-use super::problem::Problem;
+use super::hosts::{Hosts, folder_of, make_private_folder};
+use super::problem::{Problem, unfit};
 use crate::store::{BackendErrorKind, StoreError};
 
 /// What a restored action says of itself. Between the backup and now somebody may have applied it.
@@ -35,19 +35,12 @@ pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
         // SQLite would take it for the restored file's own.
         refuse_existing(Path::new(&path))?;
     }
-    if let Some(parent) = to.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        make_private_folder(parent).map_err(|error| Problem::Io(error).at(to))?;
-    }
+    make_private_folder(folder_of(to)).map_err(|error| Problem::Io(error).at(to))?;
     let mut copy = new_file_beside(to)?;
     let copied = File::open(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
     if copied.map_err(|error| Problem::Io(error).at(backup))? == 0 {
         // To SQLite it would be a store with nothing in it.
-        let backup = backup.display().to_string();
-        return Err(StoreError::backend(
-            BackendErrorKind::Damaged,
-            backup,
-            "is empty",
-        ));
+        return Err(unfit(backup, BackendErrorKind::Damaged, "is empty"));
     }
     let checked = check(copy.path());
     checked.map_err(|error| renamed(error, copy.path(), backup))?;
@@ -73,12 +66,7 @@ fn check(path: &Path) -> Result<(), StoreError> {
         None => Ok(()),
         Some(first) => {
             let problem = format!("is damaged: {first}");
-            let path = path.display().to_string();
-            Err(StoreError::backend(
-                BackendErrorKind::Damaged,
-                path,
-                problem,
-            ))
+            Err(unfit(path, BackendErrorKind::Damaged, problem))
         }
     }
 }
@@ -90,8 +78,7 @@ fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
     synced.map_err(|error| Problem::Io(error).at(to))?;
     copy.persist_noclobber(to)
         .map_err(|error| Problem::Io(error.error).at(to))?;
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = File::open(parent.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+    let folder = File::open(folder_of(to)).and_then(|folder| folder.sync_all());
     folder.map_err(|error| Problem::Io(error).at(to))
 }
 
@@ -109,10 +96,9 @@ fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
 }
 
 fn new_file_beside(to: &Path) -> Result<NamedTempFile, StoreError> {
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     tempfile::Builder::new()
         .prefix(".airlock-backup-")
-        .tempfile_in(parent.unwrap_or(Path::new(".")))
+        .tempfile_in(folder_of(to))
         .map_err(|error| Problem::Io(error).at(to))
 }
 
@@ -121,13 +107,8 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::Io(error).at(path)),
         Ok(_) => {
-            let path = path.display().to_string();
             let problem = "is there already, and is not overwritten";
-            Err(StoreError::backend(
-                BackendErrorKind::Settings,
-                path,
-                problem,
-            ))
+            Err(unfit(path, BackendErrorKind::Settings, problem))
         }
     }
 }
@@ -135,11 +116,7 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
 fn path_text<'a>(path: &'a Path, to: &Path) -> Result<&'a str, StoreError> {
     path.to_str().ok_or_else(|| {
         let problem = "has a path that is not text, which SQLite can't copy to";
-        StoreError::backend(
-            BackendErrorKind::Settings,
-            to.display().to_string(),
-            problem,
-        )
+        unfit(to, BackendErrorKind::Settings, problem)
     })
 }
 

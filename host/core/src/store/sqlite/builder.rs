@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::connection::{self, Readers};
-use super::hosts::{self, Hosts};
+use super::hosts::Hosts;
 use super::problem::Problem;
 use super::watching::Watching;
 use super::writer::Writer;
 use super::{Inner, SqliteStore, blocking};
+use crate::store::kept::process_name;
 use crate::store::{StoreError, Watchers};
 
 /// The settings of a [`SqliteStore`] that is to be opened.
@@ -71,7 +72,7 @@ impl SqliteStoreBuilder {
             std::path::absolute(&self.path).map_err(|error| Problem::Io(error).at(&self.path))?;
         connection::make_file(&path, self.create)?;
         let path = path.canonicalize().unwrap_or(path);
-        let name = self.holder.unwrap_or_else(hosts::process_name);
+        let name = self.holder.unwrap_or_else(process_name);
         let hosts = Arc::new(Hosts::beside(&path, name));
         let opening = connection::Opening {
             path: &path,

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
-use super::hosts::{Hosts, make_private_folder, open_private};
-use super::problem::Problem;
+use super::hosts::{Hosts, folder_of, make_private_folder, open_private};
+use super::problem::{Problem, is_busy, unfit};
 use super::schema::{self, Misfit};
 use crate::store::{BackendErrorKind, StoreError};
 
@@ -22,21 +22,23 @@ const IDLE_READERS: usize = 4;
 
 /// Makes the file where it is missing and may be made, with the folders above it.
 pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
-    let unfit = |kind, problem| StoreError::backend(kind, path.display().to_string(), problem);
     match path.metadata() {
         Ok(found) if found.is_file() => return Ok(()),
-        Ok(_) => return Err(unfit(BackendErrorKind::Settings, "is not a regular file")),
+        Ok(_) => {
+            return Err(unfit(
+                path,
+                BackendErrorKind::Settings,
+                "is not a regular file",
+            ));
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(Problem::Io(error).at(path)),
     }
     if !create {
-        return Err(unfit(BackendErrorKind::Missing, "is not there"));
+        return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
     }
     // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let made = parent.map_or(Ok(()), make_private_folder);
+    let made = make_private_folder(folder_of(path));
     made.and_then(|()| open_private(path))
         .map_err(|error| Problem::Io(error).at(path))?;
     Ok(())
@@ -102,10 +104,6 @@ fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     schema::migrate(connection)
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 /// Connections that read what has been committed, for one query at a time each.

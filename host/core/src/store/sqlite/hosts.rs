@@ -131,11 +131,11 @@ pub(super) fn clock() -> i64 {
     now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }
 
-/// A name for this process that tells people where it runs.
-pub(super) fn process_name() -> String {
-    let machine = rustix::system::uname();
-    let machine = machine.nodename().to_string_lossy();
-    format!("{machine}/{}", std::process::id())
+/// The folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let parent = path.parent();
+    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// Makes a folder, and those above it, for this user alone.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Params};
 
 use super::problem::Problem;
-use super::rows::{COLUMNS, Found};
+use super::rows::select;
 use super::stack::OPEN;
 use crate::pending::{SessionId, StackedAction};
 use crate::store::{ActionRecord, ResolvedQuery};
@@ -18,7 +18,7 @@ pub(super) fn stack(
     let mut stacked = Vec::new();
     select(connection, &tail, [session.as_str()], |found| {
         if found.is_pending() {
-            stacked.push(found.stacked());
+            stacked.push(found.kept.stacked());
         }
         stacked.len() < limit
     })?;
@@ -70,24 +70,4 @@ fn records(
         true
     })?;
     Ok(records)
-}
-
-/// Hands over one after the other, as long as more are wanted.
-pub(super) fn select(
-    connection: &Connection,
-    tail: &str,
-    params: impl Params,
-    mut wants_more: impl FnMut(Found) -> bool,
-) -> Result<(), Problem> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number {tail}"
-    );
-    let mut statement = connection.prepare_cached(&select)?;
-    let mut rows = statement.query(params)?;
-    while let Some(row) = rows.next()? {
-        if !wants_more(Found::read(row)?) {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -20,8 +20,6 @@ pub(super) enum Problem {
         capacity: usize,
     },
     LeaseLost(ActionId),
-    /// An operation was neither done nor refused. It can't be.
-    Unanswered,
     Io(io::Error),
 }
 
@@ -41,9 +39,7 @@ impl Problem {
     /// Whether another process has the file locked.
     pub fn is_busy(&self) -> bool {
         match self {
-            Problem::Sqlite(rusqlite::Error::SqliteFailure(failure, _)) => {
-                failure.code == ErrorCode::DatabaseBusy
-            }
+            Problem::Sqlite(error) => is_busy(error),
             _ => false,
         }
     }
@@ -52,10 +48,6 @@ impl Problem {
         match self {
             Problem::Full { capacity } => StoreError::Full { capacity },
             Problem::LeaseLost(id) => StoreError::LeaseLost(id),
-            Problem::Unanswered => {
-                let path = path.display().to_string();
-                StoreError::backend(BackendErrorKind::Other, path, "gave no answer")
-            }
             Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
             Problem::Io(error) => {
                 let (kind, what) = of_io(&error);
@@ -67,6 +59,16 @@ impl Problem {
             }
         }
     }
+}
+
+/// Whether another process has the file locked.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// The file at `path` can't be used: `problem` goes on from its name.
+pub(super) fn unfit(path: &Path, kind: BackendErrorKind, problem: impl Into<String>) -> StoreError {
+    StoreError::backend(kind, path.display().to_string(), problem)
 }
 
 impl Misfit {
@@ -85,7 +87,7 @@ impl Misfit {
                 (BackendErrorKind::Newer, problem)
             }
         };
-        StoreError::backend(kind, path.display().to_string(), problem)
+        unfit(path, kind, problem)
     }
 }
 
@@ -95,7 +97,7 @@ fn failed(
     what: &str,
     why: impl std::fmt::Display,
 ) -> StoreError {
-    StoreError::backend(kind, path.display().to_string(), format!("{what}: {why}"))
+    unfit(path, kind, format!("{what}: {why}"))
 }
 
 fn of_io(error: &io::Error) -> (BackendErrorKind, &'static str) {

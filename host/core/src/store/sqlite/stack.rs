@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 
 use super::hosts::{self, Hosts};
 use super::problem::Problem;
-use super::rows::{COLUMNS, Found, millis, path_bytes};
+use super::rows::{Found, millis, select};
 use crate::digest::Digest;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, Resolution, SessionId};
+use crate::store::kept::bytes_of_path;
 use crate::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes};
 
 /// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
@@ -59,7 +60,7 @@ pub(super) fn push(
         ":durable": action.durable,
         ":plugin": action.plugin.as_bytes(),
         ":grants": json(&action.grants)?,
-        ":workspace": action.workspace.as_deref().map(path_bytes),
+        ":workspace": action.workspace.as_deref().map(bytes_of_path),
         ":pushed_at": millis(action.pushed_at),
         ":owner": (!action.durable).then(|| hosts.own()),
     })?;
@@ -113,10 +114,10 @@ pub(super) fn claim(
         (None, None) => return Ok(Claim::NothingPending),
     };
     hosts.register()?;
-    let attempt = found.attempts + 1;
+    let attempt = found.kept.attempts + 1;
     let attempts = match resolution.decision {
         Decision::Apply => attempt,
-        Decision::Discard => found.attempts,
+        Decision::Discard => found.kept.attempts,
     };
     let token = found.token + 1;
     let update = "UPDATE actions SET state = 'resolving', interrupted = :interrupted,
@@ -125,15 +126,15 @@ pub(super) fn claim(
             decision = :decision, decided_by = :decided_by, reason = :reason, extra = :extra
         WHERE number = :number";
     connection.prepare_cached(update)?.execute(named_params! {
-        ":interrupted": found.interrupted,
+        ":interrupted": found.kept.interrupted,
         ":attempts": attempts,
-        ":last_error": found.last_error(),
+        ":last_error": found.kept.last_error,
         ":token": token,
         ":holder": hosts.own(),
         ":holder_name": hosts.name(),
         ":claimed_at": millis(SystemTime::now()),
         ":lease_until": lease_until(lease_time),
-        ":decision": decision_word(resolution.decision),
+        ":decision": resolution.decision.as_str(),
         ":decided_by": resolution.decided_by,
         ":reason": resolution.reason,
         ":extra": resolution.extra.as_ref().map(json::<Map<String, Value>>).transpose()?,
@@ -146,43 +147,37 @@ pub(super) fn claim(
     Ok(Claim::Claimed(Claimed {
         lease: Lease {
             session: session.clone(),
-            action: found.action.id.clone(),
+            action: found.kept.action.id.clone(),
             token: token.cast_unsigned(),
         },
-        action: Arc::new(found.action),
+        action: Arc::new(found.kept.action),
         guest_state,
         attempt,
     }))
 }
 
 fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>, Problem> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number
-         WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC"
-    );
-    let mut statement = connection.prepare_cached(&select)?;
-    let mut rows = statement.query([session.as_str()])?;
-    while let Some(row) = rows.next()? {
-        let found = Found::read(row)?;
-        if found.is_pending() {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
+    let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+    let mut top = None;
+    select(connection, &tail, [session.as_str()], |found| {
+        top = Some(found).filter(Found::is_pending);
+        top.is_none()
+    })?;
+    Ok(top)
 }
 
 pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Found>, Problem> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number WHERE a.id = ?"
-    );
-    let mut statement = connection.prepare_cached(&select)?;
-    let mut rows = statement.query([id.as_str()])?;
-    rows.next()?.map(Found::read).transpose()
+    let mut only = None;
+    select(connection, "WHERE a.id = ?", [id.as_str()], |found| {
+        only = Some(found);
+        false
+    })?;
+    Ok(only)
 }
 
 fn answer_for(found: &Found) -> Claim {
-    let id = found.action.id.clone();
-    match found.state() {
+    let id = found.kept.action.id.clone();
+    match found.kept.state {
         ActionState::Applied => Claim::Resolved(id, Decision::Apply),
         ActionState::Discarded => Claim::Resolved(id, Decision::Discard),
         _ => Claim::InProgress(id),
@@ -296,13 +291,6 @@ fn held(changed: usize, lease: &Lease) -> Result<(), Problem> {
 fn lease_until(lease_time: Duration) -> i64 {
     let lease_time = i64::try_from(lease_time.as_millis()).unwrap_or(i64::MAX);
     hosts::clock().saturating_add(lease_time)
-}
-
-fn decision_word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Apply => "apply",
-        Decision::Discard => "discard",
-    }
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {

@@ -4,9 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::listing;
 use super::problem::Problem;
-use super::rows::millis;
+use super::rows::{millis, select};
 use super::schema;
 use super::stack::OPEN;
 use crate::digest::Digest;
@@ -24,8 +23,8 @@ pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
         ..StoreStats::default()
     };
     let mut sessions = std::collections::HashSet::new();
-    listing::select(connection, &format!("WHERE {OPEN}"), [], |found| {
-        match found.state() {
+    select(connection, &format!("WHERE {OPEN}"), [], |found| {
+        match found.kept.state {
             ActionState::Resolving => stats.resolving += 1,
             state => {
                 stats.pending += 1;
@@ -119,7 +118,7 @@ fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<
     let mut read = Vec::new();
     let mut unreadable = None;
     // Reads every row, and stops at the first that can't be.
-    let selected = listing::select(connection, "ORDER BY a.number", [], |found| {
+    let selected = select(connection, "ORDER BY a.number", [], |found| {
         read.push(found.number);
         true
     });

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::problem::Problem;
+use super::problem::{Problem, unfit};
 use crate::store::{BackendErrorKind, StoreError};
 
 /// The most operations of one commit.
@@ -101,16 +101,16 @@ impl Writer {
             done: None,
             reply: Some((reply, undo)),
         });
-        if self.shared.commit_at_once(&mut *operation) {
-            // The future can't be dropped in between, so the answer is heard.
-            let done = operation.done.take().unwrap_or(Err(Problem::Unanswered));
+        // The future can't be dropped in between, so the answer is heard.
+        if self.shared.commit_at_once(&mut *operation)
+            && let Some(done) = operation.done.take()
+        {
             return done.map_err(|problem| problem.at(&self.shared.path));
         }
         self.shared.enqueue(operation);
         answer.await.unwrap_or_else(|_| {
             let problem = "is no longer written to: its thread has ended";
-            let path = self.shared.path.display().to_string();
-            Err(StoreError::backend(BackendErrorKind::Other, path, problem))
+            Err(unfit(&self.shared.path, BackendErrorKind::Other, problem))
         })
     }
 
