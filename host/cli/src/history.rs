@@ -53,9 +53,9 @@ fn show(out: &mut Output, record: &ActionRecord, with_session: bool) {
         Some(by) => format!(" by {}", sanitize::line(by)),
         None => String::new(),
     };
-    let (at, ago) = (time::local(resolved.at), time::ago(resolved.at));
+    let at = time::moment(resolved.at);
     out.line(label);
-    out.line(format_args!("  {decided}{by}, {at} ({ago})"));
+    out.line(format_args!("  {decided}{by}, {at}"));
     out.line(format_args!(
         "  reason: {}",
         sanitize::line(&resolved.reason)

@@ -1,6 +1,6 @@
 //! `airlock pending`: what waits for a decision.
 
-use airlock_host::{ActionRecord, ActionState, LeaseRecord, SessionId};
+use airlock_host::{ActionRecord, ActionState, LeaseRecord, PendingAction, SessionId};
 use serde_json::json;
 
 use crate::args::PendingArgs;
@@ -35,9 +35,10 @@ async fn show_that_there_is_none(
 ) -> Result<(), Failure> {
     let session = sanitize::line(session.as_str());
     out.line(format_args!("Nothing is pending in the session {session}."));
-    let stats = store.durable().stats().await?;
+    // Not asked of the statistics, which count what was resolved too.
+    let open = store.durable().open_actions(None).await?;
     let all = store.command(&["pending", "--all"]);
-    match stats.pending + stats.resolving {
+    match open.len() {
         0 => {}
         1 => out.line(format_args!("In another session 1 action is: `{all}`")),
         count => out.line(format_args!(
@@ -62,23 +63,26 @@ fn show_sessions(out: &mut Output, open: &[ActionRecord]) {
 fn show_actions(out: &mut Output, actions: &[ActionRecord]) {
     for record in actions {
         let action = &record.action;
-        let lifetime = if action.durable {
-            "durable"
-        } else {
-            "volatile"
-        };
-        let tool = sanitize::line(&action.source_tool_name);
-        let pushed = time::ago(action.pushed_at);
-        let origin = format!(
-            "from {tool}, {lifetime}, {pushed}, id {}",
-            sanitize::line(action.id.as_str())
-        );
+        let origin = origin(action, &[time::ago(action.pushed_at)]);
         out.line(paint(BOLD, sanitize::line(&action.label)));
         out.line(format_args!("  {}", paint(DIM, origin)));
         if let Some(standing) = standing(record) {
             out.line(format_args!("  {standing}"));
         }
     }
+}
+
+/// Which tool an action is from, and what it goes by: in a line, with what else is to be said in between.
+pub fn origin(action: &PendingAction, more: &[String]) -> String {
+    let lifetime = if action.durable {
+        "durable"
+    } else {
+        "volatile"
+    };
+    let tool = sanitize::line(&action.source_tool_name);
+    let more: String = more.iter().map(|more| format!("{more}, ")).collect();
+    let id = sanitize::line(action.id.as_str());
+    format!("from {tool}, {lifetime}, {more}id {id}")
 }
 
 /// Where an action stands, if it isn't simply pending: in a line.

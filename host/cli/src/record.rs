@@ -1,20 +1,30 @@
 //! What a store keeps of an action, as an object for programs.
 
-use airlock_host::{ActionId, ActionRecord, ActionState, Decision, Policy, SessionId};
+use airlock_host::{
+    ActionId, ActionRecord, ActionState, Decision, PendingAction, Policy, SessionId,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::time;
 
-/// An action in a list.
+/// An action as it was pushed, in a few words.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry<'a> {
+pub struct Pushed<'a> {
     id: &'a ActionId,
     label: &'a str,
     source_tool_name: &'a str,
     details: &'a Option<Value>,
     durable: bool,
+}
+
+/// An action in a list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry<'a> {
+    #[serde(flatten)]
+    pushed: Pushed<'a>,
     session: &'a SessionId,
     pushed_at: Option<String>,
     attempts: u32,
@@ -56,17 +66,24 @@ struct Resolved<'a> {
     error: &'a Option<String>,
 }
 
-impl<'a> Entry<'a> {
-    pub fn new(record: &'a ActionRecord) -> Self {
-        let action = &record.action;
+impl<'a> Pushed<'a> {
+    pub fn new(action: &'a PendingAction) -> Self {
         Self {
             id: &action.id,
             label: &action.label,
             source_tool_name: &action.source_tool_name,
             details: &action.details,
             durable: action.durable,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    pub fn new(record: &'a ActionRecord) -> Self {
+        Self {
+            pushed: Pushed::new(&record.action),
             session: &record.session,
-            pushed_at: time::utc(action.pushed_at),
+            pushed_at: time::utc(record.action.pushed_at),
             attempts: record.attempts,
             state: record.state,
         }

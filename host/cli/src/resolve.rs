@@ -39,11 +39,7 @@ pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Resul
 }
 
 fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
-    let reason = args.reason.as_str();
-    let resolution = match Decision::from(args.action) {
-        Decision::Apply => Resolution::apply(reason),
-        Decision::Discard => Resolution::discard(reason),
-    };
+    let resolution = Resolution::new(args.action.into(), args.reason.as_str());
     Ok(match &args.extra {
         Some(word) => resolution.with_extra(extra(word)?),
         None => resolution,
@@ -127,10 +123,7 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
     let id = resolved.action.id.as_str();
     let failure = Failure::from(error);
     match error {
-        Error::AlreadyResolved { .. } => {
-            let show = store.command(&["show", id]);
-            failure.with_hint(format!("`{show}` tells by whom, and why"))
-        }
+        Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),
         Error::ResolutionInProgress(_) => {
             let show = store.command(&["show", id]);
             failure.with_hint(format!("`{show}` tells who, and later how it ended"))
@@ -143,6 +136,11 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
         }
         _ => failure,
     }
+}
+
+/// Where to read how an action was resolved.
+fn tells_by_whom(store: &Store, id: &str) -> String {
+    format!("`{}` tells by whom, and why", store.command(&["show", id]))
 }
 
 /// There may be more to decide. Who has just succeeded need not hear that this could not be read.

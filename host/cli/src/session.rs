@@ -1,6 +1,6 @@
 //! Which session a command line means.
 
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use airlock_host::SessionId;
 
@@ -17,11 +17,15 @@ pub fn id(args: &SessionArgs) -> SessionId {
 
 /// The same for every command in a workspace, however its path is written.
 fn of_workspace(workspace: &Path) -> SessionId {
-    // One that is gone may still have actions, under the path that it had.
-    let path = workspace.canonicalize().or_else(|_| absolute(workspace));
-    let path = path.as_deref().unwrap_or(workspace);
+    let path = real_path(workspace);
     let name = format!("workspace:{}", sanitize::line(&path.to_string_lossy()));
     SessionId::from(name)
+}
+
+/// The path under which a workspace is known. One that is gone may still have actions, under the path that it had.
+pub fn real_path(workspace: &Path) -> PathBuf {
+    let path = workspace.canonicalize().or_else(|_| absolute(workspace));
+    path.unwrap_or_else(|_| workspace.to_owned())
 }
 
 /// The options with which another command means the same session, in the same directory.

@@ -52,7 +52,7 @@ fn show_record(out: &mut Output, record: &ActionRecord) {
     fact("tool", &action.source_tool_name);
     fact("session", record.session.as_str());
     fact("workspace", &workspace);
-    fact("previewed", &moment(action.pushed_at));
+    fact("previewed", &time::moment(action.pushed_at));
     fact("plugin", &action.plugin.to_string());
     fact("granted", &action.grants.to_string());
     fact(
@@ -90,7 +90,7 @@ fn show_state(out: &mut Output, record: &ActionRecord) {
     }
     if let (ActionState::Interrupted, Some(lease)) = (record.state, &record.lease) {
         let holder = sanitize::line(&lease.holder);
-        let begun = moment(lease.since);
+        let begun = time::moment(lease.since);
         FACTS.show(out, "begun", [format!("{begun}, by {holder}")]);
     }
 }
@@ -98,7 +98,7 @@ fn show_state(out: &mut Output, record: &ActionRecord) {
 fn show_resolved(out: &mut Output, resolved: &ResolvedRecord) {
     let mut fact =
         |name: &str, text: &str| FACTS.show(out, name, [sanitize::line(text).into_owned()]);
-    fact(resolved.decision.past(), &moment(resolved.at));
+    fact(resolved.decision.past(), &time::moment(resolved.at));
     fact(
         "by",
         resolved
@@ -116,8 +116,4 @@ fn show_resolved(out: &mut Output, resolved: &ResolvedRecord) {
     if let Some(error) = &resolved.error {
         fact("error", error);
     }
-}
-
-fn moment(at: std::time::SystemTime) -> String {
-    format!("{} ({})", time::local(at), time::ago(at))
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// In the user's time zone, to the second: `2026-11-22 09:15:00 +01:00`.
-pub fn local(time: SystemTime) -> String {
+fn local(time: SystemTime) -> String {
     match Timestamp::try_from(time) {
         Ok(time) => {
             let local = time.to_zoned(TimeZone::system());
@@ -20,6 +20,11 @@ pub fn local(time: SystemTime) -> String {
 pub fn utc(time: SystemTime) -> Option<String> {
     let time = Timestamp::try_from(time).ok()?;
     Some(format!("{time:.3}"))
+}
+
+/// Both when, and how long ago it was.
+pub fn moment(time: SystemTime) -> String {
+    format!("{} ({})", local(time), ago(time))
 }
 
 /// How long ago it was.

@@ -46,9 +46,8 @@ impl Target {
         let Some(named) = &args.session.workspace else {
             return Ok(());
         };
-        let path = named.canonicalize().or_else(|_| std::path::absolute(named));
-        let path = path.as_deref().unwrap_or(named);
-        if self.action.workspace.as_deref() == Some(path) {
+        let path = session::real_path(named);
+        if self.action.workspace.as_deref() == Some(&path) {
             return Ok(());
         }
         let error = Error::OtherWorkspace {
@@ -98,9 +97,8 @@ async fn named(
         (state, &record.resolved)
     {
         let (id, decision) = (record.action.id.clone(), resolved.decision);
-        let show = store.command(&["show", id.as_str()]);
-        return Err(Failure::from(Error::AlreadyResolved { id, decision })
-            .with_hint(format!("`{show}` tells by whom, and why")));
+        let hint = super::tells_by_whom(store, id.as_str());
+        return Err(Failure::from(Error::AlreadyResolved { id, decision }).with_hint(hint));
     }
     Ok((Target::from(record), state))
 }

@@ -95,11 +95,9 @@ async fn resolve(
     reason: String,
     out: &mut Output,
 ) -> Resolved {
-    let resolution = match decision {
-        Decision::Apply => Resolution::apply(reason),
-        Decision::Discard => Resolution::discard(reason),
-    };
-    let resolved = stage.resolve(action, resolution).await;
+    let resolved = stage
+        .resolve(action, Resolution::new(decision, reason))
+        .await;
     match &resolved.outcome {
         Ok(outcome) => {
             out.line("");

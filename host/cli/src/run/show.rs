@@ -1,11 +1,11 @@
 //! What a call pushed, for people.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use airlock_host::PendingAction;
 
 use crate::output::Output;
+use crate::pending::origin;
 use crate::sanitize;
 use crate::style::{BOLD, DIM, paint};
 
@@ -20,16 +20,6 @@ pub fn pending(out: &mut Output, pushed: &[Arc<PendingAction>]) {
             "  {}",
             paint(BOLD, sanitize::line(&action.label))
         ));
-        out.line(format_args!("  {}", paint(DIM, origin(action))));
+        out.line(format_args!("  {}", paint(DIM, origin(action, &[]))));
     }
-}
-
-fn origin(action: &PendingAction) -> impl Display {
-    let lifetime = if action.durable {
-        "durable"
-    } else {
-        "volatile"
-    };
-    let tool = sanitize::line(&action.source_tool_name);
-    format!("from {tool}, {lifetime}, id {}", action.id)
 }
