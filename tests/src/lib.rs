@@ -3,6 +3,7 @@
 mod backend;
 mod guests;
 mod outcome;
+mod poll;
 mod postgres;
 mod puppet;
 mod random;
@@ -11,6 +12,7 @@ pub mod wat;
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, plugin};
 pub use outcome::outcome;
+pub use poll::poll_once;
 pub use postgres::{PostgresServer, Sync};
 pub use puppet::{Puppet, durable, push};
 pub use random::Random;

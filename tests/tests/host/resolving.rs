@@ -6,7 +6,7 @@ use airlock_host::{
     ActionId, CancellationToken, Content, Engine, Error, Event, MemoryStore, Plugin, Policy,
     Resolution, Session,
 };
-use airlock_tests::{Puppet, component, durable, plugin, push};
+use airlock_tests::{Puppet, component, durable, plugin, poll_once, push};
 use serde_json::{Value, json};
 
 fn extra(value: Value) -> serde_json::Map<String, Value> {
@@ -346,16 +346,6 @@ async fn an_apply_whose_future_is_dropped_is_pending_again() {
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!(pending[0].action.label, "Dropped");
     assert_eq!(pending[0].attempts, 1);
-}
-
-async fn poll_once<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
-    std::future::poll_fn(|context| {
-        std::task::Poll::Ready(match std::pin::Pin::new(&mut future).poll(context) {
-            std::task::Poll::Ready(output) => Some(output),
-            std::task::Poll::Pending => None,
-        })
-    })
-    .await
 }
 
 // Rule 7.

@@ -1,7 +1,7 @@
 //! The contract's section *Steering the model*, through a session with a real guest.
 
 use airlock_host::{REMINDER, Resolution, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
-use airlock_tests::{Puppet, durable};
+use airlock_tests::{Puppet, durable, poll_once};
 use serde_json::json;
 
 #[tokio::test]
@@ -56,10 +56,7 @@ async fn an_interrupted_apply_is_told_as_what_it_is() {
     {
         let resolving = puppet.resolve(Resolution::apply(""));
         tokio::pin!(resolving);
-        let first = std::future::poll_fn(|context| {
-            std::task::Poll::Ready(resolving.as_mut().poll(context).is_pending())
-        });
-        assert!(first.await);
+        assert!(poll_once(resolving.as_mut()).await.is_none());
     }
     let turn = puppet.session.next_turn().await.unwrap();
     let expected = format!(

@@ -8,8 +8,7 @@ use airlock_host::{
 };
 
 use crate::{
-    action, claim, complete, connect, eventually, ids, outcome, plugin, push, push_action, server,
-    session,
+    action, claim, complete, connect, eventually, ids, plugin, push, push_action, server, session,
 };
 
 #[tokio::test]
@@ -92,7 +91,7 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     assert_eq!(resolved.decision, Decision::Apply);
     assert_eq!(resolved.reason, "because");
     assert_eq!(resolved.decided_by.as_deref(), Some("somebody"));
-    let json = serde_json::to_vec(outcome().await).unwrap();
+    let json = serde_json::to_vec(&airlock_tests::outcome("").await).unwrap();
     assert_eq!(resolved.result, Some(Digest::of(&json)));
     assert!(resolved.at.elapsed().unwrap_or_default() < Duration::from_secs(60));
     let discarded = store.find(&"d".into()).await.unwrap().unwrap();

@@ -13,11 +13,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_host::{
-    Claim, Claimed, Completion, Digest, MemoryStore, PendingAction, PendingStore, PluginBytes,
-    Policy, PostgresStore, Push, Resolution, ResolutionOutcome, Session, SessionId, StoreError,
+    Claim, Claimed, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy,
+    PostgresStore, Push, Resolution, SessionId, StoreError,
 };
 use airlock_tests::PostgresServer;
-use tokio::sync::OnceCell;
 
 const CAPACITY: usize = 100;
 
@@ -112,20 +111,9 @@ async fn ids(store: &dyn PendingStore, session: &SessionId) -> Vec<String> {
         .collect()
 }
 
-/// Only a session makes results; one that discards needs no plugin for it.
-async fn outcome() -> &'static ResolutionOutcome {
-    static OUTCOME: OnceCell<ResolutionOutcome> = OnceCell::const_new();
-    let make = async || {
-        let store = Arc::new(MemoryStore::new());
-        let session = Session::builder().store(store.clone()).open().unwrap();
-        push(&*store, session.id(), "any").await;
-        session.resolve(Resolution::discard("")).await.unwrap()
-    };
-    OUTCOME.get_or_init(make).await
-}
-
 async fn complete(store: &dyn PendingStore, claimed: Claimed) {
-    let completion = Completion::Succeeded(outcome().await);
+    let outcome = airlock_tests::outcome("").await;
+    let completion = Completion::Succeeded(&outcome);
     let completed = store.complete(claimed.lease, completion).await;
     completed.expect("the claim is completed");
 }

@@ -10,18 +10,18 @@ use airlock_host::{
 };
 use airlock_tests::{PostgresServer, Sync};
 
-use crate::{connect, outcome, push, session};
+use crate::{connect, push, session};
 
 /// Pushes and resolves until told to stop, and gives the ids of what it has resolved.
 async fn work(store: PostgresStore, number: usize, stop: Arc<AtomicBool>) -> Vec<String> {
     let stack = session(&format!("session {}", number % 3));
-    let outcome = outcome().await;
+    let outcome = airlock_tests::outcome("").await;
     let mut resolved = Vec::new();
     for round in 0.. {
         push(&store, &stack, &format!("{number}-{round}")).await;
         let claimed = crate::claim(&store, &stack, Resolution::apply("")).await;
         resolved.push(claimed.lease.action.to_string());
-        let completion = Completion::Succeeded(outcome);
+        let completion = Completion::Succeeded(&outcome);
         store
             .complete(claimed.lease, completion)
             .await
