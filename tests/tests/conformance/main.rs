@@ -25,7 +25,10 @@ fn main() {
 
 fn trials() -> Vec<Trial> {
     let cases = case::read_all(&folder().join("cases"));
-    let mut trials = vec![Trial::test("languages_are_listed", languages_are_listed)];
+    let mut trials = vec![
+        Trial::test("languages_are_listed", languages_are_listed),
+        Trial::test("wrong_cases_fail", || on_runtime(wrong_cases_fail())),
+    ];
     for name in LANGUAGES {
         let language = Arc::new(Language::new(name));
         // Without a component, one failure says how to build it, instead of one for each case.
@@ -68,6 +71,17 @@ fn languages_are_listed() -> Result<(), Failed> {
             format!("the folders with a `build` are {found:?}, LANGUAGES has {listed:?}").into(),
         ),
     }
+}
+
+/// A runner that finds fault with nothing would pass every case.
+async fn wrong_cases_fail() -> Result<(), String> {
+    let language = Language::new("rust");
+    for case in case::read(&folder().join("wrong.json")) {
+        if play::play(&language, &case).await.is_ok() {
+            return Err(format!("the wrong case {} passed", case.name));
+        }
+    }
+    Ok(())
 }
 
 fn folder() -> PathBuf {
