@@ -1,6 +1,7 @@
 //! What the command line may say, and the help.
 
 mod actions;
+mod build;
 mod examples;
 mod shared;
 mod store;
@@ -15,6 +16,7 @@ use crate::output::Format;
 use crate::style::ColorWhen;
 
 pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+pub use build::BuildArgs;
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
@@ -63,6 +65,7 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
+    Build(BuildArgs),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
 }
@@ -143,6 +146,7 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
+            Command::Build(args) => args.json,
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,
         };
