@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define AIRLOCK_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define AIRLOCK_PRINTF(text, values) __attribute__((__format__(__printf__, text, values)))
 
 /* How a function of the tool's ended. */
 typedef enum {
