@@ -3,6 +3,7 @@
 mod actions;
 mod build;
 mod examples;
+mod new;
 mod shared;
 mod store;
 mod values;
@@ -17,6 +18,7 @@ use crate::style::ColorWhen;
 
 pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
 pub use build::BuildArgs;
+pub use new::{NewArgs, NewLanguage};
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
@@ -65,6 +67,7 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
+    New(NewArgs),
     Build(BuildArgs),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
@@ -146,6 +149,7 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
+            Command::New(args) => args.json,
             Command::Build(args) => args.json,
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,

@@ -8,7 +8,9 @@ mod embedded;
 mod go;
 mod manifest;
 mod metadata;
+mod node;
 mod project;
+mod python;
 mod rust;
 mod watch;
 
@@ -71,6 +73,8 @@ async fn build_once(folder: &Path, args: &BuildArgs, bench: &Bench<'_>) -> Resul
     let project = Project::find(folder)?;
     let made = match project.language {
         Language::Rust => rust::build(&project, &args.options, bench).await?,
+        Language::TypeScript => node::build(&project, &args.options, bench).await?,
+        Language::Python => python::build(&project, &args.options, bench).await?,
         Language::C => c::build(&project, &args.options, bench).await?,
         Language::Go => go::build(&project, &args.options, bench).await?,
     };

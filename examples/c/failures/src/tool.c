@@ -24,8 +24,8 @@ static void eat_memory(void) {
 }
 
 static void divide_by_zero(void) {
-  volatile int zero = 0;
-  sink = (unsigned char)(1 / zero);
+  volatile int one = 1, zero = 0;
+  sink = (unsigned char)(one / zero);
 }
 
 static airlock_status fail(const airlock_call *call, airlock_reply *reply) {

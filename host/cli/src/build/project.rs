@@ -20,13 +20,18 @@ pub struct Project {
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     Rust,
+    /// JavaScript too: one SDK serves both.
+    TypeScript,
+    Python,
     C,
     Go,
 }
 
 /// What tells a language by its presence.
-const MARKS: [(&str, Language); 3] = [
+const MARKS: [(&str, Language); 5] = [
     ("Cargo.toml", Language::Rust),
+    ("package.json", Language::TypeScript),
+    ("pyproject.toml", Language::Python),
     ("go.mod", Language::Go),
     ("src/tool.c", Language::C),
 ];
@@ -36,6 +41,8 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Language::Rust => "rust",
+            Language::TypeScript => "typescript",
+            Language::Python => "python",
             Language::C => "c",
             Language::Go => "go",
         }
@@ -45,6 +52,8 @@ impl Language {
     pub fn title(self) -> &'static str {
         match self {
             Language::Rust => "Rust",
+            Language::TypeScript => "TypeScript",
+            Language::Python => "Python",
             Language::C => "C",
             Language::Go => "Go",
         }
@@ -143,6 +152,8 @@ mod tests {
         };
         check(&[("Cargo.toml", "")], Ok(Language::Rust));
         check(&[("go.mod", "")], Ok(Language::Go));
+        check(&[("package.json", "")], Ok(Language::TypeScript));
+        check(&[("pyproject.toml", "")], Ok(Language::Python));
         check(&[("src/tool.c", "")], Ok(Language::C));
         check(&[("airlock.toml", "language = \"c\"")], Ok(Language::C));
         check(
