@@ -74,7 +74,24 @@ static const char *take(void *bytes, size_t length) {
   return text;
 }
 
-static const char *take_string(custom_tool_string_t string) { return take(string.ptr, string.len); }
+/* How U+0000 stands in a text that ends with a NUL: as two bytes that no other character has. */
+static const char NUL[] = "\xC0\x80";
+
+static const char *take_string(custom_tool_string_t string) {
+  size_t nuls = 0;
+  for (size_t i = 0; i < string.len; i++) nuls += string.ptr[i] == 0;
+  if (nuls == 0) return take(string.ptr, string.len);
+  char *text = allocate(string.len + nuls + 1), *end = text;
+  for (size_t i = 0; i < string.len; i++) {
+    size_t length = string.ptr[i] ? 1 : 2;
+    memcpy(end, string.ptr[i] ? (const char *)&string.ptr[i] : NUL, length);
+    end += length;
+  }
+  *end = 0;
+  free(string.ptr);
+  airlock_defer(free, text);
+  return text;
+}
 
 static const char *take_option(custom_tool_option_string_t option) {
   return option.is_some ? take_string(option.val) : NULL;
@@ -107,25 +124,32 @@ static size_t character(const unsigned char *text, size_t left) {
   return length;
 }
 
-/* A copy that the host can read: what is no UTF-8 would be the end of this instance. */
+/* Writes the character at `text` as the host reads it, to `to` unless that is NULL. Gives how many bytes it took, and in `written` how
+ * many it became. What is no UTF-8 would be the end of this instance. */
+static size_t put_character(const unsigned char *text, size_t left, uint8_t *to, size_t *written) {
+  const unsigned char *from = text;
+  size_t length = character(text, left), taken = length;
+  if (left >= 2 && memcmp(text, NUL, 2) == 0) {
+    from = (const unsigned char *)"";
+    length = 1;
+    taken = 2;
+  } else if (length == 0) {
+    from = (const unsigned char *)"\xEF\xBF\xBD";
+    length = 3;
+    taken = 1;
+  }
+  if (to) memcpy(to, from, length);
+  *written = length;
+  return taken;
+}
+
 static custom_tool_string_t copy_bytes(const char *text, size_t length) {
   const unsigned char *bytes = (const unsigned char *)text;
-  size_t needed = 0;
-  for (size_t i = 0, n; i < length; i += n ? n : 1) {
-    n = character(bytes + i, length - i);
-    needed += n ? n : 3;
-  }
+  size_t needed = 0, written;
+  for (size_t i = 0; i < length; needed += written) i += put_character(bytes + i, length - i, NULL, &written);
   custom_tool_string_t copy = {allocate(needed), needed};
-  if (needed == length) {
-    if (length) memcpy(copy.ptr, text, length);
-  } else {
-    uint8_t *end = copy.ptr;
-    for (size_t i = 0, n; i < length; i += n ? n : 1) {
-      n = character(bytes + i, length - i);
-      memcpy(end, n ? bytes + i : (const unsigned char *)"\xEF\xBF\xBD", n ? n : 3);
-      end += n ? n : 3;
-    }
-  }
+  uint8_t *end = copy.ptr;
+  for (size_t i = 0; i < length; end += written) i += put_character(bytes + i, length - i, end, &written);
   return copy;
 }
 
@@ -351,15 +375,44 @@ static void delete_tree(void *tree) { cJSON_Delete(tree); }
 static void free_printed(void *text) { cJSON_free(text); }
 
 cJSON *airlock_parse(const void *json, size_t length) {
-  cJSON *tree = cJSON_ParseWithLength(json, length);
+  /* cJSON ends a text at U+0000, so that one is written otherwise: shorter, and not escaped. */
+  const char *from = json;
+  char *text = grow(NULL, length + 1), *end = text;
+  for (size_t i = 0; i < length;) {
+    size_t step = from[i] == '\\' && i + 1 < length ? 2 : 1;
+    if (length - i >= 6 && memcmp(from + i, "\\u0000", 6) == 0) {
+      memcpy(end, NUL, 2);
+      end += 2;
+      i += 6;
+      continue;
+    }
+    memcpy(end, from + i, step);
+    end += step;
+    i += step;
+  }
+  cJSON *tree = cJSON_ParseWithLength(text, (size_t)(end - text));
+  free(text);
   if (tree) airlock_defer(delete_tree, tree);
   return tree;
 }
 
 const char *airlock_print(const cJSON *tree) {
-  char *text = cJSON_PrintUnformatted(tree);
-  if (!text) abort();
-  airlock_defer(free_printed, text);
+  char *printed = cJSON_PrintUnformatted(tree);
+  if (!printed) abort();
+  airlock_defer(free_printed, printed);
+  size_t nuls = 0;
+  for (const char *at = printed; (at = strstr(at, NUL)); at += 2) nuls++;
+  if (nuls == 0) return printed;
+  char *text = allocate(strlen(printed) + 4 * nuls + 1), *end = text;
+  airlock_defer(free, text);
+  const char *from = printed;
+  for (const char *at; (at = strstr(from, NUL)); from = at + 2) {
+    memcpy(end, from, (size_t)(at - from));
+    end += at - from;
+    memcpy(end, "\\u0000", 6);
+    end += 6;
+  }
+  strcpy(end, from);
   return text;
 }
 

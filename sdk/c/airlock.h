@@ -4,7 +4,8 @@
  * lives until that function returns, and is freed by the SDK. What is given to the SDK is copied. So a tool frees only what it
  * allocated itself; `airlock_defer` helps with that.
  *
- * Text is UTF-8 and ends with a NUL. Bytes that are no UTF-8 reach the host as U+FFFD.
+ * Text is UTF-8 and ends with a NUL. U+0000 stands in it as the two bytes C0 80, both in what the SDK gives and in what it is given.
+ * Other bytes that are no UTF-8 reach the host as U+FFFD.
  */
 #ifndef AIRLOCK_H
 #define AIRLOCK_H
@@ -226,7 +227,7 @@ void airlock_defer(void (*release)(void *value), void *value);
 /* Text as printf writes it, which lives until the function returns. */
 const char *airlock_format(const char *format, ...) AIRLOCK_PRINTF(1, 2);
 
-/* A JSON text as a tree that lives until the function returns; NULL where it is not JSON. Text in it ends at U+0000. */
+/* A JSON text as a tree that lives until the function returns; NULL where it is not JSON. */
 cJSON *airlock_parse(const void *json, size_t length);
 
 /* A tree as JSON text that lives until the function returns. */

@@ -31,8 +31,8 @@ type Action struct {
 type VolatileAction struct {
 	Label   string
 	Details any
-	// Source is the tool that made the preview. Where it is empty, the host says custom_tool.
-	Source string
+	// Source is the tool that made the preview, for example &call.Tool. Where it is nil, the host says custom_tool.
+	Source *string
 	// Apply does what was announced. After an error it may be called again.
 	Apply func(resolution *Resolution) (*Result, error)
 	// Reject cleans up after a discard. It may be nil.
@@ -51,10 +51,7 @@ func (c *Call) Push(action Action) (id string, err error) {
 
 // PushVolatile puts a volatile action on top of the session's stack, and gives its id. Errors are as with [Call.Push].
 func (c *Call) PushVolatile(action VolatileAction) (id string, err error) {
-	pending := guest.Action{Label: action.Label, HasReject: action.Reject != nil}
-	if action.Source != "" {
-		pending.SourceToolName = &action.Source
-	}
+	pending := guest.Action{Label: action.Label, SourceToolName: action.Source, HasReject: action.Reject != nil}
 	id, err = push(pending, action.Details)
 	if err == nil {
 		component.held[id] = action

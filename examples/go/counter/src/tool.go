@@ -31,7 +31,7 @@ func preview(call *airlock.Call, params Params) (*airlock.Result, error) {
 	by := max(params.By, 1)
 	_, err := call.PushVolatile(airlock.VolatileAction{
 		Label:  fmt.Sprintf("Counter: add %d", by),
-		Source: call.Tool,
+		Source: &call.Tool,
 		Apply: func(*airlock.Resolution) (*airlock.Result, error) {
 			applied += by
 			return airlock.Textf("The counter is at %d.", applied), nil

@@ -111,7 +111,7 @@ type Hold struct {
 // Held is an action to push.
 type Held struct {
 	Label      string          `json:"label"`
-	Source     string          `json:"source,omitempty"`
+	Source     *string         `json:"source,omitempty"`
 	Details    json.RawMessage `json:"details,omitempty"`
 	Unwritable bool            `json:"unwritable,omitempty"`
 	Apply      *Ending         `json:"apply,omitempty"`
