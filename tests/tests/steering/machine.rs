@@ -36,8 +36,11 @@ pub struct Machine {
     puppet: Puppet,
     /// Another one of the same id.
     elsewhere: Session,
+    policy: ToolChoicePolicy,
     /// By the numbers of the actions.
     ids: Vec<ActionId>,
+    /// Turns that took place and were forced, since the last that was not.
+    forced_in_a_row: u32,
 }
 
 impl ReferenceStateMachine for Machine {
@@ -102,7 +105,9 @@ impl Machine {
         Self {
             elsewhere: elsewhere.open().expect("a session"),
             puppet,
+            policy,
             ids: Vec::new(),
+            forced_in_a_row: 0,
         }
     }
 
@@ -117,6 +122,7 @@ impl Machine {
                 reported,
             } => {
                 let turn = self.next_turn(*settings).await;
+                self.check_promises(&turn, *refused);
                 assert_eq!(turn.tool_choice, expected.choice);
                 assert_eq!(turn.pending, expected.pending);
                 let reminders = expected.reminders.iter();
@@ -141,6 +147,24 @@ impl Machine {
                 self.act(&session, act).await;
             }
         }
+    }
+
+    /// What holds whatever the model says.
+    fn check_promises(&mut self, turn: &NextTurn, refused: bool) {
+        let forced = turn.tool_choice == ToolChoice::Resolve;
+        assert!(!forced || turn.pending > 0, "forced with nothing pending");
+        match (forced, refused) {
+            (true, true) => {}
+            (true, false) => self.forced_in_a_row += 1,
+            (false, _) => self.forced_in_a_row = 0,
+        }
+        let most = match self.policy {
+            ToolChoicePolicy::Force => u32::MAX,
+            ToolChoicePolicy::Remind { max_forced } => max_forced,
+            ToolChoicePolicy::Off => 0,
+        };
+        let forced = self.forced_in_a_row;
+        assert!(forced <= most, "forced {forced} times in a row");
     }
 
     async fn next_turn(&self, settings: TurnSettings) -> NextTurn {

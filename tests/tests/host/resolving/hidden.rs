@@ -79,25 +79,56 @@ async fn resolve_is_called_like_a_tool_with_action_reason_extra_and_id() {
 async fn params_of_resolve_that_do_not_fit_decide_nothing() {
     let puppet = Puppet::new().await;
     puppet.push(durable("Waits", json!([]))).await;
-    for params in [
-        json!({}),
-        json!({"action": "apply"}),
-        json!({"reason": "no action"}),
-        json!({"action": "approve", "reason": ""}),
-        json!({"action": "Apply", "reason": ""}),
-        json!({"action": "apply", "reason": 1}),
-        json!({"action": "apply", "reason": null}),
-        json!({"action": "apply", "reason": "", "extra": "text"}),
-        json!({"action": "apply", "reason": "", "extra": []}),
-        json!({"action": "apply", "reason": "", "id": 7}),
-        json!(["apply", ""]),
-        json!("apply"),
+    for (params, problem) in [
+        (json!({}), r#""action" is a required property"#),
+        (
+            json!({"action": "apply"}),
+            r#""reason" is a required property"#,
+        ),
+        (
+            json!({"reason": "no action"}),
+            r#""action" is a required property"#,
+        ),
+        (
+            json!({"action": "approve", "reason": ""}),
+            r#"/action: "approve" is not one of"#,
+        ),
+        (
+            json!({"action": "Apply", "reason": ""}),
+            r#"/action: "Apply" is not one of"#,
+        ),
+        (
+            json!({"action": "apply", "reason": 1}),
+            "/reason: 1 is not of type",
+        ),
+        (
+            json!({"action": "apply", "reason": null}),
+            "/reason: null is not of type",
+        ),
+        (
+            json!({"action": "apply", "reason": "", "extra": "text"}),
+            r#"/extra: "text" is not of type"#,
+        ),
+        (
+            json!({"action": "apply", "reason": "", "extra": []}),
+            "/extra: [] is not of type",
+        ),
+        (
+            json!({"action": "apply", "reason": "", "id": 7}),
+            "/id: 7 is not of type",
+        ),
+        (
+            json!({"action": "apply", "reason": "", "why": 1}),
+            "'why' was unexpected",
+        ),
+        (json!(["apply", ""]), r#"is not of type "object""#),
+        (json!("apply"), r#"is not of type "object""#),
     ] {
         let error = puppet.session.call("resolve", &params).await.unwrap_err();
         assert!(matches!(error, Error::InvalidParams { .. }), "{params}");
         let text = error.to_string();
         let begin = "the params of `resolve` don't fit its schema: ";
-        assert!(text.starts_with(begin), "{text}");
+        assert!(text.starts_with(begin) && text.contains(problem), "{text}");
     }
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!(pending[0].attempts, 0);
