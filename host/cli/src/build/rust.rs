@@ -33,12 +33,19 @@ struct Target {
     crate_types: Vec<String>,
 }
 
+impl Target {
+    fn makes_components(&self) -> bool {
+        self.crate_types.iter().any(|name| name == "cdylib")
+    }
+}
+
 /// A line of what `cargo build` says to programs.
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 enum Message {
     CompilerArtifact {
         manifest_path: PathBuf,
+        target: Target,
         filenames: Vec<PathBuf>,
     },
     #[serde(other)]
@@ -122,11 +129,7 @@ async fn about(project: &Project, manifest: &Path, bench: &Bench<'_>) -> Result<
             Failure::usage(message).with_hint("build one of its members: airlock build DIR")
         );
     };
-    let types = package
-        .targets
-        .iter()
-        .flat_map(|target| &target.crate_types);
-    if !types.into_iter().any(|name| name == "cdylib") {
+    if !package.targets.iter().any(Target::makes_components) {
         let message = format!("the package {} makes no component", package.name);
         return Err(Failure::usage(message).with_hint(CDYLIB));
     }
@@ -148,23 +151,22 @@ async fn about(project: &Project, manifest: &Path, bench: &Bench<'_>) -> Result<
     })
 }
 
-/// The file that cargo made of the package.
+/// The file that cargo made of the package's library.
 fn component_of(manifest: &Path, said: &[u8]) -> Option<PathBuf> {
-    let lines = said.split(|byte| *byte == b'\n');
-    let files = lines.filter_map(|line| match serde_json::from_slice(line) {
-        Ok(Message::CompilerArtifact {
+    said.split(|byte| *byte == b'\n').find_map(|line| {
+        let Ok(Message::CompilerArtifact {
             manifest_path,
+            target,
             filenames,
-        }) if manifest_path
-            .canonicalize()
-            .is_ok_and(|path| path == manifest) =>
-        {
-            filenames.into_iter().find(|file| {
-                file.extension()
-                    .is_some_and(|extension| extension == "wasm")
-            })
+        }) = serde_json::from_slice(line)
+        else {
+            return None;
+        };
+        let same = manifest_path.canonicalize().is_ok_and(|p| p == manifest);
+        let is_component = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
+        match same && target.makes_components() {
+            true => filenames.into_iter().find(is_component),
+            false => None,
         }
-        _ => None,
-    });
-    files.last()
+    })
 }
