@@ -1,7 +1,9 @@
 //! What the command line may say, and the help.
 
 mod actions;
+mod build;
 mod examples;
+mod new;
 mod shared;
 mod store;
 mod values;
@@ -15,6 +17,8 @@ use crate::output::Format;
 use crate::style::ColorWhen;
 
 pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+pub use build::BuildArgs;
+pub use new::{NewArgs, NewLanguage};
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
@@ -63,6 +67,8 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
+    New(NewArgs),
+    Build(BuildArgs),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
 }
@@ -143,6 +149,8 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
+            Command::New(args) => args.json,
+            Command::Build(args) => args.json,
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,
         };

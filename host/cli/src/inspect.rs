@@ -14,6 +14,7 @@ use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::sanitize;
+use crate::size::thousands;
 use crate::style::{BOLD, DIM, NOTE, paint};
 use crate::wrap;
 
@@ -91,31 +92,5 @@ fn show_tool(out: &mut Output, tool: &ToolDefinition, columns: usize) {
     out.line("");
     for line in table::lines(&params, columns - 2) {
         out.line(format_args!("  {line}"));
-    }
-}
-
-/// With a comma between each three digits.
-fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_numbers_are_grouped() {
-        let check = |number, expected| assert_eq!(thousands(number), expected);
-        check(0, "0");
-        check(999, "999");
-        check(1000, "1,000");
-        check(1234567, "1,234,567");
     }
 }

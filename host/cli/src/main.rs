@@ -1,6 +1,7 @@
 //! The program `airlock`: runs WebAssembly tools from a shell, and asks before they have an effect.
 
 mod args;
+mod build;
 mod bundled;
 mod cache;
 mod completions;
@@ -14,6 +15,7 @@ mod inspect;
 mod interrupt;
 mod load;
 mod log;
+mod new;
 mod output;
 mod pending;
 mod plugins;
@@ -62,6 +64,8 @@ fn run(cli: Cli) -> Exit {
         Command::Log(args) => block_on(history::list(args, &mut out)),
         Command::Store(command) => block_on(store_commands::run(command, &mut out)),
         Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
+        Command::Build(args) => block_on(build::build(args, cli.verbose, &mut out)),
+        Command::New(args) => new::new(args, &mut out),
         Command::Plugins(_) => plugins::list(&mut out),
         Command::Completions(args) => completions::print(args, &mut out),
     };

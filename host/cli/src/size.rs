@@ -19,6 +19,18 @@ pub fn human(bytes: u64) -> String {
     }
 }
 
+/// With a comma between each three digits.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(String::from_utf8_lossy)
+        .collect();
+    groups.join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +45,14 @@ mod tests {
         check(100 << 10, "100 KiB");
         check(3 << 20, "3.0 MiB");
         check(u64::MAX, "16384 PiB");
+    }
+
+    #[test]
+    fn long_numbers_are_grouped() {
+        let check = |number, expected| assert_eq!(thousands(number), expected);
+        check(0, "0");
+        check(999, "999");
+        check(1000, "1,000");
+        check(1234567, "1,234,567");
     }
 }

@@ -22,7 +22,10 @@ Environment:
   NO_COLOR           where set, no colours
   AIRLOCK_STORE      where pending actions are kept, as for `--store`: a file, or the address of a
                      PostgreSQL database; default: airlock/pending.db in the user's state folder
-  AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder";
+  AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder
+  AIRLOCK_SDK        a clone of Airlock whose SDKs `airlock new` uses, in place of published ones
+  AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
+                     example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
 
 pub const RUN_EXAMPLES: &str = "\
 Examples:
@@ -108,6 +111,30 @@ Examples:
 
   The JSON Schema of its first tool's params:
     airlock inspect batch-rename --json | jq '.tools[0].parameters'";
+
+pub const NEW_EXAMPLES: &str = "\
+Examples:
+  airlock new rename-photos --lang rust
+  airlock new rename-photos --lang go --path ~/tools/rename --sdk ~/src/airlock";
+
+pub const BUILD_EXAMPLES: &str = "\
+Languages:
+  Rust                    Cargo.toml; needs cargo and the target wasm32-wasip2
+  TypeScript, JavaScript  package.json; needs Node.js, and the npm package airlock-sdk in the project
+  Python                  pyproject.toml; needs the package airlock-sdk, in .venv or on the PATH
+  C                       airlock.toml or src/tool.c; needs zig (`pip install ziglang`), or what
+                          AIRLOCK_CC names
+  Go                      go.mod; needs Go 1.24 or later
+
+Examples:
+  Build what is in this folder, and call it:
+    airlock build && airlock run build/my_tool.wasm
+
+  Somewhere else, with an option for cargo:
+    airlock build ~/tools/rename -o rename.wasm -- --locked
+
+  While you write:
+    airlock build --watch";
 
 pub const PLUGINS_EXAMPLES: &str = "\
 Examples:

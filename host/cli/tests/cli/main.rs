@@ -2,6 +2,7 @@
 
 mod airlock;
 mod basics;
+mod building;
 mod decisions;
 mod exit_codes;
 mod inspect;

@@ -1,0 +1,39 @@
+//! `airlock new`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::examples::NEW_EXAMPLES;
+
+/// Make a project for a tool: one that works, with a test, a README and a CI file
+#[derive(Debug, Args)]
+#[command(after_help = NEW_EXAMPLES)]
+pub struct NewArgs {
+    /// The project's name: small letters, digits and dashes, a letter first
+    pub name: String,
+
+    /// The language that the tool is written in
+    #[arg(long, value_name = "LANGUAGE")]
+    pub lang: NewLanguage,
+
+    /// The folder to make it in [default: NAME]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub path: Option<PathBuf>,
+
+    /// A clone of Airlock whose SDKs the project uses, in place of published ones [default: AIRLOCK_SDK]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub sdk: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What there are templates for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NewLanguage {
+    Rust,
+    Go,
+    C,
+}

@@ -1,0 +1,180 @@
+//! `airlock build`: from a project to a component that was checked.
+
+mod bench;
+mod bindings;
+mod c;
+mod component;
+mod embedded;
+mod go;
+mod manifest;
+mod metadata;
+mod node;
+mod project;
+mod python;
+mod rust;
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+use airlock_host::{Limits, Plugin};
+use serde_json::{Value, json};
+
+use crate::args::BuildArgs;
+use crate::facts::Facts;
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::load;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::sanitize;
+use crate::size::thousands;
+use crate::style::{BOLD, paint};
+
+use bench::Bench;
+use project::{Language, Project};
+
+const FACTS: Facts = Facts::named_within(8);
+
+/// What a language's tools make of a project.
+struct Made {
+    component: Vec<u8>,
+    about: About,
+}
+
+/// What is known of a project, and goes into its component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    name: String,
+    version: Option<String>,
+    /// The SDK's name and version.
+    sdk: Option<(&'static str, String)>,
+}
+
+/// A component that was written, as it was told.
+struct Built {
+    path: PathBuf,
+    language: Language,
+    about: About,
+    plugin: Plugin,
+}
+
+pub async fn build(args: &BuildArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
+    let bench = Bench::new(&interrupt, &progress);
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
+    if args.watch {
+        return watch::build_again_and_again(folder, args, &bench, out).await;
+    }
+    build_once(folder, args, &bench).await?.report(out);
+    Ok(Exit::Done)
+}
+
+async fn build_once(folder: &Path, args: &BuildArgs, bench: &Bench<'_>) -> Result<Built, Failure> {
+    let project = Project::find(folder)?;
+    let made = match project.language {
+        Language::Rust => rust::build(&project, &args.options, bench).await?,
+        Language::TypeScript => node::build(&project, &args.options, bench).await?,
+        Language::Python => python::build(&project, &args.options, bench).await?,
+        Language::C => c::build(&project, &args.options, bench).await?,
+        Language::Go => go::build(&project, &args.options, bench).await?,
+    };
+    let component = metadata::add(made.component, project.language, &made.about)?;
+    let plugin = check(&made.about, component, bench).await?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => folder
+            .join("build")
+            .join(format!("{}.wasm", made.about.name)),
+    };
+    write(&path, &plugin.source().bytes)?;
+    Ok(Built {
+        path,
+        language: project.language,
+        about: made.about,
+        plugin,
+    })
+}
+
+/// Loads the component as a host would. An author wants all of the tools, so that one which a host would leave out is an error.
+async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<Plugin, Failure> {
+    let engine = load::engine(Limits::default())?;
+    let name = about.name.clone();
+    let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
+    let plugin = bench
+        .during(
+            format!("Checking {}…", sanitize::line(&about.name)),
+            loading,
+        )
+        .await?;
+    match plugin.rejected() {
+        [] => Ok(plugin),
+        [first, others @ ..] => {
+            let mut message = format!("a host would leave out {first}");
+            for other in others {
+                message = format!("{message}; {other}");
+            }
+            Err(Failure::new(Exit::NotLoaded, "bad-definitions", message)
+                .with_hint("correct the tool's definition, and build again"))
+        }
+    }
+}
+
+/// Writes the component beside its place first, so that whoever reads it there finds the old one or the new one whole.
+fn write(path: &Path, component: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::host(format!("could not write {}: {error}", path.display()))
+            .with_hint("`-o FILE` puts it elsewhere")
+    };
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut beside = tempfile::Builder::new();
+    // As for any other file, the user's mask decides who may read it.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        beside.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = beside.tempfile_in(folder).map_err(failed)?;
+    std::fs::write(file.path(), component).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+impl Built {
+    fn report(&self, out: &mut Output) {
+        let path = self.path.display().to_string();
+        out.line(paint(BOLD, sanitize::line(&path)));
+        let version = self.about.version.as_deref().unwrap_or("without a version");
+        let name = format!("{} {version}", self.about.name);
+        FACTS.show(out, "name", [sanitize::line(&name).into_owned()]);
+        FACTS.show(
+            out,
+            "size",
+            [format!("{} bytes", thousands(self.plugin.size()))],
+        );
+        FACTS.show(out, "digest", [self.plugin.digest().to_string()]);
+        let tools = self.plugin.tools();
+        FACTS.show(out, "tools", tools.map(|tool| tool.name.clone()));
+        out.json(&self.to_json());
+    }
+
+    fn to_json(&self) -> Value {
+        let tools: Vec<&str> = self.plugin.tools().map(|tool| tool.name.as_str()).collect();
+        let mut object = json!({
+            "path": self.path.display().to_string(),
+            "language": self.language.name(),
+            "name": self.about.name,
+            "version": self.about.version,
+            "size": self.plugin.size(),
+            "digest": self.plugin.digest().to_string(),
+            "tools": tools,
+        });
+        if let Some((name, version)) = &self.about.sdk {
+            object["sdk"] = json!({"name": name, "version": version});
+        }
+        object
+    }
+}

@@ -1,0 +1,162 @@
+package airlock
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+)
+
+// store is a host that takes every action.
+type store struct {
+	guest.Imports
+	actions []guest.Action
+}
+
+func (s *store) Push(action guest.Action) (string, *guest.Refusal) {
+	s.actions = append(s.actions, action)
+	return fmt.Sprintf("action-%d", len(s.actions)), nil
+}
+
+// with runs a test with tools and a host of its own.
+func with(t *testing.T, host guest.Imports, tools ...Tool) {
+	t.Helper()
+	component, guest.Host = newTools(), host
+	Register(tools...)
+}
+
+type params struct {
+	Text string `json:"text"`
+}
+
+func answering(result *Result, err error) Handler {
+	return Typed(func(*Call, params) (*Result, error) { return result, err })
+}
+
+func TestErrorsReachTheHostAsWhatTheyAre(t *testing.T) {
+	check := func(err error, kind guest.FailureKind, message string) {
+		t.Helper()
+		with(t, &store{}, Tool{Name: "a", Execute: answering(nil, err)})
+		_, failure := component.execute("1", "a", `{"text":""}`)
+		if failure == nil || failure.Kind != kind || failure.Message != message {
+			t.Errorf("%v: %+v", err, failure)
+		}
+	}
+	check(ToolErrorf("no %s", "file"), guest.ToolSaid, "no file")
+	check(fmt.Errorf("at line 1: %w", ToolError("no")), guest.ToolSaid, "at line 1: no")
+	check(errors.New("disk"), guest.Failed, "disk")
+	check(fmt.Errorf("stopped: %w", ErrCancelled), guest.Cancelled, "")
+}
+
+func TestADurableActionComesBackAsItWasPushed(t *testing.T) {
+	type plan struct{ Names []string }
+	host := &store{}
+	with(t, host, Tool{
+		Name: "a",
+		Execute: Typed(func(call *Call, params params) (*Result, error) {
+			_, err := call.Push(Action{Label: "Do it", Details: []int{1}, State: plan{[]string{"ü", params.Text}}})
+			return nil, err
+		}),
+		Apply: Durable(func(resolution *Resolution, plan plan) (*Result, error) {
+			return Textf("%v %s %d", plan.Names, resolution.Reason, resolution.Attempt), nil
+		}),
+	})
+	if _, failure := component.execute("1", "a", `{"text":"x"}`); failure != nil {
+		t.Fatal(failure.Message)
+	}
+	pushed := host.actions[0]
+	if *pushed.SourceToolName != "a" || *pushed.Details != "[1]" || pushed.HasReject {
+		t.Errorf("%+v", pushed)
+	}
+	resolution := guest.Resolution{ActionID: "action-1", SourceToolName: "a", State: pushed.State, HasState: true, Reason: "ok", Attempt: 2}
+	result, failure := component.apply(resolution)
+	if failure != nil || result.Content[0].Text != "[ü x] ok 2" {
+		t.Errorf("%+v %+v", result, failure)
+	}
+	resolution.State = []byte("{")
+	if _, failure := component.apply(resolution); failure == nil || !strings.Contains(failure.Message, "discard it and preview again") {
+		t.Errorf("%+v", failure)
+	}
+}
+
+func TestAVolatileActionIsKeptUntilItIsGone(t *testing.T) {
+	tries := 0
+	host := &store{}
+	with(t, host, Tool{Name: "a", Execute: Typed(func(call *Call, params params) (*Result, error) {
+		_, err := call.PushVolatile(VolatileAction{Label: "Do it", Apply: func(*Resolution) (*Result, error) {
+			if tries++; tries == 1 {
+				return nil, errors.New("not yet")
+			}
+			return Text(params.Text), nil
+		}})
+		return nil, err
+	})})
+	if _, failure := component.execute("1", "a", `{"text":"x"}`); failure != nil {
+		t.Fatal(failure.Message)
+	}
+	if pushed := host.actions[0]; pushed.State != nil || pushed.SourceToolName != nil {
+		t.Errorf("%+v", pushed)
+	}
+	resolution := guest.Resolution{ActionID: "action-1", SourceToolName: "custom_tool"}
+	if _, failure := component.apply(resolution); failure == nil || failure.Message != "not yet" {
+		t.Errorf("%+v", failure)
+	}
+	if result, failure := component.apply(resolution); failure != nil || result.Content[0].Text != "x" {
+		t.Errorf("%+v %+v", result, failure)
+	}
+	if _, failure := component.apply(resolution); failure == nil || !strings.Contains(failure.Message, "no Apply for the action action-1") {
+		t.Errorf("%+v", failure)
+	}
+}
+
+func TestWithoutAHostAPushIsRefused(t *testing.T) {
+	with(t, guest.Host, Tool{Name: "a", Execute: answering(nil, nil)})
+	guest.Host = absentHost
+	_, err := (&Call{}).Push(Action{Label: "Do it"})
+	if !errors.Is(err, ErrStoreUnavailable) || errors.Is(err, ErrLimitExceeded) {
+		t.Error(err)
+	}
+	if failure := lowerError(err); failure.Kind != guest.ToolSaid ||
+		failure.Message != "Pending action store unavailable for custom tools in this runtime." {
+		t.Errorf("%+v", failure)
+	}
+}
+
+// What is there before a test puts a host of its own in its place.
+var absentHost = guest.Host
+
+func TestResultsAreWrittenInTheirOrder(t *testing.T) {
+	details := map[string]any{"ids": []string{"a"}, "extra": json.RawMessage(`{"n":1}`)}
+	result, failure := Text("one").Image([]byte{1}, "image/png").Link("file:///a", "a", "").Details(details).lower()
+	if failure != nil || *result.Details != `{"extra":{"n":1},"ids":["a"]}` {
+		t.Fatalf("%+v %+v", result, failure)
+	}
+	kinds := []guest.ContentKind{guest.Text, guest.Image, guest.Link}
+	for i, content := range result.Content {
+		if content.Kind != kinds[i] {
+			t.Errorf("%d: %+v", i, content)
+		}
+	}
+	if _, failure := Text("").Details(make(chan int)).lower(); failure == nil || failure.Kind != guest.Failed {
+		t.Errorf("%+v", failure)
+	}
+}
+
+func TestAToolThatCannotBeDescribedPanicsWithTheReason(t *testing.T) {
+	check := func(part string, tools ...Tool) {
+		t.Helper()
+		defer func() {
+			if reason := fmt.Sprint(recover()); !strings.Contains(reason, part) {
+				t.Errorf("%s, without %q", reason, part)
+			}
+		}()
+		with(t, &store{}, tools...)
+	}
+	check("a tool has no name", Tool{})
+	check(`the tool "a" has no Execute`, Tool{Name: "a"})
+	check(`two tools have the name "a"`, Tool{Name: "a", Execute: answering(nil, nil)}, Tool{Name: "a", Execute: answering(nil, nil)})
+	check("string is no struct", Tool{Name: "a", Execute: Typed(func(*Call, string) (*Result, error) { return nil, nil })})
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	airlock "github.com/airlock-dev/airlock/sdk/go"
+)
+
+// Ending says how a call ends.
+type Ending struct {
+	How     string          `json:"how"`
+	Text    string          `json:"text,omitempty"`
+	Times   *int            `json:"times,omitempty"`
+	Details json.RawMessage `json:"details,omitempty"`
+	Attempt int             `json:"attempt,omitempty"`
+}
+
+var count int
+
+// surroundings are what a call and a resolution have in common.
+type surroundings interface {
+	IsCancelled() bool
+	Progress(message string)
+	ProgressOf(message string, progress, total float64)
+}
+
+// end ends a call; the resolution is nil in one of a tool.
+func (e Ending) end(call surroundings, resolution *airlock.Resolution) (*airlock.Result, error) {
+	switch e.How {
+	case "text":
+		return e.say(), nil
+	case "blocks":
+		image := make([]byte, 256)
+		for i := range image {
+			image[i] = byte(i)
+		}
+		return airlock.Text(e.Text).Image(image, "image/png").Link("file:///workspace/report.html", "report", "text/html"), nil
+	case "nothing":
+		return nil, nil
+	case "tool-error":
+		return nil, airlock.ToolError(e.Text)
+	case "failed":
+		return nil, errors.New(e.Text)
+	case "crash":
+		panic("as told")
+	case "wait":
+		call.Progress("waiting")
+		for !call.IsCancelled() {
+		}
+		return nil, airlock.ErrCancelled
+	case "flaky":
+		attempt := 1
+		if resolution != nil {
+			attempt = resolution.Attempt
+		}
+		if attempt < e.Attempt {
+			return nil, fmt.Errorf("attempt %d fails", attempt)
+		}
+		return e.say(), nil
+	case "resolution":
+		return told(resolution), nil
+	case "report":
+		airlock.Logf(airlock.LevelTrace, "a trace")
+		airlock.Logf(airlock.LevelDebug, "a debug")
+		airlock.Logf(airlock.LevelInfo, "an info")
+		airlock.Logf(airlock.LevelWarn, "a warn")
+		airlock.Logf(airlock.LevelError, "an error")
+		call.ProgressOf("half", 1, 2)
+		call.Progress("some")
+		return e.say(), nil
+	case "count":
+		count++
+		return airlock.Text(strconv.Itoa(count)), nil
+	default:
+		return nil, airlock.ToolErrorf("no such ending: %s", e.How)
+	}
+}
+
+func (e Ending) say() *airlock.Result {
+	times := 1
+	if e.Times != nil {
+		times = *e.Times
+	}
+	return airlock.Text(strings.Repeat(e.Text, times)).Details(orNil(e.Details))
+}
+
+func told(resolution *airlock.Resolution) *airlock.Result {
+	if resolution == nil {
+		return nil
+	}
+	return new(airlock.Result).Details(map[string]any{
+		"actionId":       resolution.ActionID,
+		"label":          resolution.Label,
+		"sourceToolName": resolution.Source,
+		"reason":         resolution.Reason,
+		"extra":          resolution.Extra,
+		"attempt":        resolution.Attempt,
+	})
+}
+
+// orNil gives nil for what was left out, and for null.
+func orNil(details json.RawMessage) any {
+	if len(details) == 0 || string(details) == "null" {
+		return nil
+	}
+	return details
+}
