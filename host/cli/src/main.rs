@@ -4,9 +4,7 @@ mod args;
 mod bundled;
 mod cache;
 mod completions;
-mod content;
 mod decider;
-mod facts;
 mod failure;
 mod history;
 mod input;
@@ -22,7 +20,6 @@ mod record;
 mod resolution;
 mod resolve;
 mod run;
-mod sanitize;
 mod session;
 mod shell;
 mod show;
@@ -33,7 +30,6 @@ mod store_commands;
 mod style;
 mod time;
 mod usage;
-mod wrap;
 
 use std::process::ExitCode;
 
