@@ -123,7 +123,7 @@ impl Failure {
 
     /// Says it to people.
     pub fn report_on_stderr(&self) -> Exit {
-        say(&match self.exit {
+        show_on_stderr(&match self.exit {
             // Who pressed Ctrl-C did not make an error.
             Exit::Interrupted => Block::new().text(&self.message),
             _ => Block::new().named(Role::Error, "error:", &self.message, 2),

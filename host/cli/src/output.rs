@@ -103,7 +103,7 @@ pub fn on_stderr(line: impl Into<Line>) {
     say(&Block::from(line.into()));
 }
 
-/// Lines on standard error that may hold a command line to copy.
+/// Lines on standard error that hold a command line to copy, which the terminal breaks by itself.
 pub fn say(block: &Block) {
     let _ = writeln!(
         io::stderr(),
@@ -112,7 +112,7 @@ pub fn say(block: &Block) {
     );
 }
 
-/// A result on standard error, in rows that fit the terminal.
+/// An error on standard error, in rows that fit the terminal.
 pub fn show_on_stderr(block: &Block) {
     let _ = writeln!(io::stderr(), "{}", style::on_stderr().render(block));
 }

@@ -187,7 +187,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
         expect![[r#"
             Accept: 2 replacements in 1 file [AST Edit]
               Applied. Reason: the diff is right
-  
+
               Two."#]],
     );
     check(
@@ -325,7 +325,7 @@ fn a_tool_call_of_a_model() {
               {"files":["*.jpeg"],"find":"jpeg$"}
 
               Would rename 3.
-  
+
               Pending; nothing has changed yet:
                 AST Edit: 2 replacements in 1 file
                 from t, durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
