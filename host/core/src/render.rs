@@ -4,14 +4,14 @@
 //! many columns or not at all. Guests, stores and errors may put anything into a block: nothing that could drive a terminal comes out.
 //!
 //! ```
-//! use airlock_host::render::{Block, Renderer};
+//! use airlock_host::render::{Block, Decided, Renderer};
 //! use airlock_host::{Decision, Error};
-//! use airlock_host::render::Decided;
 //!
 //! let error = Error::Tool { message: "`a.rs` has changed since".to_owned() };
 //! let block = Block::decision(&Decided {
 //!     label: Some("AST Edit: 2 replacements in 1 file"),
-//!     ..Decided::new(Decision::Apply, "the diff is right", Err(&error))
+//!     outcome: Some(Err(&error)),
+//!     ..Decided::new(Decision::Apply, "the diff is right")
 //! });
 //! let expected = "\
 //! Failed: 2 replacements in 1 file [AST Edit]
@@ -167,12 +167,14 @@ impl Page<'_> {
             self.part(Role::Faint, CONTINUED);
         }
         let mut start = row.range.start;
-        for (end, role) in &laid.roles {
-            let end = (*end).min(row.range.end);
-            if end > start {
-                self.part(*role, &laid.text[start..end]);
-                start = end;
+        let first = laid.roles.partition_point(|(end, _)| *end <= start);
+        for (end, role) in &laid.roles[first..] {
+            if start >= row.range.end {
+                break;
             }
+            let end = (*end).min(row.range.end);
+            self.part(*role, &laid.text[start..end]);
+            start = end;
         }
     }
 

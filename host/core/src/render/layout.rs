@@ -95,7 +95,10 @@ fn flatten(line: &Line) -> Laid {
                     Role::Escape
                 }
             };
-            roles.push((text.len(), role));
+            match roles.last_mut() {
+                Some((end, last)) if *last == role => *end = text.len(),
+                _ => roles.push((text.len(), role)),
+            }
         }
         if index < line.joined {
             joined = text.len();

@@ -643,9 +643,9 @@ fn what_would_drive_a_terminal_is_marked() {
         Renderer::ansi(),
         block,
         expect![[r#"
-        a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}␛[0m␛[7m\r␛[0mb␛[7m\t␛[0mc␛[7m\u{202e}␛[0m
-        a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}␛[0m␛[7m\r␛[0mb     c␛[7m\u{202e}␛[0m
-        ␛[1m␛[31merror:␛[0m a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}␛[0m␛[7m\r␛[0mb      c␛[7m\u{202e}␛[0m
+        a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}\r␛[0mb␛[7m\t␛[0mc␛[7m\u{202e}␛[0m
+        a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}\r␛[0mb     c␛[7m\u{202e}␛[0m
+        ␛[1m␛[31merror:␛[0m a␛[7m\u{1b}␛[0m]0;t␛[7m\u{7}\r␛[0mb      c␛[7m\u{202e}␛[0m
           hint: do it"#]],
     );
 }
