@@ -4,6 +4,7 @@
 //! cargo run --release --example embed -- plugins/batch-rename/batch_rename.wasm photos
 //! ```
 
+use airlock_host::render::{Block, Decided};
 use airlock_host::{Engine, Plugin, Resolution, Session};
 use serde_json::json;
 
@@ -23,13 +24,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
     let preview = session.call("batch_rename_preview", &params).await?;
-    println!("{}", preview.text());
-    for pending in session.pending().await? {
-        println!("waits for a decision: {}", pending.action.label);
-        let done = session
-            .resolve(Resolution::apply("the names are right"))
-            .await?;
-        println!("{}", done.text());
+    println!("{}", Block::call(&preview));
+    for action in &preview.pushed {
+        let resolution = Resolution::apply("the names are right").with_id(action.id.clone());
+        let outcome = session.resolve(resolution.clone()).await;
+        let decided = Decided::resolved(&resolution, Some(action), &outcome);
+        println!("\n{}", Block::decision(&decided));
+        outcome?;
     }
     Ok(())
 }

@@ -62,6 +62,7 @@ fn pending_policy_error_and_store_know_nothing_above_them() {
             "store" => &["engine", "plugin", "instance", "session", "workspace"],
             "workspace" => &["engine", "plugin", "instance", "session", "store"],
             "engine" | "plugin" | "instance" => &["session"],
+            "render" => &["engine", "instance", "session", "workspace"],
             _ => &[],
         };
         for other in above {
@@ -78,6 +79,15 @@ fn the_library_knows_neither_the_command_line_nor_a_protocol() {
     let manifest = fs::read_to_string(root().join("host/core/Cargo.toml")).unwrap();
     for name in ["clap", "axum", "anyhow", "rmcp", "airlock-cli"] {
         assert!(!manifest.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn the_command_line_prints_blocks() {
+    for (file, text) in sources("host/cli/src") {
+        for name in ["print!(", "println!("] {
+            assert!(!uses(&text, name), "{file} uses {name}");
+        }
     }
 }
 

@@ -16,24 +16,23 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
+use airlock_host::render::{Block, Line, Role, escape_line};
 use airlock_host::{Limits, Plugin};
 use serde_json::{Value, json};
 
 use crate::args::BuildArgs;
-use crate::facts::Facts;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::sanitize;
 use crate::size::thousands;
-use crate::style::{BOLD, paint};
 
 use bench::Bench;
 use project::{Language, Project};
 
-const FACTS: Facts = Facts::named_within(8);
+/// Letters of the longest name of a fact.
+const NAMES: usize = 8;
 
 /// What a language's tools make of a project.
 struct Made {
@@ -102,7 +101,7 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
     let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
     let plugin = bench
         .during(
-            format!("Checking {}…", sanitize::line(&about.name)),
+            format!("Checking {}…", escape_line(&about.name)),
             loading,
         )
         .await?;
@@ -146,18 +145,16 @@ fn write(path: &Path, component: &[u8]) -> Result<(), Failure> {
 impl Built {
     fn report(&self, out: &mut Output) {
         let path = self.path.display().to_string();
-        out.line(paint(BOLD, sanitize::line(&path)));
         let version = self.about.version.as_deref().unwrap_or("without a version");
         let name = format!("{} {version}", self.about.name);
-        FACTS.show(out, "name", [sanitize::line(&name).into_owned()]);
-        FACTS.show(
-            out,
-            "size",
-            [format!("{} bytes", thousands(self.plugin.size()))],
-        );
-        FACTS.show(out, "digest", [self.plugin.digest().to_string()]);
-        let tools = self.plugin.tools();
-        FACTS.show(out, "tools", tools.map(|tool| tool.name.clone()));
+        let size = format!("{} bytes", thousands(self.plugin.size()));
+        let tools: Vec<&str> = self.plugin.tools().map(|tool| tool.name.as_str()).collect();
+        let block = Block::from(Line::new().with_role(Role::Title, path))
+            .fact(NAMES, "name", &name)
+            .fact(NAMES, "size", &size)
+            .fact(NAMES, "digest", &self.plugin.digest().to_string())
+            .fact(NAMES, "tools", &tools.join("\n"));
+        out.show(&block);
         out.json(&self.to_json());
     }
 

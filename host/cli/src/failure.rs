@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
+use airlock_host::render::{Block, Role};
 use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
 use serde_json::{Value, json};
 
-use crate::output::{Output, on_stderr};
-use crate::sanitize;
-use crate::style::{ERROR, HINT, paint};
+use crate::output::{Output, say, show_on_stderr};
 
 /// The exit codes; the help lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,15 +123,23 @@ impl Failure {
 
     /// Says it to people.
     pub fn report_on_stderr(&self) -> Exit {
-        let message = sanitize::text(&self.message);
-        match self.exit {
+        show_on_stderr(&match self.exit {
             // Who pressed Ctrl-C did not make an error.
-            Exit::Interrupted => on_stderr(message),
-            _ => on_stderr(format_args!("{} {message}", paint(ERROR, "error:"))),
-        }
+            Exit::Interrupted => Block::new().text(&self.message),
+            _ => Block::new().named(Role::Error, "error:", &self.message, 2),
+        });
+        self.advise()
+    }
+
+    /// Says it to people in the form of a block that tells more than the message does.
+    pub fn show_on_stderr(&self, block: &Block) -> Exit {
+        show_on_stderr(block);
+        self.advise()
+    }
+
+    fn advise(&self) -> Exit {
         if let Some(hint) = &self.hint {
-            let hint = sanitize::text(hint);
-            on_stderr(format_args!("{} {hint}", paint(HINT, "hint:")));
+            say(&Block::new().named(Role::Hint, "hint:", hint, 2));
         }
         self.exit
     }

@@ -10,7 +10,6 @@ use crate::cache;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::sanitize;
 
 /// One session at a time runs here, so that a pool for a server's load would be a waste. Room for components of many
 /// memories is left.
@@ -32,7 +31,7 @@ pub async fn load(
 ) -> Result<Plugin, Failure> {
     let source = Source::find(plugin)?;
     let engine = engine(limits)?;
-    let what = format!("Compiling {}…", sanitize::line(&source.name()));
+    let what = format!("Compiling {}…", source.name());
     let loading = progress.during(what, source.load(&engine));
     match interrupt.token().run_until_cancelled(loading).await {
         Some(loaded) => Ok(loaded?),

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use airlock_host::render::escape_line;
 use anstream::{AutoStream, ColorChoice};
 use tracing::Level;
 use tracing_subscriber::field::MakeExt;
@@ -10,8 +11,6 @@ use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::fmt::time::uptime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-
-use crate::sanitize;
 
 /// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours; everything.
 pub fn start(verbose: u8) {
@@ -26,8 +25,8 @@ pub fn start(verbose: u8) {
     let fields = debug_fn(|writer, field, value| {
         let value = format!("{value:?}");
         match field.name() {
-            "message" => write!(writer, "{}", sanitize::line(&value)),
-            name => write!(writer, "{name}={}", sanitize::line(&value)),
+            "message" => write!(writer, "{}", escape_line(&value)),
+            name => write!(writer, "{name}={}", escape_line(&value)),
         }
     });
     let lines = tracing_subscriber::fmt::layer()

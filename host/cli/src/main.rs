@@ -5,9 +5,7 @@ mod build;
 mod bundled;
 mod cache;
 mod completions;
-mod content;
 mod decider;
-mod facts;
 mod failure;
 mod history;
 mod input;
@@ -24,7 +22,6 @@ mod record;
 mod resolution;
 mod resolve;
 mod run;
-mod sanitize;
 mod session;
 mod shell;
 mod show;
@@ -35,7 +32,6 @@ mod store_commands;
 mod style;
 mod time;
 mod usage;
-mod wrap;
 
 use std::process::ExitCode;
 

@@ -6,14 +6,13 @@ mod template;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use airlock_host::render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::args::NewArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::sanitize;
 use crate::shell;
-use crate::style::{BOLD, paint};
 
 pub fn new(args: &NewArgs, out: &mut Output) -> Result<Exit, Failure> {
     check_name(&args.name)?;
@@ -99,14 +98,18 @@ fn commands(folder: &Path, name: &str, prepare: &[&str]) -> Vec<String> {
 
 fn tell(out: &mut Output, folder: &Path, template: &template::Template, commands: &[String]) {
     let path = folder.display().to_string();
-    out.line(paint(BOLD, sanitize::line(&path)));
-    for (file, _) in template.files {
-        out.line(format_args!("  {file}"));
-    }
-    out.line(format_args!("\nNext ({}):", template.needs));
-    for command in commands {
-        out.line(format_args!("  {}", sanitize::line(command)));
-    }
+    let listed = |block: Block, line: &str| block.line(Line::from(line).indented(2));
+    let block = Block::from(Line::new().with_role(Role::Title, path));
+    let block = template
+        .files
+        .iter()
+        .fold(block, |block, (file, _)| listed(block, file));
+    let block = block.line("").line(format!("Next ({}):", template.needs));
+    out.show(
+        &commands
+            .iter()
+            .fold(block, |block, command| listed(block, command)),
+    );
 }
 
 #[cfg(test)]

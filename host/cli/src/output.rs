@@ -3,9 +3,11 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use airlock_host::render::{Block, Line, Renderer};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::style;
 
 /// For whom the output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +20,21 @@ pub enum Format {
 
 /// Standard output. What can't be written changes nothing about what is done, and is told at the end.
 pub struct Output {
-    stream: anstream::Stdout,
+    stream: io::Stdout,
+    renderer: Renderer,
     format: Format,
+    /// Whether anything was written.
+    is_begun: bool,
     error: Option<io::Error>,
 }
 
 impl Output {
     pub fn new(format: Format) -> Self {
         Self {
-            stream: anstream::stdout(),
+            stream: io::stdout(),
+            renderer: style::on_stdout(),
             format,
+            is_begun: false,
             error: None,
         }
     }
@@ -36,10 +43,22 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// A line for people; nothing in JSON.
-    pub fn line(&mut self, line: impl Display) {
-        if self.format == Format::Text {
-            self.write(line);
+    /// What people read; nothing in JSON.
+    pub fn show(&mut self, block: &Block) {
+        if self.format == Format::Text && !block.is_empty() {
+            self.write(self.renderer.render(block));
+        }
+    }
+
+    /// A line for people.
+    pub fn line(&mut self, line: impl Into<Line>) {
+        self.show(&Block::from(line.into()));
+    }
+
+    /// An empty line for people, if something stands before it.
+    pub fn gap(&mut self) {
+        if self.is_begun {
+            self.line("");
         }
     }
 
@@ -53,8 +72,9 @@ impl Output {
         }
     }
 
-    /// A line in either format.
+    /// A line in either format, as it is.
     pub fn write(&mut self, line: impl Display) {
+        self.is_begun = true;
         if self.error.is_none() {
             self.error = writeln!(self.stream, "{line}").err();
         }
@@ -79,6 +99,20 @@ impl Output {
 }
 
 /// A line on standard error. There is nobody to tell where it can't be written.
-pub fn on_stderr(line: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+pub fn on_stderr(line: impl Into<Line>) {
+    say(&Block::from(line.into()));
+}
+
+/// Lines on standard error that hold a command line to copy, which the terminal breaks by itself.
+pub fn say(block: &Block) {
+    let _ = writeln!(
+        io::stderr(),
+        "{}",
+        style::on_stderr_unbroken().render(block)
+    );
+}
+
+/// An error on standard error, in rows that fit the terminal.
+pub fn show_on_stderr(block: &Block) {
+    let _ = writeln!(io::stderr(), "{}", style::on_stderr().render(block));
 }

@@ -1,12 +1,12 @@
 //! `airlock plugins`: the bundled ones.
 
 use airlock_host::Digest;
+use airlock_host::render::{Line, Role};
 use serde_json::json;
 
 use crate::bundled;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::style::{BOLD, paint};
 
 pub fn list(out: &mut Output) -> Result<Exit, Failure> {
     let width = bundled::ALL
@@ -15,8 +15,9 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         .max()
         .unwrap_or(0);
     for plugin in bundled::ALL {
-        let name = paint(BOLD, format_args!("{:width$}", plugin.name));
-        out.line(format_args!("{name}  {}", plugin.about));
+        let name = format!("{:width$}", plugin.name);
+        let line = Line::new().with_role(Role::Title, name).with("  ");
+        out.line(line.with(plugin.about).hanging(width + 2));
     }
     let described = bundled::ALL.iter().map(|plugin| {
         json!({

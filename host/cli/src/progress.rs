@@ -1,13 +1,11 @@
 //! A line on the terminal for what takes longer than a second.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use airlock_host::Event;
+use airlock_host::render::escape_line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::sanitize;
 
 /// What takes less is over before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -33,7 +31,7 @@ impl Progress {
     /// Does `work`, and shows `what` it is after a second, until it is done.
     pub async fn during<T>(&self, what: String, work: impl Future<Output = T>) -> T {
         self.bar.reset();
-        self.bar.set_message(what);
+        self.show(&what);
         let mut work = std::pin::pin!(work);
         let _clear = ClearWhenDropped(&self.bar);
         tokio::select! {
@@ -56,8 +54,12 @@ impl Progress {
             total,
         } = event
         {
-            self.bar.set_message(describe(message, *progress, *total));
+            self.show(&describe(message, *progress, *total));
         }
+    }
+
+    fn show(&self, message: &str) {
+        self.bar.set_message(escape_line(message).into_owned());
     }
 }
 
@@ -72,11 +74,10 @@ impl Drop for ClearWhenDropped<'_> {
 }
 
 fn describe(message: &str, progress: Option<f64>, total: Option<f64>) -> String {
-    let message: Cow<'_, str> = sanitize::line(message);
     match (progress, total) {
         (Some(progress), Some(total)) => format!("{message} ({progress} of {total})"),
         (Some(progress), None) => format!("{message} ({progress})"),
-        (None, _) => message.into_owned(),
+        (None, _) => message.to_owned(),
     }
 }
 
@@ -97,6 +98,6 @@ mod tests {
         );
         check("Reading", Some(0.5), None, "Reading (0.5)");
         check("Waiting", None, Some(3.0), "Waiting");
-        check("\x1b[2J", Some(f64::NAN), None, r"\u{1b}[2J (NaN)");
+        check("Odd", Some(f64::NAN), None, "Odd (NaN)");
     }
 }

@@ -1,20 +1,22 @@
-//! A decision that was carried out or not, for programs.
+//! A decision that was carried out or not.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use airlock_host::render::{Block, Decided};
 use airlock_host::{
     Content, Decision, Error, PendingAction, Resolution, ResolutionDetails, ResolutionOutcome,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// What became of an action that could not be applied.
+pub const PENDING_AGAIN: &str = "the action is pending again";
+
 /// A decision, and how carrying it out ended.
 pub struct Resolved {
     pub action: Arc<PendingAction>,
-    pub decision: Decision,
-    pub reason: String,
-    pub extra: Option<Map<String, Value>>,
+    pub resolution: Resolution,
     pub outcome: Result<ResolutionOutcome, Error>,
 }
 
@@ -43,20 +45,26 @@ enum Details<'a> {
 }
 
 impl Resolved {
-    pub fn new(
-        action: Arc<PendingAction>,
-        resolution: &Resolution,
-        outcome: Result<ResolutionOutcome, Error>,
-    ) -> Self {
-        Self {
-            action,
-            decision: resolution.decision,
-            reason: resolution.reason.clone(),
-            extra: resolution.extra.clone(),
-            outcome,
-        }
+    /// What became of the action, where the decision could not be carried out.
+    pub fn afterwards(&self) -> Option<&'static str> {
+        let error = self.outcome.as_ref().err()?;
+        Some(match self.resolution.decision {
+            _ if !was_tried(error) => return None,
+            _ if matches!(error, Error::NotRecorded { .. }) => {
+                "the action will be listed as interrupted, though it was carried out"
+            }
+            Decision::Apply => PENDING_AGAIN,
+            Decision::Discard => "the action is discarded all the same",
+        })
     }
 
+    /// For people.
+    pub fn block(&self) -> Block {
+        let action = Some(&*self.action);
+        Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome))
+    }
+
+    /// For programs.
     pub fn report(&self) -> Report<'_> {
         match &self.outcome {
             Ok(outcome) => Report {
@@ -67,9 +75,9 @@ impl Resolved {
             Err(error) => Report {
                 content: Cow::Owned(vec![Content::text(error.to_string())]),
                 details: Details::Failed {
-                    action: self.decision,
-                    reason: &self.reason,
-                    extra: &self.extra,
+                    action: self.resolution.decision,
+                    reason: &self.resolution.reason,
+                    extra: &self.resolution.extra,
                     source_tool_name: &self.action.source_tool_name,
                     label: &self.action.label,
                 },
@@ -77,4 +85,16 @@ impl Resolved {
             },
         }
     }
+}
+
+/// Whether the action was this process's to resolve.
+pub fn was_tried(error: &Error) -> bool {
+    !matches!(
+        error,
+        Error::NothingPending
+            | Error::AlreadyResolved { .. }
+            | Error::ResolutionInProgress(_)
+            | Error::UnknownAction(_)
+            | Error::Store(_)
+    )
 }

@@ -6,7 +6,6 @@ use airlock_host::{Decision, Error, Resolution, Session};
 use serde_json::{Map, Value};
 
 use crate::args::ResolveArgs;
-use crate::content;
 use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -14,13 +13,11 @@ use crate::interrupt::Interrupt;
 use crate::load;
 use crate::output::{Output, on_stderr};
 use crate::progress::Progress;
-use crate::resolution::Resolved;
+use crate::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use crate::session;
 use crate::stage::Stage;
 use crate::store::{self, Store, WhenMissing};
 use target::Target;
-
-const PENDING_AGAIN: &str = "the action is pending again";
 
 pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let resolution = resolution(args)?;
@@ -82,8 +79,8 @@ async fn report(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let error = match &resolved.outcome {
-        Ok(outcome) => {
-            content::show(out, &outcome.content);
+        Ok(_) => {
+            out.show(&resolved.block());
             out.json(&resolved.report());
             if !out.is_json() {
                 tell_what_is_left(stage, store, args).await;
@@ -93,30 +90,21 @@ async fn report(
         Err(error) => error,
     };
     if stage.interrupt.happened() {
-        return Err(match (error, resolved.decision) {
+        return Err(match (error, resolved.resolution.decision) {
             (Error::Cancelled, Decision::Apply) => Failure::interrupted().with_hint(PENDING_AGAIN),
             _ => Failure::interrupted(),
         });
     }
     let failure = explain(error, resolved, store);
     // Before anybody tried, there is no resolution to report.
-    if out.is_json() && was_tried(error) {
-        out.json(&resolved.report());
-        return Ok(Exit::of(error));
+    if !was_tried(error) {
+        return Err(failure);
     }
-    Err(failure)
-}
-
-/// Whether the action was this process's to resolve.
-fn was_tried(error: &Error) -> bool {
-    !matches!(
-        error,
-        Error::NothingPending
-            | Error::AlreadyResolved { .. }
-            | Error::ResolutionInProgress(_)
-            | Error::UnknownAction(_)
-            | Error::Store(_)
-    )
+    out.json(&resolved.report());
+    Ok(match out.is_json() {
+        true => Exit::of(error),
+        false => failure.show_on_stderr(&resolved.block()),
+    })
 }
 
 fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
@@ -128,13 +116,10 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
             let show = store.command(&["show", id]);
             failure.with_hint(format!("`{show}` tells who, and later how it ended"))
         }
-        Error::NotRecorded { .. } => {
-            failure.and_hint("the action will be listed as interrupted, though it was carried out")
-        }
-        _ if was_tried(error) && resolved.decision == Decision::Apply => {
-            failure.and_hint(PENDING_AGAIN)
-        }
-        _ => failure,
+        _ => match resolved.afterwards() {
+            Some(told) => failure.and_hint(told),
+            None => failure,
+        },
     }
 }
 
@@ -158,7 +143,8 @@ async fn tell_what_is_left(stage: &Stage, store: &Store, args: &ResolveArgs) {
     } else {
         "actions are"
     };
+    on_stderr("");
     on_stderr(format_args!(
-        "\n{left} more {are} pending in this session: `{command}`"
+        "{left} more {are} pending in this session: `{command}`"
     ));
 }

@@ -6,13 +6,11 @@ mod prompt;
 mod pushes;
 mod report;
 mod request;
-mod show;
 mod volatile;
 
 use airlock_host::{CallOutcome, Plugin, Session};
 
 use crate::args::RunArgs;
-use crate::content;
 use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
@@ -44,11 +42,9 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     };
 
     let outcome = call(&stage, &store, tool, &request, &pushes).await?;
-    content::show(out, &outcome.content);
-    show::pending(out, &outcome.pushed);
-    let resolved = Decider::choose(args, out)
-        .decide(&stage, &outcome.pushed, out)
-        .await;
+    let decider = Decider::choose(args, out);
+    out.show(&decider.preview(&outcome));
+    let resolved = decider.decide(&stage, &outcome.pushed, out).await;
     let given_up = volatile::give_up(&stage, &store, &outcome.pushed).await;
     // What was done must be told also where the store can't be read any more.
     let (pending, unread) = match stage.session.pending().await {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf, absolute};
 
 use airlock_host::SessionId;
+use airlock_host::render::escape_line;
 
 use crate::args::SessionArgs;
-use crate::sanitize;
 
 /// The one that was named, or the workspace's.
 pub fn id(args: &SessionArgs) -> SessionId {
@@ -15,10 +15,10 @@ pub fn id(args: &SessionArgs) -> SessionId {
     }
 }
 
-/// The same for every command in a workspace, however its path is written.
+/// The same for every command in a workspace, however its path is written. It can be copied from where it is shown.
 fn of_workspace(workspace: &Path) -> SessionId {
     let path = real_path(workspace);
-    let name = format!("workspace:{}", sanitize::line(&path.to_string_lossy()));
+    let name = format!("workspace:{}", escape_line(&path.to_string_lossy()));
     SessionId::from(name)
 }
 

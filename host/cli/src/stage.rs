@@ -30,6 +30,10 @@ impl Stage {
             .session
             .resolve_with(resolution.clone(), Some(self.interrupt.token()));
         let outcome = self.progress.during(what.to_owned(), carrying_out).await;
-        Resolved::new(Arc::clone(action), &resolution, outcome)
+        Resolved {
+            action: Arc::clone(action),
+            resolution,
+            outcome,
+        }
     }
 }

@@ -13,7 +13,6 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 use crate::args::StoreArgs;
 use crate::failure::Failure;
-use crate::sanitize;
 use crate::shell;
 
 /// The environment variable for who always uses another store than the default.
@@ -86,7 +85,7 @@ impl Choice {
             words.extend(["--store".to_owned(), self.location.shown()]);
         }
         let words = shell::join(words.iter().map(String::as_str));
-        format!("airlock {}", sanitize::line(&words))
+        format!("airlock {words}")
     }
 }
 

@@ -1,20 +1,16 @@
-//! Colours, and when there are any.
+//! How blocks look on the streams of this program.
 
-use std::fmt::Display;
+use std::io;
+use std::os::fd::AsFd;
 
-use anstyle::{AnsiColor, Style};
+use airlock_host::render::Renderer;
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use terminal_size::{Width, terminal_size_of};
 
-pub const BOLD: Style = Style::new().bold();
-pub const DIM: Style = Style::new().dimmed();
-pub const ERROR: Style = AnsiColor::Red.on_default().bold();
-pub const NOTE: Style = AnsiColor::Yellow.on_default().bold();
-pub const HINT: Style = AnsiColor::Cyan.on_default().bold();
-
-/// Text in a style. The streams that it is written to drop the style where colours are not wanted.
-pub fn paint(style: Style, text: impl Display) -> String {
-    format!("{style}{text}{style:#}")
-}
+/// Of a terminal that doesn't say.
+const USUAL_COLUMNS: usize = 80;
 
 /// The values of `--color`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -29,10 +25,42 @@ impl ColorWhen {
     /// Makes it hold for both output streams.
     pub fn use_everywhere(self) {
         let choice = match self {
-            ColorWhen::Auto => anstream::ColorChoice::Auto,
-            ColorWhen::Always => anstream::ColorChoice::Always,
-            ColorWhen::Never => anstream::ColorChoice::Never,
+            ColorWhen::Auto => ColorChoice::Auto,
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
         };
         choice.write_global();
+    }
+}
+
+pub fn on_stdout() -> Renderer {
+    within(io::stdout())
+}
+
+pub fn on_stderr() -> Renderer {
+    within(io::stderr())
+}
+
+/// As wide as the stream's terminal. What goes into a pipe or a file has a row for each line.
+fn within(stream: impl RawStream + AsFd) -> Renderer {
+    let renderer = in_colors_of(&stream);
+    match stream.is_terminal() {
+        true => {
+            let columns = terminal_size_of(&stream).map(|(Width(columns), _)| columns.into());
+            renderer.width(columns.unwrap_or(USUAL_COLUMNS))
+        }
+        false => renderer,
+    }
+}
+
+/// As wide as the lines are. A terminal breaks them by itself, and what is copied from it is whole.
+pub fn on_stderr_unbroken() -> Renderer {
+    in_colors_of(&io::stderr())
+}
+
+fn in_colors_of(stream: &impl RawStream) -> Renderer {
+    match AutoStream::choice(stream) {
+        ColorChoice::Never => Renderer::plain(),
+        _ => Renderer::ansi(),
     }
 }

@@ -79,6 +79,11 @@ fn joined_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
+/// The result of a discard of which the tool has nothing to say.
+pub(crate) fn discarded(label: &str, reason: &str) -> String {
+    format!("Discarded: {label}. Reason: {reason}")
+}
+
 /// What a guest's function returned.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ToolResult {

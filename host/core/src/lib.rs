@@ -5,6 +5,7 @@
 //! these on a stack, and [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
 //!
 //! ```no_run
+//! use airlock_host::render::{Block, Decided};
 //! use airlock_host::{Engine, Plugin, Resolution, Session};
 //! use serde_json::json;
 //!
@@ -15,12 +16,12 @@
 //!
 //! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
 //! let preview = session.call("batch_rename_preview", &params).await?;
-//! println!("{}", preview.text());
-//! for pending in session.pending().await? {
-//!     println!("waits for a decision: {}", pending.action.label);
-//! }
-//! let done = session.resolve(Resolution::apply("the names are right")).await?;
-//! println!("{}", done.text());
+//! // What it would do, and what waits for a decision.
+//! println!("{}", Block::call(&preview));
+//!
+//! let resolution = Resolution::apply("the names are right");
+//! let outcome = session.resolve(resolution.clone()).await;
+//! println!("{}", Block::decision(&Decided::resolved(&resolution, None, &outcome)));
 //! # Ok(())
 //! # }
 //! ```
@@ -36,6 +37,7 @@
 //! | decide about more than previews | [`StandingHandler`] |
 //! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
 //! | watch | [`Event`], [`Observer`] |
+//! | show it to people | [`render`] |
 
 #![warn(missing_docs)]
 
@@ -50,6 +52,7 @@ mod pending;
 mod plugin;
 mod policy;
 mod provider;
+pub mod render;
 mod session;
 mod steering;
 mod store;

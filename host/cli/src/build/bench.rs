@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use airlock_host::render::Block;
 use tokio::process::Command;
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::on_stderr;
+use crate::output::say;
 use crate::progress::Progress;
-use crate::sanitize;
 
 /// Where work is done that takes its time: it is shown, and Ctrl-C ends it.
 pub struct Bench<'a> {
@@ -63,7 +63,7 @@ impl<'a> Bench<'a> {
         };
         let (status, stdout, said) = self.during(format!("{what}…"), running).await?;
         if !said.trim().is_empty() {
-            on_stderr(sanitize::text(said.trim_end()));
+            say(&Block::new().text(said.trim_end()));
         }
         match status.success() {
             true => Ok(stdout),

@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 use std::time::Duration;
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use airlock_host::render::{Line, Role};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::bench::Bench;
@@ -11,7 +12,6 @@ use super::build_once;
 use crate::args::BuildArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, on_stderr};
-use crate::style::{DIM, paint};
 
 /// Editors write several files, or one in several steps: a build begins when nothing more has come for that long.
 const SETTLED: Duration = Duration::from_millis(200);
@@ -51,7 +51,7 @@ pub async fn build_again_and_again(
                 }
             }
         }
-        on_stderr(paint(DIM, "waiting for a change; Ctrl-C ends"));
+        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C ends"));
         tokio::select! {
             () = bench.interrupted() => return Ok(Exit::Done),
             changed = change(&mut events, &root) => changed?,

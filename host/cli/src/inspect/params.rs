@@ -2,15 +2,13 @@
 
 use serde_json::Value;
 
-use crate::sanitize;
-
 /// How far objects inside of objects are followed; a schema may refer to itself.
 const DEPTH: usize = 4;
 
 /// How many of an enumeration's values are listed.
 const VALUES: usize = 8;
 
-/// One param. All of it can be printed: it comes from a guest.
+/// One param, in the guest's own words.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Param {
     /// With the names of the objects that it is in, such as `where.path`.
@@ -43,7 +41,7 @@ impl<'a> Reader<'a> {
             names.is_some_and(|names| names.iter().any(|required| required == name))
         };
         for (name, property) in properties {
-            let path = format!("{prefix}{}", sanitize::line(name));
+            let path = format!("{prefix}{name}");
             params.push(Param {
                 kind: self.kind(property, depth),
                 required: required(name),
@@ -82,10 +80,10 @@ impl<'a> Reader<'a> {
             return "…".to_owned();
         }
         if let Some(value) = schema.get("const") {
-            return literal(value);
+            return value.to_string();
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            let mut listed: Vec<_> = values.iter().take(VALUES).map(literal).collect();
+            let mut listed: Vec<_> = values.iter().take(VALUES).map(Value::to_string).collect();
             if values.len() > VALUES {
                 listed.push("…".to_owned());
             }
@@ -130,7 +128,7 @@ impl<'a> Reader<'a> {
                     false => format!("array of {kind}"),
                 }
             }
-            _ => sanitize::line(name).into_owned(),
+            _ => name.to_owned(),
         }
     }
 
@@ -147,19 +145,15 @@ impl<'a> Reader<'a> {
             .unwrap_or_default();
         if let Some(default) = property.get("default") {
             let space = if description.is_empty() { "" } else { " " };
-            description += &format!("{space}Default: {}", literal(default));
+            description += &format!("{space}Default: {default}");
         }
-        sanitize::line(&description).into_owned()
+        description
     }
 }
 
 /// Descriptions come with the line breaks of a source file.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn literal(value: &Value) -> String {
-    sanitize::line(&value.to_string()).into_owned()
 }
 
 #[cfg(test)]
@@ -261,13 +255,5 @@ mod tests {
     fn an_object_without_properties_has_no_params() {
         let none = of(&json!({"type": "object"}));
         assert_eq!(none, []);
-    }
-
-    #[test]
-    fn nothing_in_a_schema_drives_the_terminal() {
-        check(
-            json!({"\u{1b}[2J": {"type": "string", "description": "\u{202e}", "enum": ["\u{9b}"]}}),
-            &[r#"\u{1b}[2J: "\u{9b}" (\u{202e})"#],
-        );
     }
 }

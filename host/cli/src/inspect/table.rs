@@ -1,19 +1,16 @@
 //! Params in columns.
 
+use airlock_host::render::{Block, Line, Role, width};
+
 use super::params::Param;
-use crate::style::{BOLD, paint};
-use crate::wrap::{width, wrap};
 
 const GAP: &str = "  ";
 
 /// The longest that a name or a type makes its column; what is longer shifts the rest of its row.
 const WIDEST: usize = 30;
 
-/// The least that is left for a description, if the line gets too long or not.
-const NARROWEST: usize = 24;
-
-/// The table's lines, with a heading.
-pub fn lines(params: &[Param], columns: usize) -> Vec<String> {
+/// The table, with a heading.
+pub fn of(params: &[Param]) -> Block {
     let column = |heading: &str, text: fn(&Param) -> &str| {
         let widest = params
             .iter()
@@ -25,23 +22,19 @@ pub fn lines(params: &[Param], columns: usize) -> Vec<String> {
     let kinds = column("type", |param| &param.kind);
     let needs = width("required");
     let indent = names + kinds + needs + 3 * GAP.len();
-    let room = columns.saturating_sub(indent).max(NARROWEST);
 
     let heading = format!(
         "{:names$}{GAP}{:kinds$}{GAP}{:needs$}{GAP}description",
         "param", "type", "required"
     );
-    let mut lines = vec![paint(BOLD, heading)];
-    for param in params {
+    let heading = Block::from(Line::new().with_role(Role::Title, heading).hanging(2));
+    params.iter().fold(heading, |table, param| {
         let needed = if param.required { "yes" } else { "no" };
         let (name, kind) = (pad(&param.name, names), pad(&param.kind, kinds));
-        let mut start = format!("{name}{GAP}{kind}{GAP}{needed:needs$}{GAP}");
-        for line in wrap(&param.description, room) {
-            lines.push(format!("{start}{line}").trim_end().to_owned());
-            start = " ".repeat(indent);
-        }
-    }
-    lines
+        let description = &param.description;
+        let row = format!("{name}{GAP}{kind}{GAP}{needed:needs$}{GAP}{description}");
+        table.line(Line::from(row.trim_end()).hanging(indent))
+    })
 }
 
 fn pad(text: &str, columns: usize) -> String {
@@ -51,6 +44,8 @@ fn pad(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use airlock_host::render::Renderer;
+
     use super::*;
 
     #[test]
@@ -69,16 +64,15 @@ mod tests {
                 "Which files to look at, as paths or globs",
             ),
             param("日本", "integer", false, ""),
+            param("\u{1b}[2J", "\u{9b}", false, "\u{202e}"),
         ];
-        let heading = paint(BOLD, "param  type             required  description");
         assert_eq!(
-            lines(&params, 62),
-            [
-                heading.as_str(),
-                "files  array of string  yes       Which files to look at, as",
-                "                                  paths or globs",
-                "日本   integer          no",
-            ]
+            Renderer::plain().width(65).render(&of(&params)),
+            r"param      type             required  description
+files      array of string  yes       Which files to look at, as
+                                      paths or globs
+日本       integer          no
+\u{1b}[2J  \u{9b}           no        \u{202e}"
         );
     }
 }

@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use airlock_host::{Decision, PendingAction, Resolution};
+use airlock_host::render::Block;
+use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
 
 use super::prompt::{self, Answer};
 use crate::args::RunArgs;
-use crate::content;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::resolution::Resolved;
@@ -33,6 +33,14 @@ impl Decider {
             (None, Some(reason)) => Decider::Decided(Decision::Discard, reason.clone()),
             (None, None) if at_a_terminal && !out.is_json() => Decider::Terminal,
             (None, None) => Decider::Nobody,
+        }
+    }
+
+    /// What the call gave. What is about to be decided anyway need not be told to be pending.
+    pub fn preview(&self, outcome: &CallOutcome) -> Block {
+        match self {
+            Decider::Decided(..) => Block::content(&outcome.content),
+            Decider::Terminal | Decider::Nobody => Block::call(outcome),
         }
     }
 
@@ -99,14 +107,21 @@ async fn resolve(
         .resolve(action, Resolution::new(decision, reason))
         .await;
     match &resolved.outcome {
-        Ok(outcome) => {
-            out.line("");
-            content::show(out, &outcome.content);
+        Ok(_) => {
+            out.gap();
+            out.show(&resolved.block());
         }
         // Told at the end.
         Err(_) if out.is_json() || stage.interrupt.happened() => {}
         Err(error) => {
-            Failure::from(error).report_on_stderr();
+            out.gap();
+            let failure = Failure::from(error);
+            let failure = match (decision, resolved.afterwards()) {
+                (Decision::Discard, Some(told)) => failure.and_hint(told),
+                // What stays pending is told at the end.
+                _ => failure,
+            };
+            failure.show_on_stderr(&resolved.block());
         }
     }
     resolved

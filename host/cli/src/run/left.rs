@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use airlock_host::render::{Line, Role};
 use airlock_host::{PendingAction, StackedAction};
 
 use crate::args::RunArgs;
 use crate::output::on_stderr;
 use crate::session;
 use crate::store::Store;
-use crate::style::{BOLD, NOTE, paint};
 
 /// Those of the pushed actions that are pending, in their order.
 pub fn of(pushed: &[Arc<PendingAction>], pending: &[StackedAction]) -> Vec<Arc<PendingAction>> {
@@ -50,8 +50,13 @@ pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
             vec![list, apply],
         ),
     };
-    on_stderr(format_args!("\n{} {what}:", paint(NOTE, "note:")));
+    on_stderr("");
+    on_stderr(
+        Line::new()
+            .with_role(Role::Note, "note:")
+            .with(format!(" {what}:")),
+    );
     for command in commands {
-        on_stderr(format_args!("  {}", paint(BOLD, command)));
+        on_stderr(Line::new().with_role(Role::Command, command).indented(2));
     }
 }

@@ -2,13 +2,12 @@
 
 use std::io::{self, BufRead, Write};
 
+use airlock_host::render::{Line, Role};
 use airlock_host::{Decision, PendingAction};
 use tokio::task::spawn_blocking;
 
 use crate::interrupt::Interrupt;
 use crate::output::on_stderr;
-use crate::sanitize;
-use crate::style::{BOLD, paint};
 
 /// What somebody answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,8 +24,8 @@ pub async fn ask(
 ) -> Answer {
     on_stderr("");
     if count > 1 {
-        let label = paint(BOLD, sanitize::line(&action.label));
-        on_stderr(format_args!("{label} ({} of {count})", index + 1));
+        let label = Line::new().with_role(Role::Title, &*action.label);
+        on_stderr(label.with(format!(" ({} of {count})", index + 1)));
     }
     let decision = loop {
         let Some(line) = read("[a]pply, [d]iscard, [l]eave? ", interrupt).await else {
@@ -71,7 +70,7 @@ fn default_reason(decision: Decision) -> &'static str {
 
 /// One line without surrounding space; none at the end of the input, and after Ctrl-C.
 async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
-    let mut stderr = anstream::stderr();
+    let mut stderr = io::stderr();
     let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
     let line = spawn_blocking(|| {
         let mut line = Vec::new();

@@ -1,5 +1,6 @@
 //! What the command line asks for: which tool, with which params.
 
+use airlock_host::render::{Line, Role};
 use airlock_host::{Error, Plugin};
 use serde_json::{Value, json};
 
@@ -7,9 +8,7 @@ use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::on_stderr;
-use crate::sanitize;
 use crate::shell;
-use crate::style::{NOTE, paint};
 
 pub struct Request {
     plugin: String,
@@ -42,12 +41,10 @@ impl Request {
             1 => ("a tool".to_owned(), "was"),
             count => (format!("{count} tools"), "were"),
         };
-        let note = paint(NOTE, "note:");
         let inspect = self.inspect();
-        let inspect = sanitize::text(&inspect);
-        on_stderr(format_args!(
-            "{note} {tools} of this plugin can't be used and {were} left out; {inspect} tells why"
-        ));
+        on_stderr(Line::new().with_role(Role::Note, "note:").with(format!(
+            " {tools} of this plugin can't be used and {were} left out; {inspect} tells why"
+        )));
     }
 
     /// The tool that was named, or the only one that is not hidden.

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_host::render::{Line, Role};
 use serde_json::json;
 
 use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::sanitize;
 use crate::shell;
 use crate::size;
 use crate::store::{Choice, Location, WhenMissing, file};
@@ -25,7 +25,7 @@ pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure
     if args.file.symlink_metadata().is_ok() {
         let message = format!(
             "{} is there already, and a backup overwrites nothing",
-            shown(&args.file)
+            args.file.display()
         );
         return Err(
             Failure::new(Exit::Failed, "file-exists", message).with_hint("name another file")
@@ -35,7 +35,7 @@ pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure
     let bytes = size_of(&args.file);
     out.line(format_args!(
         "Backed up to {}: {}.",
-        shown(&args.file),
+        args.file.display(),
         size::human(bytes)
     ));
     out.json(&json!({"backup": args.file.to_string_lossy(), "bytes": bytes}));
@@ -64,12 +64,11 @@ pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failu
     let list = choice.command(&["pending", "--all"]);
     out.line(format_args!(
         "Restored {} from {}.",
-        shown(path),
-        shown(&args.file)
+        path.display(),
+        args.file.display()
     ));
-    out.line(format_args!(
-        "What was pending may have been resolved since that backup was made, so it counts as interrupted: `{list}`"
-    ));
+    let interrupted = "What was pending may have been resolved since that backup was made, so it counts as interrupted: ";
+    out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));
     out.json(&json!({"restored": path.to_string_lossy(), "from": args.file.to_string_lossy()}));
     Ok(Exit::Done)
 }
@@ -91,7 +90,7 @@ fn refuse_store_at(path: &Path) -> Result<(), Failure> {
     };
     let message = format!(
         "{} is there already, and a restore overwrites nothing",
-        shown(first)
+        first.display()
     );
     let names: Vec<_> = there.iter().map(|file| file.to_string_lossy()).collect();
     let names = shell::join(names.iter().map(|name| &**name));
@@ -99,10 +98,6 @@ fn refuse_store_at(path: &Path) -> Result<(), Failure> {
         "when no airlock is running, move it away, for example with `mv {names} SOMEWHERE/`"
     );
     Err(Failure::new(Exit::Failed, "file-exists", message).with_hint(hint))
-}
-
-fn shown(path: &Path) -> String {
-    sanitize::line(&path.to_string_lossy()).into_owned()
 }
 
 fn size_of(path: &Path) -> u64 {

@@ -1,40 +1,36 @@
 //! `airlock store check`: whether all is as it should be.
 
+use airlock_host::render::{Line, Role};
 use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, on_stderr};
-use crate::sanitize;
 use crate::store::{self, WhenMissing};
-use crate::style::{ERROR, HINT, paint};
 
 pub async fn check(args: &CheckArgs, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
     let problems = store.durable().check().await?;
     let location = store.location();
-    let shown = sanitize::line(&location);
     out.json(&json!({"store": location, "problems": problems}));
     if problems.is_empty() {
-        out.line(format_args!("{shown} is as it should be."));
+        out.line(format_args!("{location} is as it should be."));
         return Ok(Exit::Done);
     }
     for problem in &problems {
-        out.line(sanitize::line(problem));
+        out.line(problem.as_str());
     }
     if !out.is_json() {
         let found = match problems.len() {
             1 => "1 problem".to_owned(),
             count => format!("{count} problems"),
         };
-        on_stderr(format_args!(
-            "{} {shown} has {found}",
-            paint(ERROR, "error:")
-        ));
-        on_stderr(format_args!(
-            "{} move it away, and bring a backup back with `airlock store restore FILE`",
-            paint(HINT, "hint:")
-        ));
+        let error = Line::new().with_role(Role::Error, "error:");
+        on_stderr(error.with(format!(" {location} has {found}")));
+        let hint = Line::new().with_role(Role::Hint, "hint:");
+        on_stderr(
+            hint.with(" move it away, and bring a backup back with `airlock store restore FILE`"),
+        );
     }
     Ok(Exit::Failed)
 }

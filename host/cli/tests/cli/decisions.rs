@@ -23,18 +23,18 @@ fn only_an_apply_changes_files() {
         assert!(ran.stdout.contains(said), "{ran:#?}");
     };
     let before = ["a.jpeg", "b.jpeg", "c.txt"];
-    check(&[], before, "Batch rename: 2 files");
+    check(&[], before, "Batch rename: 2 files\n");
     check(&["--json"], before, "Batch rename: 2 files");
     check(
         &["--discard", "wrong ones"],
         before,
-        "Discarded batch rename. Reason: wrong ones",
+        "\n\nDiscard: 2 files [Batch rename]\n  Discarded batch rename. Reason: wrong ones\n",
     );
     let after = ["a.jpg", "b.jpg", "c.txt"];
     check(
         &["--apply", "right ones"],
         after,
-        "Applied batch rename. Reason: right ones",
+        "\n\nAccept: 2 files [Batch rename]\n  Applied batch rename. Reason: right ones\n\n  Renamed 2 files:\n",
     );
     check(
         &["--apply", "", "--json"],

@@ -47,19 +47,38 @@ fn one_where_the_tool_or_the_resolution_failed() {
     check(
         puppet(push.clone(), &["--apply", "yes"]).run(),
         1,
-        &["error: no", "", left, command],
+        &[
+            "Failed: One",
+            "  reason to apply: yes",
+            "  error: no",
+            "",
+            left,
+            command,
+        ],
     );
     // A discard removes, whatever the tool says.
     check(
         puppet(push, &["--discard", "no"]).run(),
         1,
-        &["error: disk on fire"],
+        &[
+            "Failed: One",
+            "  reason to discard: no",
+            "  error: disk on fire",
+            "hint: the action is discarded all the same",
+        ],
     );
     let push = json!([{"do": "push", "label": "One", "apply": failed}]);
     check(
         puppet(push, &["--apply", "yes"]).run(),
         1,
-        &["error: Apply failed: disk on fire", "", left, command],
+        &[
+            "Failed: One",
+            "  reason to apply: yes",
+            "  error: disk on fire",
+            "",
+            left,
+            command,
+        ],
     );
 }
 
@@ -217,10 +236,7 @@ fn four_where_a_limit_or_a_crash_ends_it() {
     // At the root of a failed apply.
     let push = json!([{"do": "push", "label": "One", "apply": [{"do": "spin"}]}]);
     let ran = puppet(push, &["--timeout", "1.5", "--apply", "yes"]).run();
-    assert!(
-        ran.stderr
-            .starts_with("error: Apply failed: tool `custom_tool` was stopped"),
-        "{ran:#?}"
-    );
+    let failed = "Failed: One\n  reason to apply: yes\n  error: tool `custom_tool` was stopped";
+    assert!(ran.stderr.starts_with(failed), "{ran:#?}");
     assert_eq!(ran.code, 4);
 }

@@ -141,7 +141,8 @@ fn people_read_the_same() {
         "--extra",
         r#"{"ticket": 17}"#,
     ];
-    assert_eq!(run(&extra), "Discarded batch rename. Reason: not these\n");
+    let said = "Discard: 1 files [Batch rename]\n  Discarded batch rename. Reason: not these\n";
+    assert_eq!(run(&extra), said);
     let shown = words(&run(&["show", &id])).join(" ");
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let by = format!("by ann@{}", machine.trim());
@@ -154,7 +155,7 @@ fn people_read_the_same() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let log = run(&["log"]);
-    let decided = format!("Batch rename: 1 files\n  discarded {by}, 20");
+    let decided = format!("Discard: 1 files [Batch rename]\n  discarded {by}, 20");
     assert!(log.starts_with(&decided), "{log}");
     assert!(
         log.contains(" +00:00 (") && log.contains("\n  reason: not these\n"),

@@ -129,14 +129,14 @@ fn a_failed_apply_is_pending_again_with_its_error() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "error: Apply failed: disk on\nfire\nhint: the action is pending again\n"
+            "Failed: One\n  reason to apply: yes\n  error: disk on\n    fire\nhint: the action is pending again\n"
         )
     );
     let pending = store.airlock(folder.path(), &["pending"]).run();
     assert!(
         pending
             .stdout
-            .ends_with("\n  tried 2 times, the last time: Apply failed: disk on\\nfire\n"),
+            .ends_with("\n  tried 2 times, the last time: Apply failed: disk on …\n"),
         "{}",
         pending.stdout
     );
@@ -173,7 +173,7 @@ fn what_is_still_pending_is_told() {
         (ran.code, ran.stdout, ran.stderr)
     };
     let check = |label: &str, left: &str| {
-        let said = format!("Discarded: {label}. Reason: no\n");
+        let said = format!("Discard: {label}\n  reason: no\n");
         assert_eq!(resolve(), (0, said, left.to_owned()));
     };
     check(

@@ -1,6 +1,7 @@
 //! With somebody at the terminal.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use expectrl::process::unix::WaitStatus;
@@ -8,7 +9,7 @@ use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect, Session};
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, command, folder, guest, names, steps};
+use crate::airlock::{RENAME, airlock_in, command, folder, guest, names, steps};
 
 /// The program on a terminal of its own.
 struct Terminal(OsSession);
@@ -20,6 +21,35 @@ impl Terminal {
         let mut session = Session::spawn(command).unwrap();
         session.set_expect_timeout(Some(Duration::from_secs(60)));
         Self(session)
+    }
+
+    /// The program on a terminal of so many columns.
+    fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
+        let airlock = command(folder);
+        // Before the program asks for it, which a size that is set from outside might not be.
+        let resized = format!("stty cols {columns} rows 24 && exec \"$@\"");
+        let mut shell = Command::new("/bin/sh");
+        shell.current_dir(folder).env_clear();
+        shell.envs(
+            airlock
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        shell.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1");
+        shell
+            .args(["-c", &resized, "sh"])
+            .arg(airlock.get_program())
+            .args(args);
+        let mut session = Session::spawn(shell).unwrap();
+        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        Self(session)
+    }
+
+    /// All that is printed until the end.
+    #[track_caller]
+    fn rest(&mut self) -> String {
+        let rest = self.0.expect(Eof).unwrap();
+        String::from_utf8(rest.as_bytes().to_vec()).unwrap()
     }
 
     fn puppet(folder: &Path, steps_: Value) -> Self {
@@ -153,7 +183,8 @@ fn several_actions_are_asked_about_from_the_top() {
         .sees("one (3 of 3)")
         .asks("d")
         .asks_why("no")
-        .sees("Discarded: one. Reason: no");
+        .sees("Discard: one")
+        .sees("reason: no");
     terminal.sees("this action stays pending").ends(0);
 }
 
@@ -165,7 +196,9 @@ fn a_failed_apply_is_asked_about_again() {
     terminal
         .asks("a")
         .asks_why("")
-        .sees("error: Apply failed: ")
+        .sees("Failed: One")
+        .sees("reason to apply: approved in the terminal")
+        .sees("error: ")
         .asks("a")
         .asks_why("")
         .sees("done")
@@ -174,7 +207,9 @@ fn a_failed_apply_is_asked_about_again() {
     terminal
         .asks("a")
         .asks_why("")
-        .sees("error: Apply failed: ")
+        .sees("Failed: One")
+        .sees("reason to apply: approved in the terminal")
+        .sees("error: ")
         .asks("d")
         .asks_why("")
         .ends(0);
@@ -182,7 +217,9 @@ fn a_failed_apply_is_asked_about_again() {
     terminal
         .asks("a")
         .asks_why("")
-        .sees("error: Apply failed: ")
+        .sees("Failed: One")
+        .sees("reason to apply: approved in the terminal")
+        .sees("error: ")
         .asks("l")
         .ends(1);
 }
@@ -291,4 +328,42 @@ fn an_answered_decision_is_not_asked_for() {
     );
     terminal.sees("Applied batch rename. Reason: yes").ends(0);
     assert_eq!(names(&folder), ["a.jpg"]);
+}
+
+#[test]
+fn rows_are_as_wide_as_the_terminal_and_lines_in_a_pipe_are_whole() {
+    let folder = folder(&[]);
+    let text = "Some words of a tool, 日本語日本語日本語, and\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a line of a diff that is rather long\n+\tanother";
+    let label = "Edit: a label that is longer than a narrow terminal is wide";
+    let done = json!([{"do": "text", "text": text}]);
+    let push = json!([{"do": "text", "text": text}, {"do": "push", "label": label, "apply": done, "quiet": true}]);
+    let (puppet, params) = (guest("puppet"), steps(push));
+    let args = [
+        "run",
+        &puppet,
+        "puppet",
+        &params,
+        "--apply",
+        "as it should be",
+    ];
+    for columns in [12, 30, 200] {
+        let printed = Terminal::run_within(columns, folder.path(), &args).rest();
+        for row in printed.lines() {
+            // Each of the wide characters takes three bytes and two columns.
+            let width = row
+                .chars()
+                .map(|c| 1 + usize::from(c > '\u{3000}'))
+                .sum::<usize>();
+            assert!(width <= columns, "{columns}: {row:?}");
+        }
+        assert!(printed.contains("Accept: "), "{printed}");
+        assert_eq!(printed.contains('↪'), columns < 40, "{printed}");
+    }
+    let piped = airlock_in(folder.path(), &args).run().stdout;
+    let shown = text.replace('\t', "       ");
+    let indented = shown.replace('\n', "\n  ");
+    let expected = format!(
+        "{shown}\n\nAccept: a label that is longer than a narrow terminal is wide [Edit]\n  reason: as it should be\n\n  {indented}\n"
+    );
+    assert_eq!(piped, expected);
 }

@@ -98,13 +98,14 @@ fn how_to_decide_about_what_is_left_is_told() {
 
 #[test]
 fn nothing_that_a_guest_says_drives_the_terminal() {
-    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{8}b\u{202e}c";
-    let shown = r"a\u{1b}]0;t\u{7}\u{9b}2J\u{8}b\u{202e}c";
+    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{8}b\u{202e}c\u{200b}d";
+    let shown = r"a\u{1b}]0;t\u{7}\u{9b}2J\u{8}b\u{202e}c\u{200b}d";
     let check = |steps: Value, options: &[&str]| {
         let ran = puppet(steps, options).run();
         let printed = format!("{}{}", ran.stdout, ran.stderr);
         assert!(printed.contains(shown), "{printed:?}");
-        let harmful = printed.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        let harmful = printed
+            .find(|c: char| (c.is_control() && c != '\n') || ['\u{202e}', '\u{200b}'].contains(&c));
         assert_eq!(harmful, None, "{printed:?}");
     };
     check(json!([{"do": "text", "text": evil}]), &[]);
@@ -192,7 +193,7 @@ fn without_a_place_for_the_cache_it_works_all_the_same() {
 #[test]
 fn texts_of_guests_and_options_do_not_drive_the_terminal() {
     let (store, folder) = (Store::new(), folder(&[]));
-    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{202e}c";
+    let evil = "a\u{1b}]0;t\u{7}\u{9b}2J\u{202e}c\u{200b}d";
     let failed = json!([{"do": "failed", "message": evil}]);
     let details = json!({ evil: evil }).to_string();
     let push =
@@ -205,7 +206,8 @@ fn texts_of_guests_and_options_do_not_drive_the_terminal() {
             printed.contains(r"a\u{1b}]0;t\u{7}") || printed.contains(r"a\u001b]0;t\u0007"),
             "{args:?}: {printed:?}"
         );
-        let harmful = printed.find(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}');
+        let harmful = printed
+            .find(|c: char| (c.is_control() && c != '\n') || ['\u{202e}', '\u{200b}'].contains(&c));
         assert_eq!(harmful, None, "{args:?}: {printed:?}");
     };
     check(&["resolve", "apply", "--reason", "x"]);

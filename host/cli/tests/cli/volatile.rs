@@ -84,7 +84,9 @@ fn a_volatile_action_is_decided_about_at_once() {
         (ran.code, ran.stderr),
         (
             1,
-            format!("error: not today\nerror: {MESSAGE}\nhint: {HINT}\n")
+            format!(
+                "Failed: One\n  reason to apply: yes\n  error: not today\nerror: {MESSAGE}\nhint: {HINT}\n"
+            )
         )
     );
     assert_eq!(

@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::lease::{Asked, HeldLease};
-use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
+use crate::content::{
+    self, CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
+};
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
@@ -237,7 +239,7 @@ pub(super) fn outcome(
     let (content, source_result_details) = match returned {
         Some(result) => (result.content, result.details),
         None => {
-            let text = format!("Discarded: {}. Reason: {}", told.label, told.reason);
+            let text = content::discarded(&told.label, &told.reason);
             (vec![Content::Text { text }], None)
         }
     };

@@ -1,0 +1,262 @@
+//! Actions: as they wait, all that is known of one, and how one ended.
+
+use std::time::SystemTime;
+
+use super::decision::labelled;
+use super::{Block, Line, Role};
+use crate::pending::{ActionState, Decision, PendingAction, StackedAction};
+use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+
+/// Letters of the longest name of a fact.
+const NAMES: usize = 10;
+
+impl Block {
+    /// An action that waits for a decision. `when` tells people of a moment, for example `3 minutes ago`.
+    pub fn stacked(stacked: &StackedAction, when: impl Fn(SystemTime) -> String) -> Self {
+        let standing = Standing {
+            state: stacked.state,
+            attempts: stacked.attempts,
+            last_error: stacked.last_error.as_deref(),
+            lease: None,
+        };
+        entry(&stacked.action, &standing, when)
+    }
+
+    /// An action that is open in a store, also one that somebody is resolving. `when` tells people of a moment.
+    pub fn open(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        entry(&record.action, &Standing::of(record), when)
+    }
+
+    /// All that a store knows of an action. `when` tells people of a moment, for example `2026-11-22 02:12:53 +00:00 (just now)`.
+    pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let action = &record.action;
+        let workspace = match &action.workspace {
+            Some(path) => path.to_string_lossy(),
+            None => "none".into(),
+        };
+        let kept = match action.durable {
+            true => "durable: it can be applied by any process",
+            false => "volatile: only the process that previewed it can apply it",
+        };
+        let facts = [
+            ("id", action.id.as_str()),
+            ("tool", &action.source_tool_name),
+            ("session", record.session.as_str()),
+            ("workspace", &workspace),
+            ("previewed", &when(action.pushed_at)),
+            ("plugin", &action.plugin.to_string()),
+            ("granted", &action.grants.to_string()),
+            ("kept", kept),
+            ("attempts", &record.attempts.to_string()),
+        ];
+        let title = Line::new().with_role(Role::Title, &*action.label);
+        let block = facts
+            .into_iter()
+            .fold(Block::from(title.hanging(2)), |block, (name, text)| {
+                block.fact(NAMES, name, text)
+            });
+        let block = block.with_state(record, &when);
+        let block = match &record.resolved {
+            Some(resolved) => block.with_resolved(resolved, &when),
+            None => block,
+        };
+        let Some(details) = &action.details else {
+            return block;
+        };
+        let details = serde_json::to_string_pretty(details).unwrap_or_default();
+        let name = Line::new().with_role(Role::Faint, "details");
+        block
+            .line(name.indented(2))
+            .block(Block::new().text(&details).indented(4))
+    }
+
+    /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for an action that is still open.
+    pub fn audit(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let Some(resolved) = &record.resolved else {
+            return Block::new();
+        };
+        let (role, verb) = match resolved.decision {
+            Decision::Apply => (Role::Accept, "Accept:"),
+            Decision::Discard => (Role::Discard, "Discard:"),
+        };
+        let by = match &resolved.decided_by {
+            Some(by) => format!(" by {by}"),
+            None => String::new(),
+        };
+        let (decided, at) = (resolved.decision.past(), when(resolved.at));
+        let mut block = Block::from(labelled(role, verb, &record.action.label))
+            .line(Line::from(format!("{decided}{by}, {at}")).indented(2));
+        if !resolved.reason.is_empty() {
+            block = block.named_below(Role::Faint, "reason:", &resolved.reason);
+        }
+        if let Some(error) = &resolved.error {
+            block = block.named_below(Role::Note, "the tool failed:", error);
+        }
+        let id = Line::new().with_role(Role::Faint, format!("id {}", record.action.id));
+        block.line(id.indented(2))
+    }
+
+    fn with_state(self, record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let standing = Standing::of(record);
+        let told = match record.state {
+            ActionState::Pending => None,
+            _ => standing.tell(&when),
+        };
+        let mut block = match told {
+            Some(told) => self.fact(NAMES, "state", &told.in_full()),
+            None => self.fact(NAMES, "state", record.state.as_str()),
+        };
+        // What else is known of an interrupted one is that it was.
+        if let (ActionState::Pending | ActionState::Resolving, Some(error)) =
+            (record.state, &record.last_error)
+        {
+            block = block.fact(NAMES, "last error", error);
+        }
+        if let (ActionState::Interrupted, Some(lease)) = (record.state, &record.lease) {
+            let begun = format!("{}, by {}", when(lease.since), lease.holder);
+            block = block.fact(NAMES, "begun", &begun);
+        }
+        block
+    }
+
+    fn with_resolved(self, resolved: &ResolvedRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let by = resolved.decided_by.as_deref();
+        let extra = resolved.extra.as_ref();
+        let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
+        let facts = [
+            (resolved.decision.past(), Some(when(resolved.at))),
+            ("by", Some(by.unwrap_or("somebody who gave no name").into())),
+            ("reason", Some(resolved.reason.clone())),
+            ("extra", extra),
+            ("result", resolved.result.map(|result| result.to_string())),
+            ("error", resolved.error.clone()),
+        ];
+        let known = facts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)));
+        known.fold(self, |block, (name, text)| block.fact(NAMES, name, &text))
+    }
+}
+
+/// Which tool an action is from, and what it goes by.
+pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
+    let lifetime = match action.durable {
+        true => "durable",
+        false => "volatile",
+    };
+    let (tool, id) = (&action.source_tool_name, &action.id);
+    let pushed = pushed.map(|when| format!("{when}, ")).unwrap_or_default();
+    Line::new().with_role(
+        Role::Faint,
+        format!("from {tool}, {lifetime}, {pushed}id {id}"),
+    )
+}
+
+fn entry(
+    action: &PendingAction,
+    standing: &Standing<'_>,
+    when: impl Fn(SystemTime) -> String,
+) -> Block {
+    let label = Line::new().with_role(Role::Title, &*action.label);
+    let block = Block::from(label.hanging(2))
+        .line(origin(action, Some(when(action.pushed_at))).indented(2));
+    match standing.tell(when) {
+        Some(told) => block.line(told.in_a_line().indented(2).hanging(2)),
+        None => block,
+    }
+}
+
+/// Where an action stands.
+struct Standing<'a> {
+    state: ActionState,
+    attempts: u32,
+    last_error: Option<&'a str>,
+    lease: Option<&'a LeaseRecord>,
+}
+
+/// Where an action stands, in words.
+struct Told<'a> {
+    state: Option<ActionState>,
+    told: String,
+    error: Option<&'a str>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(record: &'a ActionRecord) -> Self {
+        Self {
+            state: record.state,
+            attempts: record.attempts,
+            last_error: record.last_error.as_deref(),
+            lease: record.lease.as_ref(),
+        }
+    }
+
+    /// None where it is simply pending, or resolved.
+    fn tell(&self, when: impl Fn(SystemTime) -> String) -> Option<Told<'a>> {
+        let state = Some(self.state);
+        Some(match self.state {
+            ActionState::Pending if self.attempts > 0 || self.last_error.is_some() => Told {
+                state: None,
+                told: tried(self.attempts),
+                error: self.last_error,
+            },
+            ActionState::Interrupted => Told {
+                state,
+                told: format!(" in attempt {}", self.attempts),
+                error: self.last_error,
+            },
+            ActionState::Lost => Told {
+                state,
+                told: ": its preview was in the memory of a process that has ended; it can only be discarded".to_owned(),
+                error: None,
+            },
+            ActionState::Resolving => Told {
+                state,
+                told: self.lease.map(|lease| held(lease, when)).unwrap_or_default(),
+                error: None,
+            },
+            ActionState::Pending | ActionState::Applied | ActionState::Discarded => return None,
+        })
+    }
+}
+
+impl Told<'_> {
+    fn in_full(&self) -> String {
+        let state = self.state.map_or("", ActionState::as_str);
+        match self.error {
+            Some(error) => format!("{state}{}: {error}", self.told),
+            None => format!("{state}{}", self.told),
+        }
+    }
+
+    /// With the first line of the error.
+    fn in_a_line(&self) -> Line {
+        let line = match self.state {
+            Some(state) => Line::new().with_role(Role::Note, state.as_str()),
+            None => Line::new(),
+        };
+        let line = line.with(&*self.told);
+        match self.error.map(|error| error.split_once('\n')) {
+            Some(Some((first, _))) => line.with(format!(": {} …", first.trim_end())),
+            Some(None) => line.with(format!(": {}", self.error.unwrap_or_default())),
+            None => line,
+        }
+    }
+}
+
+fn tried(attempts: u32) -> String {
+    match attempts {
+        0 => "the last try to discard it failed".to_owned(),
+        1 => "tried once".to_owned(),
+        count => format!("tried {count} times, the last time"),
+    }
+}
+
+/// Who is carrying out what.
+fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
+    let (decision, holder) = (lease.decision.past(), &lease.holder);
+    format!(
+        ": being {decision} by {holder}, begun {}",
+        when(lease.since)
+    )
+}

@@ -1,0 +1,201 @@
+//! Text with the roles of its parts, before it is known where it will be shown.
+
+use std::fmt;
+
+use super::{Renderer, Role, diff};
+
+/// Some lines that belong together.
+///
+/// What is put into it may hold anything: all that could drive a terminal or mislead a reader is escaped when the block is rendered,
+/// there and nowhere else. Displays as plain text, without a width.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    pub(super) lines: Vec<Line>,
+}
+
+/// A line, which has several rows where it is wider than what it is shown on. A line break within its text is shown as an escape.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    pub(super) parts: Vec<Part>,
+    /// Columns before the first row.
+    pub(super) indent: usize,
+    /// More of them before all other rows.
+    pub(super) hang: usize,
+    pub(super) flow: Flow,
+    /// How many of the first parts stay in one row with the first letters of what follows, as far as there is room.
+    pub(super) joined: usize,
+    /// Whether it is part of a text, of which some lines may be left out.
+    pub(super) is_of_text: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub role: Role,
+    pub text: String,
+}
+
+/// How a line becomes rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Words of ours, in which a tab is shown as an escape.
+    #[default]
+    Words,
+    /// Text in which a tab is so many spaces. It is broken between words, and what is indented stays so.
+    Text,
+    /// A line of a diff, which is broken wherever it must be.
+    Diff,
+}
+
+impl Line {
+    /// An empty line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds text.
+    pub fn with(self, text: impl Into<String>) -> Self {
+        self.with_role(Role::Plain, text)
+    }
+
+    /// Adds text in a role.
+    pub fn with_role(mut self, role: Role, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.parts.push(Part { role, text });
+        self
+    }
+
+    /// Moves it to the right by so many columns.
+    pub fn indented(mut self, columns: usize) -> Self {
+        self.indent += columns;
+        self
+    }
+
+    /// Moves all rows but the first to the right by so many columns.
+    pub fn hanging(mut self, columns: usize) -> Self {
+        self.hang += columns;
+        self
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        Line::new().with(text)
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Line::new().with(text)
+    }
+}
+
+impl From<fmt::Arguments<'_>> for Line {
+    fn from(text: fmt::Arguments<'_>) -> Self {
+        Line::new().with(text.to_string())
+    }
+}
+
+impl Block {
+    /// Without any lines.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether there are no lines.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Adds a line.
+    pub fn line(mut self, line: impl Into<Line>) -> Self {
+        self.lines.push(line.into());
+        self
+    }
+
+    /// Adds the lines of another block.
+    pub fn block(mut self, other: Block) -> Self {
+        self.lines.extend(other.lines);
+        self
+    }
+
+    /// Adds text of any number of lines, without the empty ones at its end. Unified diffs in it are known by the shape of their hunks.
+    pub fn text(mut self, text: &str) -> Self {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let roles = diff::roles(&lines);
+        let keeps_line_ends = diff::mixes_line_ends(&lines, &roles);
+        let before = self.lines.len();
+        let mut end = before;
+        for (line, role) in lines.iter().zip(roles) {
+            let shown = match role {
+                Some(_) if keeps_line_ends => line,
+                _ => line.strip_suffix('\r').unwrap_or(line),
+            };
+            let flow = if role.is_some() {
+                Flow::Diff
+            } else {
+                Flow::Text
+            };
+            self.lines.push(Line {
+                flow,
+                is_of_text: true,
+                ..Line::new().with_role(role.unwrap_or(Role::Plain), shown)
+            });
+            if role.is_some() || !shown.is_empty() {
+                end = self.lines.len();
+            }
+        }
+        self.lines.truncate(end);
+        self
+    }
+
+    /// Adds a name, and behind it text of any number of lines. All rows but the first are indented by `hang` columns.
+    pub fn named(mut self, role: Role, name: &str, text: &str, hang: usize) -> Self {
+        let text = text.trim_end_matches(['\r', '\n']);
+        for (index, line) in text.split('\n').enumerate() {
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let line = match index {
+                0 => Line {
+                    joined: 2,
+                    ..Line::new()
+                        .with_role(role, name)
+                        .with(" ")
+                        .with(line)
+                        .hanging(hang)
+                },
+                _ => Line::from(line).indented(hang),
+            };
+            self.lines.push(Line {
+                flow: Flow::Text,
+                ..line
+            });
+        }
+        self
+    }
+
+    /// Adds a fact: its name in a column of so many, and what is known.
+    pub fn fact(self, columns: usize, name: &str, text: &str) -> Self {
+        let name = format!("{name:columns$}");
+        let fact = Block::new().named(Role::Faint, &name, text, columns + 1);
+        self.block(fact.indented(2))
+    }
+
+    /// Moves all of it to the right by so many columns.
+    pub fn indented(mut self, columns: usize) -> Self {
+        for line in &mut self.lines {
+            line.indent += columns;
+        }
+        self
+    }
+}
+
+impl From<Line> for Block {
+    fn from(line: Line) -> Self {
+        Block { lines: vec![line] }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Renderer::plain().render(self))
+    }
+}

@@ -1,0 +1,86 @@
+//! A call, and what came of it.
+
+use serde_json::Value;
+
+use super::action::origin;
+use super::{Block, Decided, Line, Role};
+use crate::content::{CallOutcome, Content};
+use crate::error::Error;
+use crate::pending::Decision;
+use crate::plugin::RESOLVE;
+
+impl Block {
+    /// What a call gave, and what is pending since.
+    pub fn call(outcome: &CallOutcome) -> Self {
+        let content = Block::content(&outcome.content);
+        if outcome.pushed.is_empty() {
+            return content;
+        }
+        let content = match content.is_empty() {
+            true => content,
+            false => content.line(""),
+        };
+        let heading = content.line("Pending; nothing has changed yet:");
+        outcome.pushed.iter().fold(heading, |block, action| {
+            let label = Line::new().with_role(Role::Title, &*action.label);
+            let entry = Block::from(label.hanging(2)).line(origin(action, None));
+            block.block(entry.indented(2))
+        })
+    }
+
+    /// A tool call as a conversation shows it, in one block with its result: none while it runs. A call of `resolve` is shown as the
+    /// decision that it is.
+    pub fn tool_call(
+        name: &str,
+        params: &Value,
+        result: Option<Result<&CallOutcome, &Error>>,
+    ) -> Self {
+        if let (RESOLVE, Some(decided)) = (name, decided(params, result)) {
+            return Block::decision(&decided);
+        }
+        let heading = match result {
+            Some(Err(_)) => Line::new().with_role(Role::Failed, "Failed:").with(" "),
+            _ => Line::new(),
+        };
+        let params = params.to_string();
+        let called = Block::from(heading.with_role(Role::Title, name))
+            .block(Block::new().text(&params).indented(2));
+        match result {
+            None => called,
+            Some(Err(error)) => called.named_below(Role::Error, "error:", &error.to_string()),
+            Some(Ok(outcome)) => {
+                let result = Block::call(outcome);
+                match result.is_empty() {
+                    true => called,
+                    false => called.line("").block(result.indented(2)),
+                }
+            }
+        }
+    }
+}
+
+/// The decision that a call of `resolve` took, where its params are what they should be.
+fn decided<'a>(
+    params: &'a Value,
+    result: Option<Result<&'a CallOutcome, &'a Error>>,
+) -> Option<Decided<'a>> {
+    let text = |object: &'a Value, key| object.get(key).and_then(Value::as_str);
+    let decision = match text(params, "action")? {
+        "apply" => Decision::Apply,
+        "discard" => Decision::Discard,
+        _ => return None,
+    };
+    let label = match result {
+        Some(Ok(outcome)) => outcome
+            .details
+            .as_ref()
+            .and_then(|details| text(details, "label")),
+        _ => None,
+    };
+    let outcome = result.map(|result| result.map(|outcome| -> &[Content] { &outcome.content }));
+    Some(Decided {
+        label,
+        outcome,
+        ..Decided::new(decision, text(params, "reason")?)
+    })
+}

@@ -1,0 +1,160 @@
+//! Unified diffs within a text.
+
+use super::Role;
+
+/// What each line is in a unified diff; none for lines outside of one.
+///
+/// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many lines as its heading says. Anything else,
+/// say a list whose entries begin with `-`, is ordinary text.
+pub(super) fn roles(lines: &[&str]) -> Vec<Option<Role>> {
+    let mut roles = Vec::with_capacity(lines.len());
+    while roles.len() < lines.len() {
+        match file(&lines[roles.len()..]) {
+            Some(found) => roles.extend(found.into_iter().map(Some)),
+            None => roles.push(None),
+        }
+    }
+    roles
+}
+
+/// The lines that tell of one file, where there are such.
+fn file(lines: &[&str]) -> Option<Vec<Role>> {
+    let [old, new, hunks @ ..] = lines else {
+        return None;
+    };
+    if !old.starts_with("--- ") || !new.starts_with("+++ ") {
+        return None;
+    }
+    let mut roles = vec![Role::File, Role::File];
+    let mut rest = hunks;
+    while let Some(found) = hunk(rest) {
+        rest = &rest[found.len()..];
+        roles.extend(found);
+    }
+    (roles.len() > 2).then_some(roles)
+}
+
+fn hunk(lines: &[&str]) -> Option<Vec<Role>> {
+    let (heading, body) = lines.split_first()?;
+    let (mut old, mut new) = counts(heading)?;
+    let mut roles = vec![Role::Hunk];
+    for line in body {
+        let role = match line.bytes().next() {
+            // "\ No newline at end of file", also behind the last line.
+            Some(b'\\') => Role::Faint,
+            _ if old == 0 && new == 0 => break,
+            Some(b'-') => Role::Removed,
+            Some(b'+') => Role::Added,
+            // Some editors take the space from an empty line.
+            Some(b' ' | b'\r') | None => Role::Plain,
+            Some(_) => return None,
+        };
+        old = old.checked_sub(matches!(role, Role::Removed | Role::Plain).into())?;
+        new = new.checked_sub(matches!(role, Role::Added | Role::Plain).into())?;
+        roles.push(role);
+    }
+    (old == 0 && new == 0).then_some(roles)
+}
+
+/// How many old and new lines a hunk has, by its heading `@@ -1,2 +3,4 @@`.
+fn counts(heading: &str) -> Option<(usize, usize)> {
+    let (ranges, _) = heading.strip_prefix("@@ -")?.split_once(" @@")?;
+    let (old, new) = ranges.split_once(" +")?;
+    Some((count(old)?, count(new)?))
+}
+
+fn count(range: &str) -> Option<usize> {
+    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+    start.parse::<usize>().ok()?;
+    count.parse().ok()
+}
+
+/// Whether the carriage returns at the ends of a diff's lines are to be seen: where some lines have one and others not, that may be
+/// what was changed.
+pub(super) fn mixes_line_ends(lines: &[&str], roles: &[Option<Role>]) -> bool {
+    let of_a_file =
+        |role: &Option<Role>| matches!(role, Some(Role::Added | Role::Removed | Role::Plain));
+    let ends = lines.iter().zip(roles).filter(|(_, role)| of_a_file(role));
+    let mut ends = ends.map(|(line, _)| line.ends_with('\r'));
+    let first = ends.next();
+    ends.any(|end| Some(end) != first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A letter for each line: `f`ile, `@` hunk, `+`, `-`, `=` context, `\`, and `.` for what is no diff.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let letters: String = roles(&lines)
+            .into_iter()
+            .map(|role| match role {
+                None => '.',
+                Some(Role::File) => 'f',
+                Some(Role::Hunk) => '@',
+                Some(Role::Added) => '+',
+                Some(Role::Removed) => '-',
+                Some(Role::Plain) => '=',
+                Some(Role::Faint) => '\\',
+                Some(other) => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(letters, expected, "{text}");
+    }
+
+    #[test]
+    fn a_diff_is_found_among_other_text() {
+        let diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ fn f()\n same\n-old\n+new";
+        check(diff, "ff@=-+");
+        check(&format!("- one\n+ two\n\n{diff}\n- three"), "...ff@=-+.");
+        check(
+            &format!("{diff}\n@@ -9 +9,0 @@\n-gone\n\\ No newline at end of file"),
+            "ff@=-+@-\\",
+        );
+        check(&format!("{diff}\n{diff}\nend"), "ff@=-+ff@=-+.");
+        check("--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b", "ff@++");
+        check(
+            "--- a/x\r\n+++ b/x\r\n@@ -1,2 +1 @@\r\n-a\r\n\r\n",
+            "ff@-=.",
+        );
+        // An empty line of context that has lost its space.
+        check("--- a\n+++ b\n@@ -1,2 +1,3 @@\n\n+x\n y", "ff@=+=");
+        // Lines that look like headings are part of a hunk by its counts.
+        check("--- a\n+++ b\n@@ -1 +1 @@\n--- c\n+++ d\n+++ e", "ff@-+.");
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_ordinary_text() {
+        for text in [
+            "- a list\n- of things\n+ and more",
+            "--- a\n+++ b",
+            "--- a\n+++ b\n-x\n+y",
+            "--- a\n+++ b\n@@ -1 +1 @@\n-x",
+            "--- a\n+++ b\n@@ -1 +1 @@\n-x\n-y",
+            "--- a\n+++ b\n@@ -1,3 +1,3 @@\n-x\n+y\nprose",
+            "--- a\n+++ b\n@@ -1 +1\n-x\n+y",
+            "--- a\n+++ b\n@@ -1,99999999999999999999 +1 @@\n-x\n+y",
+            "@@ -1 +1 @@\n-x\n+y",
+            "",
+        ] {
+            check(text, &".".repeat(text.split('\n').count()));
+        }
+    }
+
+    #[test]
+    fn changed_line_ends_are_noticed() {
+        let check = |text: &str, expected| {
+            let lines: Vec<&str> = text.split('\n').collect();
+            assert_eq!(
+                mixes_line_ends(&lines, &roles(&lines)),
+                expected,
+                "{text:?}"
+            );
+        };
+        check("--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x", true);
+        check("--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+y\r", false);
+        check("prose\r\n--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y", false);
+    }
+}

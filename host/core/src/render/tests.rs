@@ -1,0 +1,89 @@
+//! What blocks look like, and what holds for every one of them.
+
+mod looks;
+mod properties;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
+
+use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
+use crate::digest::Digest;
+use crate::pending::{ActionState, Decision, PendingAction};
+use crate::policy::Policy;
+use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+
+fn when(time: SystemTime) -> String {
+    let age = time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    format!("at {} s", age.as_secs())
+}
+
+fn action(label: &str, tool: &str) -> PendingAction {
+    PendingAction {
+        id: "01a20106-302b-74f6-9523-411f5755e711".into(),
+        label: label.to_owned(),
+        source_tool_name: tool.to_owned(),
+        details: None,
+        has_reject: false,
+        durable: true,
+        plugin: Digest::of(b"plugin"),
+        grants: Policy::default(),
+        workspace: Some(std::path::Path::new("/home/ann/photos").into()),
+        pushed_at: SystemTime::UNIX_EPOCH + Duration::from_secs(60),
+    }
+}
+
+fn record(action: PendingAction, state: ActionState) -> ActionRecord {
+    ActionRecord {
+        session: "workspace:/home/ann/photos".into(),
+        action,
+        state,
+        attempts: 0,
+        last_error: None,
+        lease: None,
+        resolved: None,
+    }
+}
+
+fn lease(holder: &str) -> LeaseRecord {
+    LeaseRecord {
+        holder: holder.to_owned(),
+        since: SystemTime::UNIX_EPOCH + Duration::from_secs(90),
+        decision: Decision::Apply,
+    }
+}
+
+fn resolved(decision: Decision, reason: &str, error: Option<&str>) -> ResolvedRecord {
+    ResolvedRecord {
+        decision,
+        at: SystemTime::UNIX_EPOCH + Duration::from_secs(120),
+        decided_by: Some("ann@vm".to_owned()),
+        reason: reason.to_owned(),
+        extra: json!({"ticket": 17}).as_object().cloned(),
+        result: None,
+        error: error.map(str::to_owned),
+    }
+}
+
+fn call(content: Vec<Content>, pushed: &[PendingAction]) -> CallOutcome {
+    CallOutcome {
+        content,
+        details: None,
+        pushed: pushed.iter().cloned().map(Arc::new).collect(),
+    }
+}
+
+fn outcome(decision: Decision, label: &str, reason: &str, text: &str) -> ResolutionOutcome {
+    ResolutionOutcome {
+        content: vec![Content::text(text)],
+        details: ResolutionDetails {
+            action: decision,
+            reason: reason.to_owned(),
+            extra: None,
+            source_tool_name: None,
+            label: Some(label.to_owned()),
+            source_result_details: None,
+        },
+    }
+}
