@@ -106,7 +106,7 @@ def _componentize(modules: Path, output: Path, root: Path) -> None:
 
 # The traceback of the guest stands in that of componentize-py, behind this name.
 _INNER = re.compile(r"AssertionError: (.*?)(?:\n\nCaused by:|\n\nStack backtrace:|\Z)", re.DOTALL)
-_OWN_FRAME = re.compile(r'  File "/(?:0/(?:airlock/|airlock_entry)|python/importlib/|<frozen)[^\n]*\n(?:    [^\n]*\n)*')
+_OWN_FRAME = re.compile(r'  File "(?:/0/airlock(?:/|_entry)|/python/importlib/|<frozen)[^\n]*\n(?:    [^\n]*\n)*')
 
 
 def _explain(output: str, root: Path) -> str:

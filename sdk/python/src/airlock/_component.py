@@ -127,9 +127,9 @@ def _level(level: int) -> wit_host.Level:
 
 def _definition(definition: Definition) -> wit.ToolDefinition:
     traits = wit.ToolTraits(0)
-    for trait in Traits:
+    for name, trait in Traits.__members__.items():
         if trait in definition.traits:
-            traits |= wit.ToolTraits[trait.name]
+            traits |= wit.ToolTraits[name]
     return wit.ToolDefinition(
         definition.name,
         utf8(definition.label),

@@ -82,8 +82,13 @@ class _Clock:
 
     def __init__(self, loop: _Loop) -> None:
         self._loop = loop
+        self._is_first = True
 
     def select(self, timeout: float | None) -> list[Any]:
+        # A task that is cancelled before its first step, never hears of it.
+        if self._is_first:
+            self._is_first = False
+            return []
         if self._loop.cancel_main():
             return []
         if timeout is None:

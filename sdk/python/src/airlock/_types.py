@@ -7,6 +7,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,10 @@ def shape_of(hint: Any, where: str) -> Shape:
     # Raises
     TypeError where JSON has nothing like the type.
     """
-    if isinstance(hint, typing.Hashable) and hint in _SCALARS:
-        return _SCALARS[hint]
+    # One by one, since a hint with a dict in it has no hash.
+    for scalar, shape in _SCALARS.items():
+        if hint is scalar:
+            return shape
     if isinstance(hint, typing.NewType):
         return shape_of(hint.__supertype__, where)
     # An alias made by the statement `type`, of Python 3.12.
@@ -56,7 +59,7 @@ def shape_of(hint: Any, where: str) -> Shape:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return shapes.Choice.of_enum(hint)
     if isinstance(hint, type) and is_dataclass(hint):
-        return Record.of_dataclass(hint, shape_of)
+        return _record_of(hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         return _annotated(arguments, where)
@@ -75,6 +78,12 @@ def shape_of(hint: Any, where: str) -> Shape:
             raise TypeError(f"{where}: the keys of a dict have to be str, since those of JSON are")
         return shapes.Dictionary(shape_of(value, where))
     raise TypeError(f"{where}: {_told(hint)} has no form in JSON. What has one: {_SUPPORTED}.")
+
+
+@cache
+def _record_of(described: type) -> Record:
+    """One for each class, so that it is seen where a class is part of itself."""
+    return Record.of_dataclass(described, shape_of)
 
 
 def _tuple(arguments: tuple[Any, ...], where: str) -> Shape:
