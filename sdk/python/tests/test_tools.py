@@ -200,7 +200,7 @@ def test_closures_live_in_their_instance() -> None:
 
     def body() -> str:
         airlock.push("One", apply=lambda resolution: said.append(resolution.reason), reject=lambda: "kept")
-        airlock.push("Two", apply=lambda: "no resolution taken", source_tool_name="other")
+        airlock.push("Two", apply=lambda kept="no resolution taken": kept, source_tool_name="other")
         return "held"
 
     host = Host([tool_of(body)])
@@ -282,6 +282,12 @@ def test_a_push_that_can_not_be_is_refused(push: Callable[[], object], message: 
         host.call("it")
     assert message in str(failed.value)
     assert host.pending == []
+
+
+def test_a_tool_that_promised_to_push_nothing_pushes_nothing() -> None:
+    it = tool_of(lambda: airlock.push("x", apply=list), read_only=True)
+    with pytest.raises(FailedError, match="the tool `it` is read_only, and so it can't push an action"):
+        Host([it]).call("it")
 
 
 def test_a_state_that_could_not_be_applied_is_refused_when_it_is_pushed() -> None:

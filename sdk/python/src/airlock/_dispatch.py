@@ -122,11 +122,18 @@ def _or_empty(done: Result | Failure | None) -> Result | Failure:
 
 def _call_closure(closure: Closure, resolution: Resolution) -> object:
     function: Callable[..., object] = closure
+    return function(resolution) if _has_required_parameter(function) else function()
+
+
+def _has_required_parameter(function: Callable[..., object]) -> bool:
+    """Those with a default don't count: in `lambda path=path: …` it is there to keep a value of a loop."""
     try:
-        inspect.signature(function).bind(resolution)
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return function()
-    return function(resolution)
+        # Some that are built in don't tell.
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(it.kind in positional and it.default is inspect.Parameter.empty for it in parameters)
 
 
 def _failure(error: BaseException) -> Failure:

@@ -110,11 +110,13 @@ def push(
     - StoreUnavailable where there is no store, and outside of a call
     - LimitExceeded where the session holds as many actions as it may, or a part of this one is too large
     - InvalidAction where a person couldn't be shown it, or `details` has no form in JSON
-    - TypeError for what is wrong in the tool itself: a state without an `@tool.apply`, or of another type than that takes
+    - TypeError for what is wrong in the tool itself: that it is `read_only`, a state without an `@tool.apply`, or of another type than that takes
     """
     call = CURRENT.get()
     if call is None:
         raise StoreUnavailable
+    if call.tool is not None and call.tool.is_read_only:
+        raise TypeError(f"the tool `{call.tool.name}` is read_only, and so it can't push an action")
     label = require_text("a label", label)
     if source_tool_name is not None:
         source_tool_name = require_text("a source_tool_name", source_tool_name)

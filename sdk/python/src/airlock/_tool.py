@@ -94,6 +94,11 @@ class Tool(Generic[P, R]):
         """Whether a discarded durable action is told to the tool."""
         return self._reject is not None
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it has promised to push no action."""
+        return Traits.READ_ONLY in self.definition.traits
+
     def run(self, params: Any) -> object:
         """Calls the function with params that came as JSON.
 
