@@ -38,15 +38,10 @@ async fn fail(session: &Session, how: &str) -> (&'static str, String) {
 async fn whatever_python_raises_is_told_and_leaves_the_instance_alive() {
     let workspace = TempDir::new().unwrap();
     let session = open("python/failures", workspace.path()).await;
-    assert_eq!(alive(&session).await, "1");
     let cases = [
         ("tool-error", "tool", "Name a file that exists."),
         ("error", "failed", "KeyError: 'no such key'"),
-        (
-            "error-with-a-cause",
-            "failed",
-            "the settings can't be read",
-        ),
+        ("error-with-a-cause", "failed", "the settings can't be read"),
         (
             "bad-result",
             "failed",
@@ -58,7 +53,6 @@ async fn whatever_python_raises_is_told_and_leaves_the_instance_alive() {
             "ValueError: Circular reference detected",
         ),
         ("bad-push", "failed", "the label has more than one line"),
-        ("cancelled", "cancelled", "cancelled"),
         (
             "missing-module",
             "failed",
@@ -85,12 +79,13 @@ async fn whatever_python_raises_is_told_and_leaves_the_instance_alive() {
         ),
         ("memory", "failed", "MemoryError"),
     ];
-    for (how, kind, text) in cases {
+    for (calls, (how, kind, text)) in (1..).zip(cases) {
+        assert_eq!((how, alive(&session).await), (how, calls.to_string()));
         let (failed_kind, failed_text) = fail(&session, how).await;
         assert_eq!((how, failed_kind), (how, kind), "{failed_text}");
         assert!(failed_text.starts_with(text), "{how}: {failed_text}");
     }
-    assert_eq!(alive(&session).await, "2");
+    assert_eq!(alive(&session).await, (cases.len() + 1).to_string());
     assert!(session.pending().await.unwrap().is_empty());
 }
 
@@ -99,6 +94,8 @@ async fn what_ends_the_instance_leaves_the_session_alive() {
     let workspace = TempDir::new().unwrap();
     let session = open("python/failures", workspace.path()).await;
     let cases = [
+        // It may have stopped halfway through something.
+        ("cancelled", "cancelled", "cancelled"),
         ("trap", "trap", "tool `failures` crashed: it ended itself"),
         ("endless-loop", "limit", "tool `failures` was stopped after"),
         ("deep-json", "limit", "tool `failures` used up its stack"),
@@ -164,7 +161,15 @@ async fn an_error_leaves_its_traceback_in_the_log() {
 #[tokio::test]
 async fn files_of_the_workspace_are_never_imported() {
     let workspace = TempDir::new().unwrap();
-    for folder in ["", "0", "1", "world", "bundled", "python", "python/lib/python3.14"] {
+    for folder in [
+        "",
+        "0",
+        "1",
+        "world",
+        "bundled",
+        "python",
+        "python/lib/python3.14",
+    ] {
         let folder = workspace.path().join(folder);
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("numpy.py"), "zeros = lambda size: 1/0\n").unwrap();
@@ -193,10 +198,7 @@ async fn a_closure_keeps_its_increment_in_the_live_instance() {
     let discarded = session.resolve(Resolution::discard("")).await.unwrap();
     assert_eq!(discarded.text(), "The counter stays at 3.");
     let counted = count(1).await;
-    assert_eq!(
-        counted.details,
-        Some(json!({"value": 3, "applied": 1}))
-    );
+    assert_eq!(counted.details, Some(json!({"value": 3, "applied": 1})));
 }
 
 fn names(workspace: &Path) -> Vec<String> {
@@ -244,5 +246,8 @@ async fn a_schema_comes_from_the_type_hints() {
         "type": "array", "items": {"type": "string"}, "minItems": 1,
     });
     assert_eq!(tool.parameters["properties"]["files"], expected);
-    assert_eq!(tool.parameters["required"], json!(["files", "find", "replace"]));
+    assert_eq!(
+        tool.parameters["required"],
+        json!(["files", "find", "replace"])
+    );
 }

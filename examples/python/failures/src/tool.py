@@ -14,7 +14,6 @@ How = Literal[
     "bad-result",
     "bad-details",
     "bad-push",
-    "cancelled",
     "missing-module",
     "read-only",
     "outside",
@@ -23,6 +22,7 @@ How = Literal[
     "interrupt",
     "recursion",
     "memory",
+    "cancelled",
     "trap",
     "endless-loop",
     "deep-json",
@@ -84,8 +84,6 @@ def fail(how: str) -> NoReturn:
             raise airlock.ToolError(json.dumps({"cycle": _cycle()}))
         case "bad-push":
             airlock.push("two\nlines", apply=lambda: None)
-        case "cancelled":
-            raise airlock.Cancelled
         case "missing-module":
             import numpy  # type: ignore[import-not-found]
 
@@ -109,6 +107,8 @@ def fail(how: str) -> NoReturn:
         case "memory":
             _kept = [bytearray(1 << 20) for _ in range(1 << 20)]
         # These end it, and with it the counter of `alive`. The session goes on with a new one.
+        case "cancelled":
+            raise airlock.Cancelled
         case "trap":
             os._exit(1)
         case "endless-loop":

@@ -82,11 +82,13 @@ def build(named: str, output: Path, include: Iterable[str] = (), paths: Iterable
 def _importable_folders() -> list[Path]:
     """Where this Python looks for packages, without its own library."""
     own = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
-    # The SDK itself, which may have been imported from elsewhere.
+    # The SDK itself, which may have been imported from elsewhere; but not the current folder, which `python -m` adds.
     folders = [Path(__file__).parent.parent]
     for entry in sys.path:
-        folder = Path(entry or ".").resolve()
-        if folder.is_dir() and folder not in own and folder.name != "lib-dynload" and folder not in folders:
+        folder = Path(entry).resolve()
+        if folder in own or folder == Path.cwd() or folder.name == "lib-dynload":
+            continue
+        if folder.is_dir() and folder not in folders:
             folders.append(folder)
     return folders
 
