@@ -35,7 +35,7 @@ impl Tools {
     ) -> Result<ToolResult, Error> {
         let Some(state) = state else {
             panic::blame(&resolution.source_tool);
-            return volatile::apply(resolution)?.try_into();
+            return volatile::apply(resolution, ToolResult::try_from);
         };
         let resolve = self.addressee(state)?;
         (resolve.apply)(state, resolution)?.try_into()

@@ -15,7 +15,8 @@ use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 ///
 /// It starts with a name and gets either [`answer`](Tool::answer), for a tool that never changes anything, or
 /// [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally [`reject`](Tool::reject) too, or
-/// [`preview_volatile`](Tool::preview_volatile) for actions that are closures. `Stage` tells how far it is; only a complete tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
+/// [`preview_volatile`](Tool::preview_volatile) for actions that are closures. `Stage` tells how far it is; only a complete
+/// tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
 ///
 /// ```compile_fail
 /// # use airlock_sdk::{Call, Error, Preview, Tool, Tools};
@@ -51,7 +52,7 @@ pub struct Staging<Plan> {
     plan: PhantomData<fn(Plan)>,
 }
 
-/// What a tool has for a plan whose actions are closures: none.
+/// The plan of a tool whose actions are closures: there is none.
 #[derive(Debug)]
 pub enum Volatile {}
 

@@ -115,10 +115,15 @@ impl VolatileAction {
     }
 }
 
-pub(crate) fn apply(resolution: &Resolution) -> Result<Output, Error> {
+/// Applies an action, and forgets it once the output has become the host's: until then it may be tried again.
+pub(crate) fn apply<R>(
+    resolution: &Resolution,
+    hand_over: impl FnOnce(Output) -> Result<R, Error>,
+) -> Result<R, Error> {
     let output = (held(resolution)?.apply)(resolution)?;
+    let result = hand_over(output)?;
     forget(resolution);
-    Ok(output)
+    Ok(result)
 }
 
 pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
@@ -163,14 +168,18 @@ mod tests {
             _ => Ok(Output::text(&resolution.reason)),
         });
         pushed_as("a", action);
-        assert_eq!(apply(&about("a")), Err(Error::failed("not yet")));
+        let not_yet = Error::failed("not yet");
+        assert_eq!(apply(&about("a"), Ok), Err(not_yet));
         let second = Resolution {
             attempt: 2,
             ..about("a")
         };
-        assert_eq!(apply(&second), Ok(Output::text("so be it")));
+        let unwritable = Error::failed("no JSON form");
+        let refused = apply(&second, |_| Err::<Output, _>(unwritable.clone()));
+        assert_eq!(refused, Err(unwritable));
+        assert_eq!(apply(&second, Ok), Ok(Output::text("so be it")));
         let gone = "the action has no state, and this instance did not stage it";
-        assert_eq!(apply(&second), Err(Error::failed(gone)));
+        assert_eq!(apply(&second, Ok), Err(Error::failed(gone)));
     }
 
     #[test]

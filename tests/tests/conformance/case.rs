@@ -175,7 +175,11 @@ pub fn read_all(folder: &Path) -> Vec<(String, Case)> {
     all
 }
 
-fn read(path: &Path) -> Vec<Case> {
+/// The cases of one file.
+///
+/// # Panics
+/// Where it doesn't have the shape of one.
+pub fn read(path: &Path) -> Vec<Case> {
     let text = fs::read_to_string(path).expect("a file of cases");
     let mut value: Value =
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

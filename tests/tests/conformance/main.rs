@@ -6,6 +6,7 @@ mod case;
 mod compare;
 mod language;
 mod play;
+mod rules;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -13,6 +14,7 @@ use std::sync::{Arc, LazyLock};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::Runtime;
 
+use case::Case;
 use language::Language;
 
 /// Each is a folder beside the cases.
@@ -25,7 +27,14 @@ fn main() {
 
 fn trials() -> Vec<Trial> {
     let cases = case::read_all(&folder().join("cases"));
-    let mut trials = vec![Trial::test("languages_are_listed", languages_are_listed)];
+    let mut trials = vec![
+        Trial::test("languages_are_listed", languages_are_listed),
+        Trial::test("wrong_cases_fail", || on_runtime(wrong_cases_fail())),
+        Trial::test("rules_name_tests_that_exist", {
+            let cases = cases.clone();
+            move || rules_name_tests_that_exist(&cases)
+        }),
+    ];
     for name in LANGUAGES {
         let language = Arc::new(Language::new(name));
         // Without a component, one failure says how to build it, instead of one for each case.
@@ -68,6 +77,40 @@ fn languages_are_listed() -> Result<(), Failed> {
             format!("the folders with a `build` are {found:?}, LANGUAGES has {listed:?}").into(),
         ),
     }
+}
+
+/// A runner that finds fault with nothing would pass every case.
+async fn wrong_cases_fail() -> Result<(), String> {
+    let language = Language::new("rust");
+    for case in case::read(&folder().join("wrong.json")) {
+        if play::play(&language, &case).await.is_ok() {
+            return Err(format!("the wrong case {} passed", case.name));
+        }
+    }
+    Ok(())
+}
+
+fn rules_name_tests_that_exist(cases: &[(String, Case)]) -> Result<(), Failed> {
+    let page = std::fs::read_to_string(folder().join("RULES.md")).expect("the rules");
+    rules::check(&page, cases)?;
+    // A check that finds nothing missing would accept any page.
+    for wrong in [
+        "",
+        "| rule | held by |",
+        "| Nothing holds it. | |",
+        "| Nothing holds it. | by hand |",
+        "| A case. | `conformance::applying::no_such_case` |",
+        "| A test. | `host::resolving::failing::no_such_test` |",
+        "| A test. | `host::no_such_file::a_failed_apply` |",
+        "| A helper. | `host::resolving::failing::faults` |",
+        "| A helper. | `host::durable::leases::claim` |",
+        "| A name alone. | `an_apply_may_succeed_at_a_later_attempt` |",
+    ] {
+        if rules::check(wrong, cases).is_ok() {
+            return Err(format!("this page was accepted: {wrong}").into());
+        }
+    }
+    Ok(())
 }
 
 fn folder() -> PathBuf {

@@ -73,34 +73,3 @@ async fn an_unknown_tool_is_named_beside_the_known_ones() {
         "there is no tool `pupet` here; there are: puppet, typed"
     );
 }
-
-#[tokio::test]
-async fn resolve_checks_its_params_too() {
-    let puppet = Puppet::new().await;
-    for (params, part) in [
-        (
-            json!({"action": "apply"}),
-            "\"reason\" is a required property",
-        ),
-        (
-            json!({"action": "maybe", "reason": ""}),
-            "/action: \"maybe\" is not one of",
-        ),
-        (
-            json!({"action": "apply", "reason": "", "extra": []}),
-            "/extra: [] is not of type",
-        ),
-        (
-            json!({"action": "apply", "reason": "", "why": 1}),
-            "'why' was unexpected",
-        ),
-    ] {
-        let error = puppet
-            .session
-            .call("resolve", &params)
-            .await
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(part), "{error}");
-    }
-}

@@ -31,6 +31,14 @@ async fn a_preview_is_told_of_once_and_a_decision_forced_only_after_a_turn_witho
     assert_eq!((turn.tool_choice, turn.pending), (ToolChoice::Auto, 0));
 }
 
+#[test]
+fn the_reminder_is_the_contracts_text() {
+    let text = "<system-reminder>\n\
+                This is a preview. Call the `resolve` tool to apply or discard these changes.\n\
+                </system-reminder>";
+    assert_eq!(REMINDER, text);
+}
+
 #[tokio::test]
 async fn a_turn_that_decided_is_not_forced_though_the_apply_failed_and_it_is_told_of_again() {
     let puppet = Puppet::new().await;
