@@ -149,7 +149,7 @@ def test_what_python_said_while_a_tool_was_built_is_told_without_the_machinery()
 
 
 def test_an_archive_gives_modules_from_memory(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(project, kept__inner="value = __name__", kept____init__="", alone="raise KeyError('in it')")
+    write(project, kept__inner="value = __name__", kept____init__="", alone="raise KeyError('in it')", spaces__one="")
     (project / "kept/__init__.py").write_text("from kept.inner import value")
     archive = Archive()
     archive.add(project)
@@ -159,12 +159,15 @@ def test_an_archive_gives_modules_from_memory(project: Path, monkeypatch: pytest
     import kept  # type: ignore[import-not-found]
 
     assert kept.value == "kept.inner"
+    import spaces.one  # type: ignore[import-not-found]
+
+    assert spaces.one.__name__ == "spaces.one"
     with pytest.raises(KeyError) as raised:
         import alone  # type: ignore[import-not-found]  # noqa: F401
     assert [frame.path for frame in raised.traceback][-1] == Path("<alone>") or "<alone>" in str(raised.traceback[-1])
     with pytest.raises(ModuleNotFoundError):
         import kept.absent  # type: ignore[import-not-found]
-    for name in ("kept", "kept.inner"):
+    for name in ("kept", "kept.inner", "spaces", "spaces.one"):
         del sys.modules[name]
 
 

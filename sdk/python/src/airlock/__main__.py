@@ -14,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command; gives its exit code."""
     options = _parser().parse_args(arguments)
     started = time.monotonic()
-    output = options.output or Path(f"{Path(options.entry).stem.rpartition('.')[2]}.wasm")
+    output = options.output or Path(f"{_last_name(options.entry)}.wasm")
     try:
         built = build(options.entry, output, options.include, options.path)
     except BuildError as error:
@@ -24,6 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
         seconds = time.monotonic() - started
         print(f"{built.path}: {built.size / 1e6:.1f} MB in {seconds:.0f} s, with {', '.join(built.packages)}")
     return 0
+
+
+def _last_name(entry: str) -> str:
+    """`tool` for `src/tool.py` and for `mine.tool`."""
+    return Path(entry).stem if entry.endswith(".py") else entry.rpartition(".")[2]
 
 
 def _parser() -> argparse.ArgumentParser:

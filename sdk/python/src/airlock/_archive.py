@@ -42,6 +42,11 @@ class Archive(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         for name, is_package, path in _modules(root):
             if name not in sys.modules:
                 self._sources[name] = (is_package, zlib.compress(path.read_bytes(), 9))
+            # A namespace package has no file of its own.
+            package = name.rpartition(".")[0]
+            while package and package not in sys.modules:
+                self._sources.setdefault(package, (True, zlib.compress(b"")))
+                package = package.rpartition(".")[0]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None

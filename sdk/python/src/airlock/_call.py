@@ -45,8 +45,8 @@ class Call:
     """What the functions of this package need to know while a tool is running."""
 
     host: Host
-    tool: Tool[..., object] | None
-    """None while an action of no known tool is resolved."""
+    tool: Tool[..., object]
+    """The one that is called, or that pushed the action that is being resolved."""
     volatile: dict[str, Volatile]
     """The volatile actions of the live instance, by their ids."""
     id: str

@@ -53,7 +53,7 @@ Closure = Callable[[Resolution], object] | Callable[[], object]
 class Volatile:
     """What is kept for a volatile action, in the memory of the live instance."""
 
-    tool: Tool[..., object] | None
+    tool: Tool[..., object]
     apply: Closure
     reject: Closure | None
 
@@ -115,7 +115,7 @@ def push(
     call = CURRENT.get()
     if call is None:
         raise StoreUnavailable
-    if call.tool is not None and call.tool.is_read_only:
+    if call.tool.is_read_only:
         raise TypeError(f"the tool `{call.tool.name}` is read_only, and so it can't push an action")
     label = require_text("a label", label)
     if source_tool_name is not None:
@@ -137,12 +137,9 @@ def push(
 
 
 def _push_durable(call: Call, label: str, state: object, details: str | None, source: str | None) -> str:
-    tool = call.tool
-    if tool is None:
-        raise TypeError("an action with a state belongs to a tool, so it can be pushed only while one is running")
-    envelope = tool.seal(state)
-    source = tool.name if source is None else source
-    return call.host.push(PendingAction(label, source, details, tool.has_reject, envelope))
+    envelope = call.tool.seal(state)
+    source = call.tool.name if source is None else source
+    return call.host.push(PendingAction(label, source, details, call.tool.has_reject, envelope))
 
 
 def _details_json(details: object) -> str:

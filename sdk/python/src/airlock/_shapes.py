@@ -56,7 +56,7 @@ class Scalar(Shape):
         return {"type": self.json_type}
 
     def decode(self, value: Any, where: str) -> Any:
-        # An `int` in Python is a `float` or a `bool` in JSON only where it says so.
+        # By `type`, since `True` is an `int` in Python and none in JSON.
         if type(value) is self.python_type:
             return value
         if self.python_type is float and type(value) is int:
