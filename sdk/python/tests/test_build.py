@@ -71,8 +71,8 @@ def test_what_is_imported_anywhere_goes_in_and_nothing_else(project: Path) -> No
     src, packages = project / "src", project / "packages"
     write(
         src,
-        tool="import json, helper as h\nfrom .relative import x\n\n\ndef lazily():\n    from deep.inside import y\n",
-        helper="try:\n    import absent\nexcept ImportError:\n    pass\nimport spaces.one\n",
+        tool="import json, beside as b\nfrom .relative import x\n\n\ndef lazily():\n    from deep.inside import y\n",
+        beside="try:\n    import absent\nexcept ImportError:\n    pass\nimport spaces.one\n",
         unused="",
     )
     write(packages, deep__inside="import needed", deep__tests__test_it="import unneeded", needed="", unneeded="")
@@ -84,11 +84,11 @@ def test_what_is_imported_anywhere_goes_in_and_nothing_else(project: Path) -> No
     target = project / "staged"
     target.mkdir()
     search = [packages, SDK / "src"]
-    assert stage(Entry("tool", src), search, [], target) == {"tool", "helper", "deep", "needed", "spaces", "airlock"}
+    assert stage(Entry("tool", src), search, [], target) == {"tool", "beside", "deep", "needed", "spaces", "airlock"}
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert {path for path in found if not path.startswith("airlock/")} == {
         "tool.py",
-        "helper.py",
+        "beside.py",
         "deep/__init__.py",
         "deep/inside.py",
         "deep/data.json",
