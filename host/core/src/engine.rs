@@ -116,7 +116,7 @@ impl Default for EngineBuilder {
         Self {
             limits: Limits::default(),
             live_instances: 512,
-            stack_bytes: 512 * 1024,
+            stack_bytes: 2 << 20,
             plugin_bytes: 128 << 20,
             cache: None,
             scratch_parent: std::env::temp_dir(),
@@ -140,7 +140,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Bytes of stack that a guest may use. Default: 512 KiB.
+    /// Bytes of stack that a guest may use. Default: 2 MiB, which is enough for an interpreter to meet its own bound first.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;
         self

@@ -18,7 +18,7 @@ use case::Case;
 use language::Language;
 
 /// Each is a folder beside the cases.
-const LANGUAGES: [&str; 3] = ["c", "go", "rust"];
+const LANGUAGES: [&str; 4] = ["c", "go", "python", "rust"];
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -1,0 +1,101 @@
+"""How a call may end badly, and who reads what about it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ToolError(Exception):
+    """Said by the tool on purpose: the message reaches the caller word for word.
+
+    Raise it for a sentence that tells the caller what to do better. Any other exception reaches the caller as something
+    that went wrong without its doing.
+    """
+
+
+class InvalidParams(ToolError):
+    """Raised by the SDK where params don't fit the tool's types."""
+
+
+class Cancelled(BaseException):
+    """The tool noticed that nobody wants the answer any more, and stopped.
+
+    Like `asyncio.CancelledError` it is no `Exception`, so that `except Exception` lets it through.
+    """
+
+    def __str__(self) -> str:
+        return "cancelled"
+
+
+class PushError(Exception):
+    """The host did not accept a pending action. Nothing was pushed, and the tool may go on."""
+
+
+class StoreUnavailable(PushError):
+    """There is no store here."""
+
+    TEXT = "Pending action store unavailable for custom tools in this runtime."
+
+    def __init__(self, message: str = TEXT) -> None:
+        super().__init__(message)
+
+
+class LimitExceeded(PushError):
+    """The session holds as many actions as it may, or a part of this one is too large; the message says which."""
+
+
+class InvalidAction(PushError):
+    """The action can't be shown to a person, for example for an empty label; the message says why."""
+
+
+class FailureKind(Enum):
+    """Which case of the world's `tool-error` a failure becomes."""
+
+    TOOL = "tool"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What the host is told about a call that raised."""
+
+    kind: FailureKind
+    message: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """The failure that an exception becomes."""
+        match error:
+            case Cancelled():
+                return cls(FailureKind.CANCELLED)
+            case ToolError():
+                return cls(FailureKind.TOOL, _text(error))
+            case SystemExit():
+                return cls(FailureKind.FAILED, f"it called sys.exit({'' if error.code is None else repr(error.code)})")
+            case _:
+                return cls(FailureKind.FAILED, _told(error))
+
+
+# Their names say nothing that the message doesn't.
+_PLAIN = (Exception, RuntimeError)
+
+
+def _told(error: BaseException) -> str:
+    name, text = type(error).__qualname__, _text(error)
+    if not text:
+        return name
+    if isinstance(error, ModuleNotFoundError) and sys.platform == "wasi":
+        text += "; a component has the modules that were found when it was built: see `airlock-py build --include`"
+    if type(error) in _PLAIN or isinstance(error, PushError):
+        return text
+    return f"{name}: {text}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:
+        return f"{type(error).__qualname__}, whose __str__ raised {type(broken).__qualname__}"
