@@ -7,14 +7,19 @@ use std::sync::{Arc, LazyLock};
 use airlock_host::{Engine, Plugin};
 use tokio::sync::{Mutex, OnceCell};
 
+/// The folder that `tests/build-guests` writes to.
+pub fn guests_folder() -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    target.join("guests")
+}
+
 /// The file of a guest that was built from `tests/guests`.
 ///
 /// # Panics
 /// Where it has not been built.
 pub fn component(name: &str) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let path = target.join("guests").join(format!("{name}.wasm"));
+    let path = guests_folder().join(format!("{name}.wasm"));
     assert!(
         path.exists(),
         "no {}: run tests/build-guests",

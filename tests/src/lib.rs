@@ -10,7 +10,7 @@ mod random;
 pub mod wat;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
-pub use guests::{component, engine, plugin};
+pub use guests::{component, engine, guests_folder, plugin};
 pub use outcome::outcome;
 pub use poll::poll_once;
 pub use postgres::{PostgresServer, Sync};

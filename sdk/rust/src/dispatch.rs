@@ -3,7 +3,7 @@
 use crate::entry::{Entry, Resolve};
 use crate::staging::{Push, Sealed, push_all};
 use crate::wire::{ToolDefinition, ToolResult};
-use crate::{Call, Error, Output, Resolution, Tools, envelope, panic};
+use crate::{Call, Error, Output, Resolution, Tools, envelope, panic, volatile};
 
 impl Tools {
     pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
@@ -33,7 +33,11 @@ impl Tools {
         state: Option<&[u8]>,
         resolution: &Resolution,
     ) -> Result<ToolResult, Error> {
-        let (resolve, state) = self.addressee(state)?;
+        let Some(state) = state else {
+            panic::blame(&resolution.source_tool);
+            return volatile::apply(resolution)?.try_into();
+        };
+        let resolve = self.addressee(state)?;
         (resolve.apply)(state, resolution)?.try_into()
     }
 
@@ -42,26 +46,25 @@ impl Tools {
         state: Option<&[u8]>,
         resolution: &Resolution,
     ) -> Result<Option<ToolResult>, Error> {
-        let (resolve, state) = self.addressee(state)?;
-        let Some(reject) = &resolve.reject else {
-            return Ok(None);
+        let output = match state {
+            None => {
+                panic::blame(&resolution.source_tool);
+                volatile::reject(resolution)?
+            }
+            Some(state) => match &self.addressee(state)?.reject {
+                Some(reject) => reject(state, resolution)?,
+                None => None,
+            },
         };
-        reject(state, resolution)?
-            .map(ToolResult::try_from)
-            .transpose()
+        output.map(ToolResult::try_from).transpose()
     }
 
-    /// The functions of the tool that staged an action, and its state.
-    fn addressee<'a>(&self, state: Option<&'a [u8]>) -> Result<(&Resolve, &'a [u8]), Error> {
-        let state = state.ok_or_else(|| {
-            Error::failed("the action has no state, so this plugin did not stage it")
-        })?;
+    /// The functions of the tool that staged an action with this state.
+    fn addressee(&self, state: &[u8]) -> Result<&Resolve, Error> {
         let tool = envelope::address(state)?;
         panic::blame(&tool);
         let resolve = self.entry(&tool)?.resolve();
-        let resolve =
-            resolve.ok_or_else(|| Error::failed(format!("tool `{tool}` stages no actions")))?;
-        Ok((resolve, state))
+        resolve.ok_or_else(|| Error::failed(format!("tool `{tool}` stages no actions")))
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, Error> {
@@ -226,7 +229,7 @@ mod tests {
         };
         check(
             None,
-            "the action has no state, so this plugin did not stage it",
+            "the action has no state, and this instance did not stage it",
         );
         check(
             Some(br#"{"tool":"ask","plan":1}"#),

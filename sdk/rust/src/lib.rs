@@ -62,6 +62,7 @@
 //! - What a tool is given: its parameters with a [`Call`], later its plan with a [`Resolution`].
 //! - What it gives back: a [`Preview`] with [`Action`]s, an [`Output`] of [`Content`], or an [`Error`], to which
 //!   [`Context`] adds what was being done.
+//! - For what can't be written down: [`VolatileAction`], which is kept as closures.
 //! - What else the host offers: [`log`], [`report_progress`], [`is_cancelled`] and [`session`].
 //!
 //! # Files
@@ -103,6 +104,7 @@ mod schema;
 mod staging;
 mod tool;
 mod tools;
+mod volatile;
 mod wire;
 
 pub use call::Call;
@@ -117,8 +119,9 @@ pub use preview::{Action, Preview};
 pub use resolution::Resolution;
 pub use schemars;
 pub use serde;
-pub use tool::{Answering, Complete, Named, Previewing, Staging, Tool};
+pub use tool::{Answering, Complete, Named, Previewing, Staging, Tool, Volatile};
 pub use tools::Tools;
+pub use volatile::VolatileAction;
 
 /// What [`export!`] expands to; no part of the API.
 #[doc(hidden)]

@@ -50,9 +50,7 @@ pub(crate) fn push_all(
 
 /// The host's words, and what is pending in spite of them.
 fn refusal(error: PushError, pushed: usize, total: usize) -> Error {
-    let (PushError::StoreUnavailable(message)
-    | PushError::LimitExceeded(message)
-    | PushError::Invalid(message)) = error;
+    let message = error.into_message();
     match pushed {
         0 => Error::tool(message),
         _ => Error::tool(format!(

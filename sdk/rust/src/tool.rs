@@ -14,8 +14,8 @@ use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 /// One tool, while it is being put together.
 ///
 /// It starts with a name and gets either [`answer`](Tool::answer), for a tool that never changes anything, or
-/// [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally [`reject`](Tool::reject) too. `Stage` tells how
-/// far it is; only a complete tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
+/// [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally [`reject`](Tool::reject) too, or
+/// [`preview_volatile`](Tool::preview_volatile) for actions that are closures. `Stage` tells how far it is; only a complete tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
 ///
 /// ```compile_fail
 /// # use airlock_sdk::{Call, Error, Preview, Tool, Tools};
@@ -50,6 +50,10 @@ pub struct Staging<Plan> {
     functions: Functions,
     plan: PhantomData<fn(Plan)>,
 }
+
+/// What a tool has for a plan whose actions are closures: none.
+#[derive(Debug)]
+pub enum Volatile {}
 
 /// A complete tool that only answers.
 pub struct Answering {
@@ -121,6 +125,26 @@ impl Tool {
         })
         .having(ToolTraits::DEFERRABLE)
     }
+
+    /// Sets the function of a tool that pushes [`VolatileAction`](crate::VolatileAction)s itself.
+    ///
+    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}` where there are none.
+    pub fn preview_volatile<Params, F>(self, preview: F) -> Tool<Staging<Volatile>>
+    where
+        Params: DeserializeOwned + JsonSchema,
+        F: Fn(Params, &Call) -> Result<Output, Error> + 'static,
+    {
+        let functions = Functions {
+            parameters: schema::of_input::<Params>,
+            execute: Box::new(move |json, call| {
+                Ok((preview(params::read(json)?, call)?, Vec::new()))
+            }),
+            resolve: None,
+        };
+        let plan = PhantomData;
+        self.at(Staging { functions, plan })
+            .having(ToolTraits::DEFERRABLE)
+    }
 }
 
 impl<Plan: DeserializeOwned + 'static> Tool<Previewing<Plan>> {
@@ -174,7 +198,9 @@ impl<Plan: DeserializeOwned + 'static> Tool<Staging<Plan>> {
         }
         self
     }
+}
 
+impl<Plan> Tool<Staging<Plan>> {
     /// What the tool's actions do can't be undone by calling it again.
     pub fn destructive(self) -> Self {
         self.having(ToolTraits::DESTRUCTIVE)
@@ -227,7 +253,7 @@ impl<Stage> Tool<Stage> {
 #[diagnostic::on_unimplemented(
     message = "this tool is not complete",
     label = "has no `answer`, or a `preview` without an `apply`",
-    note = "give it `.answer(f)`, or `.preview(f).apply(g)`"
+    note = "give it `.answer(f)`, `.preview(f).apply(g)`, or `.preview_volatile(f)`"
 )]
 pub trait Complete: sealed::Sealed {}
 

@@ -63,6 +63,16 @@ impl From<Error> for ToolError {
     }
 }
 
+impl PushError {
+    /// The host's words.
+    pub(crate) fn into_message(self) -> String {
+        let (Self::StoreUnavailable(message)
+        | Self::LimitExceeded(message)
+        | Self::Invalid(message)) = self;
+        message
+    }
+}
+
 impl From<SessionInfo> for Session {
     fn from(info: SessionInfo) -> Self {
         Self {
