@@ -1,4 +1,2 @@
-import type * as module from "@sinclair/typebox";
-
-/** The module `@sinclair/typebox`. */
-export type TypeBox = typeof module;
+/** TypeBox, to write schemas with where there is no `pi` at hand. */
+export * from "@sinclair/typebox";

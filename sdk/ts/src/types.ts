@@ -1,5 +1,5 @@
 import type { Static as SchemaStatic, Schema } from "./schema.js";
-import type { TypeBox } from "./typebox.js";
+import type * as typebox from "./typebox.js";
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -121,7 +121,7 @@ interface Surroundings<TState> {
 /** What a factory gets. */
 export interface CustomToolAPI extends Surroundings<unknown> {
   /** TypeBox, to write schemas with. */
-  readonly typebox: TypeBox;
+  readonly typebox: typeof typebox;
   readonly logger: Logger;
   /** Always fails: a sandbox has no commands. */
   exec(command: string, args?: string[]): Promise<never>;

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use language::Language;
 
 /// Each is a folder beside the cases.
-const LANGUAGES: [&str; 1] = ["rust"];
+const LANGUAGES: [&str; 2] = ["rust", "ts"];
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -19,16 +19,19 @@ export interface BundleOptions {
   readonly minify: boolean;
 }
 
+/** `pi.typebox`, and no module of that name. */
+const TYPEBOX = /(?<![\w/"'`-])typebox\b|\[["'`]typebox\b/;
+
 /** What is left out where no source names it: each is as large as many a tool. */
 const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, named: RegExp])[]>> = {
   quickjs: [
     ["abort", /\bAbort(Controller|Signal)\b/],
     ["structured-clone", /\bstructuredClone\b/],
     ["text", /\bText(En|De)coder\b/],
-    ["typebox", /\btypebox\b/],
+    ["typebox", TYPEBOX],
     ["url", /\bURL(SearchParams)?\b/],
   ],
-  starlingmonkey: [["typebox", /\btypebox\b/]],
+  starlingmonkey: [["typebox", TYPEBOX]],
 };
 
 /** The project and all that it imports, as one module that exports what the world asks for. */
@@ -65,7 +68,7 @@ async function run(project: Project, { engine, minify }: BundleOptions, entry: r
       write: false,
       metafile: true,
       minify,
-      keepNames: true,
+      keepNames: !minify,
       legalComments: "none",
       format: "esm",
       platform: "browser",

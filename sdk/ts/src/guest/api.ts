@@ -1,15 +1,15 @@
 import { log, reportProgress, session, type Level } from "airlock:tool/host@0.1.0";
 
-import type { TypeBox } from "../typebox.js";
+import type * as module from "../typebox.js";
 import type { AgentToolResult, CustomTool, CustomToolAPI, CustomToolContext, Session } from "../types.js";
 import { describeValues } from "./describe.js";
 import { push } from "./pending.js";
 
 /** What `pi.typebox` is. The build leaves it out where no source names it. */
-let typebox: TypeBox | undefined;
+let typebox: typeof module | undefined;
 
-export function provideTypeBox(module: TypeBox): void {
-  typebox = module;
+export function provideTypeBox(provided: typeof module): void {
+  typebox = provided;
 }
 
 /** The tool that is running. */

@@ -1,4 +1,4 @@
-import * as typebox from "@sinclair/typebox";
+import * as typebox from "../typebox.js";
 
 import { provideTypeBox } from "../guest/api.js";
 
