@@ -1,7 +1,7 @@
 import type { Descriptor, DescriptorFlags, OpenFlags } from "wasi:filesystem/types@0.2.12";
 
 import { decodeUtf8, encodeUtf8 } from "../guest/utf8.js";
-import { attempt } from "./errors.js";
+import { attempt, FileError } from "./errors.js";
 import { locate } from "./location.js";
 
 declare const AIRLOCK_ENGINE: "quickjs" | "starlingmonkey";
@@ -17,7 +17,11 @@ export async function readFile(path: string, encoding: TextEncoding | { encoding
 export async function readFile(path: string, options?: TextEncoding | { encoding: TextEncoding }): Promise<Uint8Array | string> {
   const encoding = typeof options === "object" ? options.encoding : options;
   if (encoding !== undefined && encoding !== "utf8" && encoding !== "utf-8") throw new TypeError(`the encoding ${String(encoding)} is not known here; there is "utf8"`);
-  const bytes = opened("open", path, {}, { read: true }, readAll);
+  const bytes = opened("open", path, {}, { read: true }, (file) => {
+    // Reading one would be answered with a word that says less.
+    if (file.stat().type === "directory") throw new FileError("EISDIR", "illegal operation on a directory", "read", path);
+    return readAll(file);
+  });
   return encoding === undefined ? bytes : decodeUtf8(bytes);
 }
 

@@ -3,6 +3,7 @@ import type { ErrorCode } from "wasi:filesystem/types@0.2.12";
 /** The names and texts by which Node knows what can go wrong. */
 const KNOWN: Partial<Record<ErrorCode, readonly [code: string, text: string]>> = {
   access: ["EACCES", "permission denied"],
+  "bad-descriptor": ["EBADF", "bad file descriptor"],
   busy: ["EBUSY", "resource busy or locked"],
   "cross-device": ["EXDEV", "cross-device link not permitted"],
   exist: ["EEXIST", "file already exists"],
