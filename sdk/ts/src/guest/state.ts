@@ -22,7 +22,9 @@ export function sealState(tool: string, state: unknown): Uint8Array {
   return sealed;
 }
 
-export function openState(sealed: Uint8Array): { tool: string; state: unknown } {
+export function openState(received: Uint8Array): { tool: string; state: unknown } {
+  // StarlingMonkey's bindings have a `Uint8Array` of their own, which is no instance of the program's.
+  const sealed = new Uint8Array(received);
   const end = sealed.indexOf(LINE_FEED);
   const head = end < 0 ? undefined : readHead(sealed.subarray(0, end));
   if (!head) throw new Error("the action's state was not written by this SDK, or by another version of it");

@@ -3,6 +3,7 @@ import { defineTool, type CustomToolFactory, type Resolution } from "airlock-sdk
 import * as fs from "airlock-sdk/fs";
 import * as z from "zod";
 
+const decoder = new TextDecoder();
 const atTheTop: string[] = [];
 Promise.resolve().then(() => atTheTop.push("a promise of the module's top"));
 try {
@@ -61,7 +62,7 @@ const PROBES: Record<string, (signal: AbortSignal) => unknown> = {
   },
   text() {
     const bytes = new TextEncoder().encode("grün €𝄞");
-    return { bytes: [...bytes], back: new TextDecoder().decode(bytes), fatal: outcomeNow(() => new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.of(0xff))) };
+    return { bytes: [...bytes], back: new TextDecoder().decode(bytes), early: decoder.decode(bytes), fatal: outcomeNow(() => new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.of(0xff))) };
   },
   url() {
     const url = new URL("../b?x=1#top", "https://user@example.com:8080/a/c");
