@@ -27,5 +27,5 @@ await build({
   external: ["../../dist/*"],
   sourcemap: "inline",
 });
-const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...tests.map((name) => `${outdir}/${name.replace(/ts$/, "mjs")}`)], { cwd: sdk, stdio: "inherit" });
+const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", "--test-concurrency=1", "--test-reporter=spec", ...tests.map((name) => `${outdir}/${name.replace(/ts$/, "mjs")}`)], { cwd: sdk, stdio: "inherit" });
 process.exit(status ?? 1);
