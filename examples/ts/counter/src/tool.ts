@@ -9,8 +9,8 @@ const factory: CustomToolFactory = (pi) => {
     label: "Counter",
     description: "Counts what was applied. Previews an increment and defers it to resolve.",
     parameters: pi.typebox.Type.Object(
-      { by: pi.typebox.Type.Integer({ minimum: 1, default: 1, description: "How much to add; 1 where left out." }) },
-      { additionalProperties: false, required: [] },
+      { by: pi.typebox.Type.Optional(pi.typebox.Type.Integer({ minimum: 1, description: "How much to add; 1 where left out." })) },
+      { additionalProperties: false },
     ),
 
     async execute(_toolCallId, params) {

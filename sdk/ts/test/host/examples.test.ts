@@ -72,8 +72,8 @@ test("each failure says what went wrong", () => {
   check("memory", "failed", /out of memory/);
   check("exit", "trap", /ended itself/);
   check("recursion", "limit", /recurse without end/);
-  check("loop", "cancelled", /./, "--timeout", "1");
-  check("wait", "cancelled", /./, "--timeout", "1");
+  check("loop", "limit", /was stopped after 1 s/, "--timeout", "1");
+  check("wait", "limit", /was stopped after 1 s/, "--timeout", "1");
 });
 
 test("a failed apply says so", () => {
