@@ -1,18 +1,20 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { BuildError, fail, type Problem } from "./problem.js";
 import type { Project } from "./project.js";
 
 /** What a project without a tsconfig.json is checked with. */
-const DEFAULTS = "--strict --target es2023 --lib es2023,dom,dom.iterable --module esnext --moduleResolution bundler --skipLibCheck".split(" ");
+const DEFAULTS = fileURLToPath(new URL("../../tsconfig.tool.json", import.meta.url));
 const LINE = /^(?<file>[^(]+)\((?<line>\d+),(?<column>\d+)\): error (?<message>TS\d+: .*)$/;
 
 /** @throws {BuildError} with each error of the compiler */
 export async function checkTypes(project: Project): Promise<void> {
-  const what = project.tsconfig ? ["--project", project.tsconfig] : [...DEFAULTS, project.entry];
-  const output = await run(process.execPath, [compiler(project), "--noEmit", "--pretty", "false", ...what], project.folder);
+  const output = project.tsconfig ? await compile(project, project.tsconfig) : await compileWithDefaults(project);
   if (output === undefined) return;
   const problems: Problem[] = [];
   for (const line of output.split(/\r?\n/)) {
@@ -24,6 +26,23 @@ export async function checkTypes(project: Project): Promise<void> {
     else if (line.trim()) problems.push({ stage: "types", message: line.replace(/^error /, "") });
   }
   throw new BuildError(problems.length > 0 ? problems : [{ stage: "types", message: "tsc failed and said nothing" }]);
+}
+
+/** With a tsconfig.json elsewhere, so that none of a folder above counts. */
+async function compileWithDefaults(project: Project): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "airlock-ts-"));
+  try {
+    const tsconfig = join(folder, "tsconfig.json");
+    writeFileSync(tsconfig, JSON.stringify({ extends: DEFAULTS, files: [project.entry] }));
+    return await compile(project, tsconfig);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the compiler said where it found errors. */
+function compile(project: Project, tsconfig: string): Promise<string | undefined> {
+  return run(process.execPath, [compiler(project), "--noEmit", "--pretty", "false", "--project", tsconfig], project.folder);
 }
 
 function place(groups: Record<string, string | undefined>) {

@@ -29,7 +29,7 @@ export function component(what: { entry: string } | { example: string }, ...opti
   const name = "entry" in what ? what.entry.replace(/\.ts$/, "") : what.example;
   const out = join(sdk, "target/components", `${[name, ...options].join("")}.wasm`);
   if (!built.has(out)) {
-    const folder = "entry" in what ? [join(sdk, "test/tools"), "--entry", what.entry, "--no-check"] : [join(root, "examples/ts", what.example)];
+    const folder = "entry" in what ? [join(sdk, "test/tools"), "--entry", what.entry] : [join(root, "examples/ts", what.example)];
     const { status, stderr } = spawnSync(process.execPath, [join(sdk, "dist/build/main.js"), "build", ...folder, "--out", out, ...options], { encoding: "utf8" });
     assert.equal(status, 0, stderr);
     built.set(out, out);

@@ -7,7 +7,7 @@ import { component, run, workspace, type Outcome } from "./airlock.js";
 
 function probe(what: string, ...options: string[]): Outcome {
   const folder = workspace({ "notes.txt": "hello", "folder/deep.txt": "" });
-  const outcome = run(component({ entry: "probe.ts" }, "--no-minify"), "probe", { what }, folder, ...options);
+  const outcome = run(component({ entry: "probe.ts" }, "--no-check", "--no-minify"), "probe", { what }, folder, ...options);
   assert.equal(outcome.error, undefined, outcome.error?.message);
   return outcome;
 }
@@ -91,7 +91,7 @@ test("files are read in a preview, and written only in the scratch folder", () =
 for (const engine of ["quickjs", "starlingmonkey"]) {
   test(`on ${engine}, bytes wait for the apply, which writes files`, () => {
     const folder = workspace();
-    const plugin = component({ entry: "probe.ts" }, ...(engine === "quickjs" ? ["--no-minify"] : ["--engine", engine]));
+    const plugin = component({ entry: "probe.ts" }, "--no-check", ...(engine === "quickjs" ? ["--no-minify"] : ["--engine", engine]));
     const { resolved, error } = run(plugin, "bytes", {}, folder, "--apply", "yes");
     assert.deepEqual(resolved?.details.sourceResultDetails, { attempt: 1, bytes: [0, 10, 255], isBytes: true }, error?.message);
     assert.deepEqual([...readFileSync(join(folder, "made/bytes"))], [0, 10, 255]);
