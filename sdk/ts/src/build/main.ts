@@ -18,8 +18,8 @@ Usage: airlock-ts build [DIR] [OPTION...]
 
   --entry FILE     the module with the factory, relative to DIR; default: src/tool.ts, or src/tool.js
   --out FILE       where the component goes; default: dist/NAME.wasm in DIR, with the name in package.json
-  --engine NAME    quickjs (the default), or starlingmonkey, which has more of the web's APIs, and is eight times as large
-  --small          half the size, and slower (quickjs)
+  --engine NAME    quickjs (the default), or starlingmonkey, which has more of the web's APIs, and is four times as large
+  --small          smaller by 0.5 MB and sooner compiled, and slower to run (quickjs)
   --no-check       don't check types first
   --no-minify      keep the names in the component's source, for readable stacks
   --json           tell the result or the errors as JSON on standard output
