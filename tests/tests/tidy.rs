@@ -13,7 +13,8 @@ fn sources(folder: &str) -> Vec<(String, String)> {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{below}{}", entry.file_name().display());
-            if entry.path().is_dir() {
+            // Not through links: npm's lead to packages.
+            if entry.file_type().unwrap().is_dir() {
                 visit(&entry.path(), &format!("{name}/"), found);
             } else if name.ends_with(".rs") {
                 found.push((name, fs::read_to_string(entry.path()).unwrap()));

@@ -18,7 +18,7 @@ use case::Case;
 use language::Language;
 
 /// Each is a folder beside the cases.
-const LANGUAGES: [&str; 4] = ["c", "go", "python", "rust"];
+const LANGUAGES: [&str; 5] = ["c", "go", "python", "rust", "ts"];
 
 fn main() {
     let arguments = Arguments::from_args();

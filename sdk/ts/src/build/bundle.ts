@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build, type BuildFailure, type Message } from "esbuild";
+
+import { BuildError, type Problem } from "./problem.js";
+import type { Project } from "./project.js";
+
+export const ENGINES = ["quickjs", "starlingmonkey"] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** Where the SDK's own modules are. */
+const SDK = fileURLToPath(new URL("..", import.meta.url));
+
+export interface BundleOptions {
+  readonly engine: EngineName;
+  readonly minify: boolean;
+}
+
+/** `pi.typebox`, and no module of that name. */
+const TYPEBOX = /(?<![\w/"'`-])typebox\b|\[["'`]typebox\b/;
+
+/** What is left out where no source names it: each is as large as many a tool. */
+const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, named: RegExp])[]>> = {
+  quickjs: [
+    ["abort", /\bAbort(Controller|Signal)\b/],
+    ["structured-clone", /\bstructuredClone\b/],
+    ["text", /\bText(En|De)coder\b/],
+    ["typebox", TYPEBOX],
+    ["url", /\bURL(SearchParams)?\b/],
+  ],
+  starlingmonkey: [["typebox", TYPEBOX]],
+};
+
+/** The project and all that it imports, as one module that exports what the world asks for. */
+export async function bundle(project: Project, options: BundleOptions): Promise<string> {
+  // The SDK is looked for by itself, so that its own parts don't count as named.
+  const first = await run(project, options, [`import ${JSON.stringify(project.entry)};`], ["airlock-sdk", "airlock-sdk/*"]);
+  const sources = Object.keys(first.metafile.inputs)
+    .map((input) => resolve(project.folder, input))
+    .filter((path) => existsSync(path))
+    .map((path) => readFileSync(path, "utf8"));
+  const named = OPTIONAL[options.engine].filter(([, name]) => sources.some((source) => name.test(source))).map(([part]) => part);
+  const second = await run(project, options, entryModule(project, options.engine, named), []);
+  return second.outputFiles[0]?.text ?? "";
+}
+
+function entryModule(project: Project, engine: EngineName, optional: readonly string[]): string[] {
+  const part = (path: string) => JSON.stringify(join(SDK, path));
+  return [
+    `import ${part(`${engine}/globals.js`)};`,
+    ...optional.map((name) => `import ${part(`optional/${name}.js`)};`),
+    `import * as module from ${JSON.stringify(project.entry)};`,
+    `import { engine } from ${part(`${engine}/engine.js`)};`,
+    `import { serve } from ${part("guest/serve.js")};`,
+    "export const { tool, resolver } = serve(module, engine);",
+  ];
+}
+
+async function run(project: Project, { engine, minify }: BundleOptions, entry: readonly string[], apart: readonly string[]) {
+  try {
+    return await build({
+      stdin: { contents: entry.join("\n"), resolveDir: project.folder, sourcefile: "airlock-entry.js" },
+      absWorkingDir: project.folder,
+      bundle: true,
+      write: false,
+      metafile: true,
+      minify,
+      keepNames: !minify,
+      legalComments: "none",
+      format: "esm",
+      platform: "browser",
+      target: "es2023",
+      charset: "utf8",
+      logLevel: "silent",
+      define: { AIRLOCK_ENGINE: JSON.stringify(engine), "process.env.NODE_ENV": '"production"', global: "globalThis" },
+      external: ["airlock:*", "wasi:*", ...apart],
+      // `async` and `await` become calls of the global Promise, which the SDK replaces.
+      ...(engine === "quickjs" && {
+        supported: { "async-await": false, "async-generator": false, "for-await": false, "top-level-await": false },
+      }),
+    });
+  } catch (thrown) {
+    const { errors } = thrown as BuildFailure;
+    if (!Array.isArray(errors)) throw thrown;
+    throw new BuildError(errors.map((error) => problemOf(error, project)));
+  }
+}
+
+function problemOf({ text, location }: Message, project: Project): Problem {
+  const file = location && relative(project.folder, resolve(project.folder, location.file));
+  const help = helpFor(text);
+  return { stage: "bundle", message: text, ...(location && { file: file ?? location.file, line: location.line, column: location.column + 1 }), ...(help && { help }) };
+}
+
+function helpFor(text: string): string | undefined {
+  const missing = /Could not resolve "([^"]+)"/.exec(text)?.[1];
+  if (missing === undefined) {
+    return text.startsWith("Top-level await") ? "a module runs once, when the component is built: let the factory be an async function, and await there" : undefined;
+  }
+  const name = missing.replace(/^node:/, "").split("/")[0] ?? missing;
+  if (name === "fs") return 'the files of the workspace are in "airlock-sdk/fs", by the names of node:fs/promises';
+  if (builtinModules.includes(name)) return "a tool runs in a sandbox without Node's own modules: use a package that is plain JavaScript";
+  return missing.startsWith(".") ? undefined : `npm install ${missing.startsWith("@") ? missing.split("/").slice(0, 2).join("/") : missing.split("/")[0]}`;
+}

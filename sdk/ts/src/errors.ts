@@ -1,0 +1,39 @@
+/** Said by the tool on purpose: the message reaches the caller word for word. Everything else that is thrown counts as a failure. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+/** The host did not take a pending action. Nothing was pushed, and the tool may go on. */
+export class PushError extends Error {
+  override readonly name = "PushError";
+
+  constructor(
+    /** There is no store; a limit was reached; the action can't be shown to a person. */
+    readonly kind: "store-unavailable" | "limit-exceeded" | "invalid",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Mistakes in the program: their names say more than their messages alone. */
+const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
+
+/** What to say about something that was thrown, whatever it is. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) {
+      const message = String(thrown.message) || String(thrown.name);
+      const named = PROGRAM_ERRORS.some((kind) => thrown instanceof kind) || thrown.name === "InternalError";
+      return named ? `${thrown.name}: ${message}` : message;
+    }
+    if (typeof thrown === "string") return thrown;
+    if (typeof thrown === "object" && thrown !== null) {
+      const { message } = thrown as { message?: unknown };
+      return typeof message === "string" ? message : `the tool threw ${JSON.stringify(thrown)}`;
+    }
+    return `the tool threw ${String(thrown)}`;
+  } catch {
+    return "the tool threw something that can't be written";
+  }
+}

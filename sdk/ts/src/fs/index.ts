@@ -1,0 +1,5 @@
+/** Files of the workspace, by the names that Node's `fs/promises` has. Relative paths are the workspace's. */
+export { appendFile, copyFile, readFile, writeFile, type TextEncoding } from "./contents.js";
+export { FileError } from "./errors.js";
+export { Dirent, Stats } from "./stats.js";
+export { lstat, mkdir, readdir, rename, rm, rmdir, stat } from "./tree.js";

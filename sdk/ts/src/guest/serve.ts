@@ -1,0 +1,149 @@
+import { log } from "airlock:tool/host@0.1.0";
+import type { Resolution as WireResolution } from "airlock:tool/resolver@0.1.0";
+import type { ToolDefinition, ToolError as WireError, ToolResult } from "airlock:tool/types@0.1.0";
+
+import { messageOf, ToolError } from "../errors.js";
+import { readParams } from "../schema.js";
+import type { CustomTool, Resolution } from "../types.js";
+import { api, contextFor, onUpdate, whileRunning } from "./api.js";
+import { Cancellation } from "./cancellation.js";
+import { checkTools, definitionOf } from "./definition.js";
+import { closuresOf, forget } from "./pending.js";
+import { toWire } from "./result.js";
+import { openState } from "./state.js";
+
+/** How an engine gets from a promise to its value: at once where nobody awaits what an export returns. */
+export interface Engine {
+  call<T>(what: string, work: () => Promise<T>): T | Promise<T>;
+}
+
+/** The exports of the component whose sources are `module`. */
+export function serve(module: { readonly default?: unknown }, engine: Engine) {
+  let made: Promise<CustomTool[]> | undefined;
+  // Lazily, so that a factory runs in the session that it belongs to, and not while the component is built.
+  const tools = () => (made ??= makeTools(module.default));
+  const find = async (name: string): Promise<CustomTool> => {
+    const all = await tools();
+    const tool = all.find((candidate) => candidate.name === name);
+    if (!tool) throw new Error(`this plugin has no tool "${name}"; it has ${all.map((candidate) => `"${candidate.name}"`).join(", ")}`);
+    return tool;
+  };
+  const answer = <T>(what: string, work: (cancellation: Cancellation) => Promise<T>): T | Promise<T> => {
+    const cancellation = Cancellation.begin();
+    return guarded(cancellation, () => engine.call(what, () => work(cancellation)));
+  };
+
+  return {
+    tool: {
+      definitions: (): ToolDefinition[] | Promise<ToolDefinition[]> => {
+        const failed = (thrown: unknown): never => {
+          // The host knows no failure here but a trap, and tells its reader what was logged last.
+          log("error", `the tools can't be defined: ${messageOf(thrown)}`);
+          throw thrown;
+        };
+        return caught(() => engine.call("the factory", async () => (await tools()).map(definitionOf)), failed);
+      },
+
+      execute: (callId: string, name: string, params: string): ToolResult | Promise<ToolResult> =>
+        answer(`execute of tool "${name}"`, async (cancellation) => {
+          const tool = await find(name);
+          const read = await readParams(tool.parameters, JSON.parse(params));
+          const work = () => tool.execute(callId, read as never, onUpdate, contextFor(tool), cancellation.signal);
+          return toWire(await whileRunning(tool, work), `execute of tool "${name}"`);
+        }),
+    },
+
+    resolver: {
+      apply: (wire: WireResolution): ToolResult | Promise<ToolResult> =>
+        answer("apply", async (cancellation) => {
+          const { apply, what } = await handlersOf(wire, find);
+          const result = await apply(resolutionOf(wire, cancellation));
+          // What was applied is applied: without a result there is just nothing to say about it.
+          const said = result === undefined ? { content: [] } : toWire(result, `apply of ${what}`);
+          // Not before: after an error the action is pending again, and needs its closures.
+          forget(wire.actionId);
+          return said;
+        }),
+
+      reject: (wire: WireResolution): ToolResult | undefined | Promise<ToolResult | undefined> =>
+        answer("reject", async (cancellation) => {
+          const { reject, what } = await handlersOf(wire, find);
+          forget(wire.actionId);
+          const result = await reject?.(resolutionOf(wire, cancellation));
+          return result === undefined ? undefined : toWire(result, `reject of ${what}`);
+        }),
+    },
+  };
+}
+
+async function makeTools(factory: unknown): Promise<CustomTool[]> {
+  if (typeof factory !== "function") throw new TypeError("the plugin's entry must have a function as its default export: `export default factory`");
+  return checkTools(await factory(api));
+}
+
+interface Handlers {
+  /** For errors. */
+  readonly what: string;
+  readonly apply: (resolution: Resolution) => unknown;
+  readonly reject?: ((resolution: Resolution) => unknown) | undefined;
+}
+
+async function handlersOf(wire: WireResolution, find: (name: string) => Promise<CustomTool>): Promise<Handlers> {
+  if (wire.state === undefined || wire.state === null) {
+    const closures = closuresOf(wire.actionId);
+    if (!closures) throw new Error(`this instance did not push the action ${wire.actionId}, so it has no closures for it`);
+    return {
+      what: `the action "${wire.label}"`,
+      apply: (resolution) => closures.apply(wire.reason, resolution),
+      reject: closures.reject && ((resolution) => closures.reject?.(wire.reason, resolution)),
+    };
+  }
+  const { tool: name, state } = openState(wire.state);
+  const tool = await find(name);
+  return {
+    what: `tool "${name}"`,
+    apply: (resolution) => {
+      if (!tool.apply) throw new Error(`tool "${name}" has no \`apply\``);
+      return whileRunning(tool, () => tool.apply?.(state, wire.reason, resolution));
+    },
+    reject: (resolution) => whileRunning(tool, () => tool.reject?.(state, wire.reason, resolution)),
+  };
+}
+
+function resolutionOf(wire: WireResolution, cancellation: Cancellation): Resolution {
+  const { actionId, label, sourceToolName, reason, extra, attempt } = wire;
+  return {
+    actionId,
+    label,
+    sourceToolName,
+    reason,
+    extra: typeof extra === "string" ? (JSON.parse(extra) as Record<string, unknown>) : undefined,
+    attempt,
+    get signal() {
+      return cancellation.signal;
+    },
+  };
+}
+
+/** Whatever is thrown becomes an error of the world: anything else would end the instance. */
+function guarded<T>(cancellation: Cancellation, work: () => T | Promise<T>): T | Promise<T> {
+  return caught(work, (thrown) => {
+    throw wireError(thrown, cancellation);
+  });
+}
+
+function caught<T>(work: () => T | Promise<T>, failed: (thrown: unknown) => never): T | Promise<T> {
+  try {
+    const result = work();
+    return result instanceof Promise ? result.catch(failed) : result;
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+function wireError(thrown: unknown, cancellation: Cancellation): WireError {
+  const message = messageOf(thrown).toWellFormed();
+  if (thrown instanceof ToolError) return { tag: "tool", val: message };
+  const aborted = typeof thrown === "object" && thrown !== null && (thrown as { name?: unknown }).name === "AbortError";
+  return aborted && cancellation.ask() ? { tag: "cancelled" } : { tag: "failed", val: message };
+}

@@ -1,0 +1,3 @@
+import { AbortController, AbortSignal } from "../vendor/abort.js";
+
+Object.assign(globalThis, { AbortController, AbortSignal });

@@ -1,0 +1,3 @@
+import { TextDecoder, TextEncoder } from "../vendor/text.js";
+
+Object.assign(globalThis, { TextDecoder, TextEncoder });

@@ -1,0 +1,5 @@
+import * as typebox from "../typebox.js";
+
+import { provideTypeBox } from "../guest/api.js";
+
+provideTypeBox(typebox);

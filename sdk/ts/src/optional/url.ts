@@ -1,0 +1,3 @@
+import { URL, URLSearchParams } from "../vendor/url.js";
+
+Object.assign(globalThis, { URL, URLSearchParams });

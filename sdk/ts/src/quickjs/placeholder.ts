@@ -1,0 +1,3 @@
+// The promise polyfill asks for this while it loads, and never calls it.
+(globalThis as { setTimeout?: unknown }).setTimeout ??= () => {};
+export {};

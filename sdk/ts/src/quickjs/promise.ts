@@ -1,0 +1,29 @@
+import { Polyfill } from "../vendor/promise.js";
+import { enqueue } from "./queue.js";
+
+/** Nobody empties QuickJS's own queue of jobs before an export returns, so promises use a queue of the SDK's. */
+export function makePromise(unhandled: (reason: unknown) => void): PromiseConstructor {
+  Polyfill._immediateFn = enqueue;
+  Polyfill._unhandledRejectionFn = unhandled;
+  // The polyfill takes arrays only.
+  for (const name of ["all", "allSettled", "any", "race"] as const) {
+    const ofArray = Polyfill[name] as (values: unknown[]) => Promise<unknown>;
+    Object.assign(Polyfill, {
+      [name](values: Iterable<unknown>) {
+        try {
+          return ofArray.call(Polyfill, Array.from(values));
+        } catch (thrown) {
+          return Polyfill.reject(thrown);
+        }
+      },
+    });
+  }
+  return Object.assign(Polyfill, {
+    withResolvers() {
+      let resolve, reject;
+      const promise = new Polyfill((...both) => ([resolve, reject] = both));
+      return { promise, resolve, reject };
+    },
+    try: (work: (...values: unknown[]) => unknown, ...values: unknown[]) => new Polyfill((resolve) => resolve(work(...values))),
+  });
+}

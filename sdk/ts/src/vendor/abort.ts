@@ -1,0 +1,1 @@
+export { AbortController, AbortSignal } from "abortcontroller-polyfill/src/abortcontroller.js";

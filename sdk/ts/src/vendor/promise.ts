@@ -1,0 +1,3 @@
+import "../quickjs/placeholder.js";
+
+export { default as Polyfill } from "promise-polyfill";

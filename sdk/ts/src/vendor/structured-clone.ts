@@ -1,0 +1,1 @@
+export { default as structuredClone } from "@ungap/structured-clone";

@@ -1,0 +1,1 @@
+export { TextDecoder, TextEncoder } from "@exodus/bytes/encoding-lite.js";

@@ -1,0 +1,62 @@
+// Runs the program `airlock` on components that are built here, each with a workspace and a store of its own.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const sdk = process.cwd();
+const root = resolve(sdk, "../..");
+const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
+const airlock = process.env.AIRLOCK ?? join(target, "release/airlock");
+
+/** What `airlock run --json` says. */
+export interface Outcome {
+  status: number | null;
+  /** The log. */
+  said: string;
+  content?: { type: string; text?: string }[];
+  details?: any;
+  error?: { message: string; kind: string };
+  pending?: { label: string; durable: boolean }[];
+  resolved?: { content: { text?: string }[]; details: any; isError: boolean } | null;
+}
+
+const built = new Map<string, string>();
+
+/** The component of a module in `test/tools`, or of a folder of the examples. */
+export function component(what: { entry: string } | { example: string }, ...options: string[]): string {
+  const name = "entry" in what ? what.entry.replace(/\.ts$/, "") : what.example;
+  const out = join(sdk, "target/components", `${[name, ...options].join("")}.wasm`);
+  if (!built.has(out)) {
+    const folder = "entry" in what ? [join(sdk, "test/tools"), "--entry", what.entry] : [join(root, "examples/ts", what.example)];
+    const { status, stderr } = spawnSync(process.execPath, [join(sdk, "dist/build/main.js"), "build", ...folder, "--out", out, ...options], { encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+    built.set(out, out);
+  }
+  return out;
+}
+
+/** A folder with files, given as `path: contents`. */
+export function workspace(files: Record<string, string> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), "airlock-ts-workspace-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, contents] of Object.entries(files)) {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), contents);
+  }
+  return folder;
+}
+
+/** Calls a tool, and decides at once where `options` say so. */
+export function run(plugin: string, tool: string, params: unknown, folder: string, ...options: string[]): Outcome {
+  assert(existsSync(airlock), `${airlock} is not there: build it with cargo build --release --workspace`);
+  const state = join(folder, "..", `${folder.split("/").at(-1)}.state`);
+  process.on("exit", () => rmSync(state, { recursive: true, force: true }));
+  const { status, stdout, stderr } = spawnSync(airlock, ["run", plugin, tool, JSON.stringify(params), "--workspace", folder, "--json", ...options], {
+    encoding: "utf8",
+    env: { ...process.env, XDG_STATE_HOME: state, AIRLOCK_STORE: "" },
+  });
+  const json = stdout.trim() ? JSON.parse(stdout) : {};
+  return { status, said: stderr, ...json };
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+
+import { bundle } from "../../dist/build/bundle.js";
+import { BuildError, describeProblem, type Problem } from "../../dist/build/problem.js";
+import { readProject } from "../../dist/build/project.js";
+import { checkTypes } from "../../dist/build/typecheck.js";
+
+const folders: string[] = [];
+after(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+function project(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), "airlock-ts-test-"));
+  folders.push(folder);
+  for (const [path, contents] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), contents);
+  }
+  return folder;
+}
+
+async function problemsOf(work: () => unknown): Promise<readonly Problem[]> {
+  try {
+    await work();
+  } catch (thrown) {
+    assert(thrown instanceof BuildError, String(thrown));
+    return thrown.problems;
+  }
+  return assert.fail("it was built");
+}
+
+const bundled = (files: Record<string, string>) => bundle(readProject(project(files), undefined), { engine: "quickjs", minify: false });
+
+test("a project's name and entry are found", () => {
+  const folder = project({ "package.json": '{"name": "@me/renamer", "version": "1.2.3"}', "src/tool.js": "", "src/tool.ts": "" });
+  const { name, version, entry, typed } = readProject(folder, undefined);
+  assert.deepEqual({ name, version, entry, typed }, { name: "renamer", version: "1.2.3", entry: join(folder, "src/tool.ts"), typed: true });
+  assert.equal(readProject(folder, "src/tool.js").typed, false);
+});
+
+test("what is no project says what is missing", async () => {
+  const [none] = await problemsOf(() => readProject(project({}), undefined));
+  assert.match(none?.message ?? "", /has none of src\/tool\.ts, /);
+  const [broken] = await problemsOf(() => readProject(project({ "package.json": "{", "src/tool.ts": "" }), undefined));
+  assert.equal(broken?.file, "package.json");
+  const [missing] = await problemsOf(() => readProject("/no/such/folder", undefined));
+  assert.equal(missing?.message, "there is no folder /no/such/folder");
+});
+
+test("an error of types is told with its place", async () => {
+  const folder = project({ "src/tool.ts": 'const count: number =\n  "one";\nexport default count;\n' });
+  const problems = await problemsOf(() => checkTypes(readProject(folder, undefined)));
+  assert.deepEqual(problems, [{ stage: "types", file: "src/tool.ts", line: 1, column: 7, message: "TS2322: Type 'string' is not assignable to type 'number'." }]);
+  assert.equal(describeProblem(problems[0] as Problem), "error: src/tool.ts:1:7: TS2322: Type 'string' is not assignable to type 'number'.");
+});
+
+test("an import that can't be had says what to do", async () => {
+  const check = async (source: string, help: RegExp) => {
+    const [problem] = await problemsOf(() => bundled({ "src/tool.js": source }));
+    assert.match(problem?.help ?? "", help);
+    assert.deepEqual([problem?.file, problem?.line], ["src/tool.js", 1]);
+  };
+  await check('import "node:fs/promises";', /"airlock-sdk\/fs"/);
+  await check('import "path";', /without Node's own modules/);
+  await check('import "@scope/missing/part";', /^npm install @scope\/missing$/);
+  await check("await 1;", /let the factory be an async function/);
+});
+
+test("what no source names is left out", async () => {
+  const names = async (source: string) => {
+    const text = await bundled({ "src/tool.js": `${source}\nexport default () => [];` });
+    return { async: /\basync\b.*=>|\basync function/.test(text), typebox: text.includes("TypeBox.Kind"), url: /globalThis, \{ URL/.test(text), text: /globalThis, \{ TextDecoder/.test(text) };
+  };
+  const nothing = { async: false, typebox: false, url: false, text: false };
+  assert.deepEqual(await names("export const run = async () => { for await (const x of []) await x; };"), nothing);
+  assert.deepEqual(await names("export const of = (pi) => pi.typebox;"), { ...nothing, typebox: true });
+  assert.deepEqual(await names("export const of = ({ typebox }) => typebox;"), { ...nothing, typebox: true });
+  assert.deepEqual(await names("export const u = () => new URL('a:b');"), { ...nothing, url: true });
+  assert.deepEqual(await names("export const t = () => new TextEncoder();"), { ...nothing, text: true });
+});
