@@ -49,7 +49,9 @@ mod limits;
 mod pending;
 mod plugin;
 mod policy;
+mod producer;
 mod provider;
+mod pushing;
 mod session;
 mod steering;
 mod store;
@@ -69,6 +71,8 @@ pub use plugin::{
     CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
+#[cfg(feature = "ast-edit")]
+pub use producer::NativeProducer;
 pub use provider::Provider;
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
 pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
