@@ -13,6 +13,7 @@ mod input;
 mod inspect;
 mod interrupt;
 mod load;
+mod loaded;
 mod log;
 mod output;
 mod pending;

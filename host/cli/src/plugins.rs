@@ -1,9 +1,8 @@
 //! `airlock plugins`: the bundled ones.
 
-use airlock_host::Digest;
 use serde_json::json;
 
-use crate::bundled;
+use crate::bundled::{self, Form};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::style::{BOLD, paint};
@@ -19,12 +18,17 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         out.line(format_args!("{name}  {}", plugin.about));
     }
     let described = bundled::ALL.iter().map(|plugin| {
-        json!({
+        let mut described = json!({
             "name": plugin.name,
             "about": plugin.about,
-            "size": plugin.component.len(),
-            "digest": Digest::of(plugin.component).to_string(),
-        })
+            "digest": plugin.form.digest().to_string(),
+        });
+        match plugin.form {
+            Form::Component(bytes) => described["size"] = bytes.len().into(),
+            #[cfg(feature = "ast-edit")]
+            Form::Native(_) => described["native"] = true.into(),
+        }
+        described
     });
     out.json(&json!({ "plugins": described.collect::<Vec<_>>() }));
     Ok(Exit::Done)
