@@ -58,10 +58,27 @@ fn pending_policy_error_and_store_know_nothing_above_them() {
                 "workspace",
                 "error",
             ],
-            "error" => &["engine", "plugin", "instance", "session", "workspace"],
-            "store" => &["engine", "plugin", "instance", "session", "workspace"],
-            "workspace" => &["engine", "plugin", "instance", "session", "store"],
-            "engine" | "plugin" | "instance" => &["session"],
+            "error" => &[
+                "engine",
+                "plugin",
+                "instance",
+                "producer",
+                "session",
+                "workspace",
+            ],
+            "store" => &[
+                "engine",
+                "plugin",
+                "instance",
+                "producer",
+                "session",
+                "workspace",
+            ],
+            "workspace" => &[
+                "engine", "plugin", "instance", "producer", "session", "store",
+            ],
+            "engine" | "plugin" | "instance" => &["producer", "session"],
+            "producer" | "pushing" => &["session"],
             _ => &[],
         };
         for other in above {

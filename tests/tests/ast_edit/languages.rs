@@ -77,35 +77,40 @@ async fn python() {
 
 #[tokio::test]
 async fn go() {
-    check(
-        "main.go",
-        "package main\n\nfunc main() {\n\tfoo(1, \"a\")\n\tx := foo(2, y)\n}\n",
-        ("foo($A, $B)", "bar($B, $A)"),
-        "package main\n\nfunc main() {\n\tbar(\"a\", 1)\n\tx := bar(y, 2)\n}\n",
-    )
-    .await;
+    let before = "package main\n\nfunc main() {\n\tfmt.Print(1)\n\tx := fmt.Print(y)\n}\n";
+    let after = "package main\n\nfunc main() {\n\tlog.Print(1)\n\tx := log.Print(y)\n}\n";
+    check("main.go", before, ("fmt.Print($A)", "log.Print($A)"), after).await;
+    let op = ("fmt.Print($$$A)", "log.Print($$$A)");
+    check("main.go", before, op, after).await;
 }
 
 #[tokio::test]
 async fn java() {
+    let before =
+        "class A {\n  private int x = 1;\n  void f() {\n    int y = old.call(2, z);\n  }\n}\n";
     check(
         "A.java",
-        "class A {\n  void f() {\n    old.call(1, x);\n    int y = old.call(2, z);\n  }\n}\n",
+        before,
         ("old.call($A, $B)", "fresh.call($B, $A)"),
-        "class A {\n  void f() {\n    fresh.call(x, 1);\n    int y = fresh.call(z, 2);\n  }\n}\n",
+        "class A {\n  private int x = 1;\n  void f() {\n    int y = fresh.call(z, 2);\n  }\n}\n",
+    )
+    .await;
+    check(
+        "A.java",
+        before,
+        ("private int $X = $Y;", "int $X = $Y;"),
+        "class A {\n  int x = 1;\n  void f() {\n    int y = old.call(2, z);\n  }\n}\n",
     )
     .await;
 }
 
 #[tokio::test]
 async fn c() {
-    check(
-        "a.c",
-        "int f(void) {\n  int x = g(1, 2);\n  g(3, x);\n  return x;\n}\n",
-        ("g($A, $B)", "h($B, $A)"),
-        "int f(void) {\n  int x = h(2, 1);\n  h(x, 3);\n  return x;\n}\n",
-    )
-    .await;
+    let before = "int f(void) {\n  int x = g(1);\n  g(x);\n  return x;\n}\n";
+    let after = "int f(void) {\n  int x = h(0, 1);\n  h(0, x);\n  return x;\n}\n";
+    check("a.c", before, ("g($A)", "h(0, $A)"), after).await;
+    let statement = "int f(void) {\n  int x = g(1);\n  h(0, x);\n  return x;\n}\n";
+    check("a.c", before, ("g($A);", "h(0, $A);"), statement).await;
 }
 
 #[tokio::test]
@@ -165,13 +170,14 @@ async fn bash() {
 
 #[tokio::test]
 async fn json() {
-    check(
-        "a.json",
-        "{\n  \"a\": [1, 2],\n  \"b\": {\"old\": 3}\n}\n",
-        ("{\"old\": $A}", "{\"new\": $A}"),
-        "{\n  \"a\": [1, 2],\n  \"b\": {\"new\": 3}\n}\n",
-    )
-    .await;
+    let before = "{\n  \"a\": [1, 2],\n  \"b\": {\"old\": \"x\"}\n}\n";
+    let after = "{\n  \"a\": [1, 2],\n  \"b\": {\"new\": \"x\"}\n}\n";
+    let op = ("{\"old\": \"$A\"}", "{\"new\": \"$A\"}");
+    check("a.json", before, op, after).await;
+    let op = ("\"old\": \"$A\"", "\"new\": \"$A\"");
+    check("a.json", before, op, after).await;
+    let after = "{\n  \"a\": [2],\n  \"b\": {\"old\": \"x\"}\n}\n";
+    check("a.json", before, ("[1, 2]", "[2]"), after).await;
 }
 
 #[tokio::test]
@@ -198,13 +204,16 @@ async fn html() {
 
 #[tokio::test]
 async fn css() {
+    let before = "a { color: red; margin: 0 }\nb { color: red }\n";
     check(
         "a.css",
-        "a { color: red; margin: 0 }\nb { color: red }\n",
+        before,
         ("a { $$$RULES }", ".a { $$$RULES }"),
         ".a { color: red; margin: 0 }\nb { color: red }\n",
     )
     .await;
+    let after = "a { color: blue; margin: 0 }\nb { color: blue }\n";
+    check("a.css", before, ("color: red", "color: blue"), after).await;
 }
 
 #[tokio::test]

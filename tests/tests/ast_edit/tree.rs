@@ -72,9 +72,11 @@ impl Tree {
             for entry in fs::read_dir(folder).unwrap() {
                 let entry = entry.unwrap();
                 let name = format!("{below}{}", entry.file_name().display());
-                match entry.file_type().unwrap().is_dir() {
-                    true => visit(&entry.path(), &format!("{name}/"), found),
-                    false => drop(found.insert(name, fs::read(entry.path()).unwrap_or_default())),
+                let kind = entry.file_type().unwrap();
+                if kind.is_dir() {
+                    visit(&entry.path(), &format!("{name}/"), found);
+                } else if kind.is_file() {
+                    found.insert(name, fs::read(entry.path()).unwrap());
                 }
             }
         }

@@ -55,6 +55,7 @@ impl Native for AstEdit {
         let params = Params::read(params)?;
         let search = Search::new(&params, folder, running)?;
         let results = search.run(|_| false)?;
+        search.check_that_each_op_was_read()?;
         preview::of(&params, results, folder, running)
     }
 

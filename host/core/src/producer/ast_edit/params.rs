@@ -100,7 +100,7 @@ pub(super) fn definition() -> ToolDefinition {
                                 "minLength": 1,
                                 "maxLength": 20_000,
                                 "description": "the code to find: one expression, statement, declaration or element, complete, with \
-                                    `$NAME` and `$$$NAME` (capital letters, digits and _) where it may vary. Where one match lies inside \
+                                    `$NAME` and `$$$NAME` (capital letters, digits and _) where it may vary; in JSON, `\"$NAME\"` for any string. Where one match lies inside \
                                     another, only the outer one is replaced"
                             },
                             "out": {

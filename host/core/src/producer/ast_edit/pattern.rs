@@ -7,7 +7,7 @@ use ast_grep_core::matcher::{Pattern, PatternError, PatternNode, kind_utils};
 use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::replacer::TemplateFix;
 use ast_grep_core::tree_sitter::StrDoc;
-use ast_grep_language::Language as _;
+use ast_grep_language::{Language as _, LanguageExt as _};
 use memchr::memmem::Finder;
 
 use super::language::Language;
@@ -27,8 +27,14 @@ pub(super) struct Ops {
 pub(super) struct ReadOp {
     /// Counted from 0, in the params.
     pub index: usize,
-    pub pattern: Pattern,
+    /// What its pattern may mean; at least one.
+    pub readings: Vec<Reading>,
     pub template: TemplateFix,
+}
+
+/// A pattern as one kind of node.
+pub(super) struct Reading {
+    pub pattern: Pattern,
     /// The longest word of the pattern, without which there is no match.
     word: Finder<'static>,
 }
@@ -72,41 +78,59 @@ impl Ops {
 
     /// Whether it is worth while to parse the source: not parsing is much quicker.
     pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
-        let mut ops = self.ops.iter();
-        ops.any(|op| op.word.find(source.as_ref()).is_some())
+        let mut readings = self.ops.iter().flat_map(|op| &op.readings);
+        readings.any(|reading| reading.word.find(source.as_ref()).is_some())
     }
 }
 
 impl ReadOp {
     fn read(index: usize, op: &Op, language: Language) -> Result<Self, Refusal> {
-        let pattern = read_pattern(&op.pat, language).map_err(|message| Refusal {
-            field: "pat",
-            message,
-        })?;
+        let refuse = |field| move |message| Refusal { field, message };
+        let readings = read_pattern(&op.pat, language).map_err(refuse("pat"))?;
         let mut variables = Variables::default();
-        variables.collect(&pattern.node);
-        check_template(&op.out, &variables).map_err(|message| Refusal {
-            field: "out",
-            message,
-        })?;
+        for reading in &readings {
+            variables.collect(&reading.pattern.node);
+        }
+        check_template(&op.out, &variables).map_err(refuse("out"))?;
         let Ok(template) = TemplateFix::try_new(&op.out, &language.grammar());
-        let word = Finder::new(pattern.fixed_string().as_bytes()).into_owned();
         Ok(Self {
             index,
-            pattern,
+            readings,
             template,
-            word,
         })
     }
 }
 
-fn read_pattern(text: &str, language: Language) -> Result<Pattern, String> {
-    let (grammar, name) = (language.grammar(), language.name());
-    if depth(&grammar.pre_process_pattern(text), language) > MAX_DEPTH {
+impl Reading {
+    fn new(pattern: Pattern) -> Self {
+        let word = Finder::new(pattern.fixed_string().as_bytes()).into_owned();
+        Self { pattern, word }
+    }
+}
+
+/// What the text means by itself, and what it means where it may stand in a file of the language.
+fn read_pattern(text: &str, language: Language) -> Result<Vec<Reading>, String> {
+    if depth(&language.grammar().pre_process_pattern(text), language) > MAX_DEPTH {
         return Err(format!(
             "it is nested more than {MAX_DEPTH} deep; name a smaller piece of code"
         ));
     }
+    let alone = read_alone(text, language);
+    let mut patterns: Vec<Pattern> = alone.iter().cloned().collect();
+    if !matches!(&alone, Err(refusal) if refusal == EVERYTHING) {
+        for place in places(language) {
+            let there = read_at(place, text, language);
+            patterns.extend(there.filter(|there| !patterns.iter().any(|it| is_same(it, there))));
+        }
+    }
+    match patterns.is_empty() {
+        true => alone.map(|_| Vec::new()),
+        false => Ok(patterns.into_iter().map(Reading::new).collect()),
+    }
+}
+
+fn read_alone(text: &str, language: Language) -> Result<Pattern, String> {
+    let (grammar, name) = (language.grammar(), language.name());
     let pattern = Pattern::try_new(text, grammar).map_err(|error| match error {
         PatternError::NoContent(_) => "it has no code in it".to_owned(),
         PatternError::MultipleNode(_) => format!(
@@ -124,6 +148,72 @@ fn read_pattern(text: &str, language: Language) -> Result<Pattern, String> {
         ));
     }
     Ok(pattern)
+}
+
+/// Where code stands that means something else at the top of a file: what comes before it there, and after. A call in Go is a conversion of
+/// types outside of a function, one in C a macro, and a field in Java a variable outside of a class.
+fn places(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language.name() {
+        "c" => &[("void f(void) {\n", ";\n}\n")],
+        "csharp" | "java" => &[("class C {\n", "\n}\n")],
+        "css" => &[("a {\n", "\n}\n")],
+        "go" => &[("package p\n\nfunc f() {\n", "\n}\n")],
+        "json" => &[("{\n", "\n}\n")],
+        _ => &[],
+    }
+}
+
+/// None where it is nothing there.
+fn read_at(place: &(&str, &str), text: &str, language: Language) -> Option<Pattern> {
+    let grammar = language.grammar();
+    let code = grammar.pre_process_pattern(text.trim());
+    let (before, after) = place;
+    let document = grammar.ast_grep(format!("{before}{code}{after}"));
+    let range = before.len()..before.len() + code.len();
+    let root = document.root();
+    let node = root.dfs().filter(|node| node.range() == range).last()?;
+    let pattern = Pattern::from(node);
+    let is_code = !has_error(&pattern.node) && !matches!(pattern.node, PatternNode::MetaVar { .. });
+    is_code.then_some(pattern)
+}
+
+fn is_same(one: &Pattern, other: &Pattern) -> bool {
+    fn is_same_node(one: &PatternNode, other: &PatternNode) -> bool {
+        match (one, other) {
+            (PatternNode::MetaVar { meta_var: one }, PatternNode::MetaVar { meta_var: other }) => {
+                one == other
+            }
+            (
+                PatternNode::Terminal {
+                    text: one,
+                    kind_id: kind,
+                    ..
+                },
+                PatternNode::Terminal {
+                    text: other,
+                    kind_id,
+                    ..
+                },
+            ) => kind == kind_id && one == other,
+            (
+                PatternNode::Internal {
+                    kind_id: kind,
+                    children: one,
+                },
+                PatternNode::Internal {
+                    kind_id,
+                    children: other,
+                },
+            ) => {
+                let mut pairs = one.iter().zip(other);
+                kind == kind_id
+                    && one.len() == other.len()
+                    && pairs.all(|(one, other)| is_same_node(one, other))
+            }
+            _ => false,
+        }
+    }
+    is_same_node(&one.node, &other.node)
 }
 
 const EVERYTHING: &str =
@@ -251,7 +341,7 @@ mod tests {
 
     #[test]
     fn what_is_no_single_piece_of_code_is_refused() {
-        let check = |lang, pat, why: &str| {
+        let check = |lang: &str, pat: &str, why: &str| {
             let refusal = read(lang, pat, "x").unwrap_err();
             assert_eq!(refusal.field, "pat", "{pat}");
             assert!(refusal.message.contains(why), "{pat}: {}", refusal.message);
@@ -307,6 +397,19 @@ mod tests {
             "bar($$$A)",
             Some("it uses `$$$A`, and `pat` has `$A`; write it as there"),
         );
+    }
+
+    #[test]
+    fn code_means_also_what_it_means_in_its_place() {
+        let readings = |lang, pat| {
+            let language = Language::named(lang).unwrap();
+            read_pattern(pat, language).unwrap().len()
+        };
+        assert_eq!(readings("go", "p.f($A)"), 2);
+        assert_eq!(readings("go", "p.f($A, $B)"), 1);
+        assert_eq!(readings("c", "f($A)"), 2);
+        assert_eq!(readings("java", "int x = 1;"), 2);
+        assert_eq!(readings("rust", "f($A)"), 1);
     }
 
     proptest! {

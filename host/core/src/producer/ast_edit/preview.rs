@@ -1,6 +1,7 @@
 //! What a preview shows, and what it wants decided.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::json;
 use similar::TextDiff;
@@ -21,6 +22,9 @@ const MAX_DIFF_BYTES: usize = 256 << 10;
 
 /// How many files that could not be searched are named.
 const SKIPPED_NAMED: usize = 20;
+
+/// How long to look for the smallest diff of one file: with thousands of replacements that takes long, and any diff will do.
+const DIFF_TIME: Duration = Duration::from_millis(250);
 
 /// Lines of context in a diff.
 const CONTEXT: usize = 3;
@@ -229,5 +233,6 @@ fn lines_diff<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     TextDiff::configure()
         .newline_terminated(true)
+        .timeout(DIFF_TIME)
         .diff_slices(&old, &new)
 }

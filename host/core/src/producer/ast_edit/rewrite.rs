@@ -1,5 +1,6 @@
 //! One piece of source and what becomes of it. Nothing here knows files.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use ast_grep_core::replacer::Replacer;
@@ -49,10 +50,20 @@ pub(super) fn find(source: &str, ops: &Ops) -> Result<Found, Overlap> {
     let mut all: Vec<(usize, Edit)> = Vec::new();
     let mut nested = 0;
     for op in ops.iter() {
+        let readings = op.readings.iter();
+        let mut matches: Vec<_> = readings
+            .flat_map(|reading| {
+                root.find_all(&reading.pattern).map(|matched| {
+                    let range = op.template.get_replaced_range(&matched, &reading.pattern);
+                    (range, matched)
+                })
+            })
+            .collect();
+        // Outer ones before those inside.
+        matches.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
+        matches.dedup_by(|(one, _), (other, _)| one == other);
         let mut end = 0;
-        for matched in root.find_all(&op.pattern) {
-            let range = op.template.get_replaced_range(&matched, &op.pattern);
-            // Matches come by their beginning, outer ones first.
+        for (range, matched) in matches {
             if range.start < end || range.is_empty() {
                 nested += usize::from(range.start < end);
                 continue;

@@ -118,9 +118,7 @@ impl<'a> Search<'a> {
                 collector.keep(found)
             });
         }
-        let results = collector.finish()?;
-        self.check_that_each_op_was_read()?;
-        Ok(results)
+        collector.finish()
     }
 
     pub fn ops(&self, language: Language) -> &Ops {
@@ -194,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     /// An op that is code in no language that was met is a mistake, and not one without matches.
-    fn check_that_each_op_was_read(&self) -> Result<(), Error> {
+    pub fn check_that_each_op_was_read(&self) -> Result<(), Error> {
         let met: Vec<&Ops> = self.ops.iter().filter_map(OnceLock::get).collect();
         for index in 0..self.params.ops.len() {
             if met.iter().any(|ops| ops.iter().any(|op| op.index == index)) {

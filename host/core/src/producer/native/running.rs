@@ -20,8 +20,7 @@ pub(crate) struct Running {
     cancel: Option<CancellationToken>,
     /// Nobody waits for the answer any more.
     abandoned: Arc<AtomicBool>,
-    /// None in tests of a producer alone.
-    observed: Option<Observed>,
+    observed: Observed,
 }
 
 /// Who hears of the call's progress, and under which names.
@@ -32,7 +31,7 @@ pub(super) struct Observed {
 }
 
 impl Running {
-    pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Option<Observed>) -> Self {
+    pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Observed) -> Self {
         Self {
             tool: call.tool.to_owned(),
             limits: Arc::clone(limits),
@@ -72,14 +71,12 @@ impl Running {
 
     /// Tells whoever watches. Not to be called for each little step: the log of a call has a limit.
     pub fn progress(&self, message: String, progress: f64) {
-        if let Some(observed) = &self.observed {
-            let event = Event::Progress {
-                message,
-                progress: Some(progress),
-                total: None,
-            };
-            observed.emit(&self.tool, &event);
-        }
+        let event = Event::Progress {
+            message,
+            progress: Some(progress),
+            total: None,
+        };
+        self.observed.emit(&self.tool, &event);
     }
 }
 
@@ -100,18 +97,5 @@ pub(super) struct Abandon(Arc<AtomicBool>);
 impl Drop for Abandon {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-impl Running {
-    /// A call that nobody cancels or watches.
-    pub fn undisturbed() -> Self {
-        let call = Call {
-            tool: "test",
-            limits: &Limits::default(),
-            cancel: None,
-        };
-        Self::new(&call, &Arc::default(), None)
     }
 }

@@ -126,7 +126,7 @@ impl Slot {
     ) -> Result<T, Error> {
         let turn = Arc::clone(&self.turn).lock_owned();
         let turn = unless_cancelled(call.cancel, turn).await?;
-        let running = Running::new(call, &self.surroundings.limits, Some(self.observed()));
+        let running = Running::new(call, &self.surroundings.limits, self.observed());
         running.check()?;
         let _abandon = running.abandon_on_drop();
         let done = spawn_blocking(move || {
