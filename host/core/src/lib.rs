@@ -29,6 +29,7 @@
 //! | --- | --- |
 //! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`] |
 //! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
+//! | have tools that are part of the host | [`NativeProducer`] |
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |

@@ -27,7 +27,8 @@ impl ReadableFolder {
     where
         F: Fn(Visited<'_>) -> ControlFlow<()> + Sync,
     {
-        let wanted: Arc<Vec<Wanted>> = Arc::new(folders.iter().map(Wanted::new).collect());
+        let wanted: Arc<Vec<Wanted>> =
+            Arc::new(folders.iter().map(|path| Wanted::new(path)).collect());
         let stopped = AtomicBool::new(false);
         self.walk_from(Path::new(""), Some(&wanted), &stopped, &visit);
         for folder in wanted.iter() {
@@ -64,12 +65,12 @@ impl ReadableFolder {
                 let Ok(path) = entry.path().strip_prefix(&workspace) else {
                     return false;
                 };
-                let mut wanted = wanted.iter();
-                match entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                    // All of them are asked, so that each that is reached knows.
-                    true => wanted.fold(false, |any, folder| folder.leads_by(path) || any),
-                    false => wanted.any(|folder| path.starts_with(&folder.path)),
+                if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                    return wanted.iter().any(|folder| path.starts_with(&folder.path));
                 }
+                // All of them are asked, so that each that is reached knows.
+                let leading = wanted.iter().filter(|folder| folder.leads_by(path));
+                leading.count() > 0
             });
         }
         builder.build_parallel().run(|| {
@@ -104,9 +105,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(path: &PathBuf) -> Self {
+    fn new(path: &Path) -> Self {
         Self {
-            path: path.clone(),
+            path: path.to_owned(),
             reached: AtomicBool::new(path.as_os_str().is_empty()),
         }
     }

@@ -355,12 +355,9 @@ mod tests {
         check("python", "def def def", "as python");
         check("rust", "a(); b();", "more than one piece");
         check("json", "fn main() {}", "as json");
-        check("rust", &"(".repeat(10_000), "nested more than 200 deep");
-        check(
-            "javascript",
-            &"[".repeat(2_000),
-            "nested more than 200 deep",
-        );
+        let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(300), close.repeat(300));
+        check("rust", &deep("(", ")"), "nested more than 200 deep");
+        check("javascript", &deep("[", "]"), "nested more than 200 deep");
     }
 
     #[test]

@@ -64,12 +64,21 @@ pub(super) fn of(
             action: None,
         });
     }
+    let state = plan.write()?;
+    if state.len() > running.limits().state_bytes {
+        return Err(Error::Tool {
+            message: format!(
+                "there would be {}, more than one action can keep; name fewer files with `paths`, or set `limit`",
+                plan.summary()
+            ),
+        });
+    }
     let action = Pushed {
         label: format!("AST Edit: {}", plan.summary()),
         source_tool_name: Some(NAME.to_owned()),
         details: Details::Value(details.clone()),
         has_reject: false,
-        state: Some(plan.write()?),
+        state: Some(state),
     };
     details["searchedFiles"] = results.searched.into();
     details["leftByLimit"] = left_by_limit.into();
