@@ -59,11 +59,28 @@ fn pending_policy_error_and_store_know_nothing_above_them() {
                 "workspace",
                 "error",
             ],
-            "error" => &["engine", "plugin", "instance", "session", "workspace"],
-            "store" => &["engine", "plugin", "instance", "session", "workspace"],
-            "workspace" => &["engine", "plugin", "instance", "session", "store"],
-            "engine" | "plugin" | "instance" => &["session"],
-            "render" => &["engine", "instance", "session", "workspace"],
+            "error" => &[
+                "engine",
+                "plugin",
+                "instance",
+                "producer",
+                "session",
+                "workspace",
+            ],
+            "store" => &[
+                "engine",
+                "plugin",
+                "instance",
+                "producer",
+                "session",
+                "workspace",
+            ],
+            "workspace" => &[
+                "engine", "plugin", "instance", "producer", "session", "store",
+            ],
+            "engine" | "plugin" | "instance" => &["producer", "session"],
+            "producer" | "pushing" => &["session"],
+            "render" => &["engine", "instance", "producer", "session", "workspace"],
             _ => &[],
         };
         for other in above {

@@ -122,7 +122,7 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// List the plugins that come with this program
+/// List what comes with this program: plugins, and tools that need none
 #[derive(Debug, Args)]
 #[command(after_help = PLUGINS_EXAMPLES)]
 pub struct PluginsArgs {

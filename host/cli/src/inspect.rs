@@ -1,16 +1,19 @@
 //! `airlock inspect`: what a plugin is, has and gets.
 
+#[cfg(feature = "ast-edit")]
+mod native;
 mod params;
 mod table;
 
 use airlock_host::render::{Block, Line, Role};
 use airlock_host::{Limits, Plugin, Policy, ToolDefinition};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
+use crate::loaded::Loaded;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::size::thousands;
@@ -20,48 +23,65 @@ const NAMES: usize = 8;
 
 pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let plugin = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await?;
+    let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await?;
     let policy = Policy::default();
-    out.show(&describe(&plugin, &policy));
-    out.json(&json!({
-        "name": plugin.name(),
-        "digest": plugin.digest().to_string(),
-        "size": plugin.size(),
-        "worldVersion": plugin.world_version(),
-        "imports": plugin.imports(),
-        "grants": {"workspace": policy.workspace, "description": policy.to_string()},
-        "tools": plugin.tools().collect::<Vec<_>>(),
-        "rejected": plugin.rejected(),
-    }));
-    Ok(Exit::Done)
-}
-
-fn describe(plugin: &Plugin, policy: &Policy) -> Block {
-    let facts = [
-        ("digest", plugin.digest().to_string()),
-        ("size", format!("{} bytes", thousands(plugin.size()))),
-        (
-            "world",
-            format!("airlock:tool/custom-tool@{}", plugin.world_version()),
+    let title = Line::new().with_role(Role::Title, loaded.name());
+    let (facts, mut described) = match &loaded {
+        Loaded::Plugin(plugin) => (
+            facts_of_plugin(plugin, &policy),
+            describe_plugin(plugin, &policy),
         ),
-        ("granted", policy.to_string()),
-        ("imports", plugin.imports().join("\n")),
-    ];
-    let title = Line::new().with_role(Role::Title, plugin.name());
+        #[cfg(feature = "ast-edit")]
+        Loaded::Native(native) => (native::facts(native), native::describe(native, &policy)),
+    };
     let block = facts
         .into_iter()
         .fold(Block::from(title), |block, (name, text)| {
             block.fact(NAMES, name, &text)
         });
-    let block = plugin
+    out.show(&with_tools(block, &loaded));
+    described["name"] = loaded.name().into();
+    described["tools"] = json!(loaded.tools());
+    described["rejected"] = json!(loaded.rejected());
+    out.json(&described);
+    Ok(Exit::Done)
+}
+
+/// What is known of something, by name.
+type Facts = Vec<(&'static str, String)>;
+
+fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
+    let world = format!("airlock:tool/custom-tool@{}", plugin.world_version());
+    vec![
+        ("digest", plugin.digest().to_string()),
+        ("size", format!("{} bytes", thousands(plugin.size()))),
+        ("world", world),
+        ("granted", policy.to_string()),
+        ("imports", plugin.imports().join("\n")),
+    ]
+}
+
+fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
+    json!({
+        "digest": plugin.digest().to_string(),
+        "size": plugin.size(),
+        "worldVersion": plugin.world_version(),
+        "imports": plugin.imports(),
+        "grants": {"workspace": policy.workspace, "description": policy.to_string()},
+    })
+}
+
+fn with_tools(block: Block, loaded: &Loaded) -> Block {
+    let block = loaded
         .tools()
+        .into_iter()
         .fold(block, |block, tool| block.line("").block(of_tool(tool)));
-    if plugin.rejected().is_empty() {
+    if loaded.rejected().is_empty() {
         return block;
     }
     let heading = Line::new().with_role(Role::Note, "Left out");
     let block = block.line("").line(heading);
-    plugin.rejected().iter().fold(block, |block, rejected| {
+    loaded.rejected().iter().fold(block, |block, rejected| {
         let line = Line::from(format!("\"{}\": {}", rejected.name, rejected.reason));
         block.line(line.indented(2).hanging(2))
     })

@@ -1,14 +1,15 @@
-//! From the argument PLUGIN to a plugin.
+//! From the argument PLUGIN to what it names.
 
 use std::ffi::OsStr;
 use std::path::{self, Path};
 
 use airlock_host::{Engine, Limits, LoadError, Plugin};
 
-use crate::bundled::{self, Bundled};
+use crate::bundled::{self, Bundled, Form};
 use crate::cache;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
+use crate::loaded::Loaded;
 use crate::progress::Progress;
 
 /// One session at a time runs here, so that a pool for a server's load would be a waste. Room for components of many
@@ -16,25 +17,33 @@ use crate::progress::Progress;
 const LIVE_INSTANCES: u32 = 32;
 
 /// What PLUGIN means.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Source<'a> {
     File(&'a Path),
     Bundled(&'static Bundled),
 }
 
-/// Finds, compiles and checks a plugin.
+/// Finds what is meant; a plugin is compiled and checked.
 pub async fn load(
     plugin: &OsStr,
     limits: Limits,
     interrupt: &Interrupt,
     progress: &Progress,
-) -> Result<Plugin, Failure> {
+) -> Result<Loaded, Failure> {
     let source = Source::find(plugin)?;
+    let component = match &source {
+        Source::File(path) => Component::File(path),
+        Source::Bundled(bundled) => match bundled.form {
+            Form::Component(bytes) => Component::Bytes(bundled.name, bytes),
+            #[cfg(feature = "ast-edit")]
+            Form::Native(native) => return Ok(Loaded::Native(native())),
+        },
+    };
     let engine = engine(limits)?;
-    let what = format!("Compiling {}…", source.name());
-    let loading = progress.during(what, source.load(&engine));
+    let what = format!("Compiling {}…", component.name());
+    let loading = progress.during(what, component.load(&engine));
     match interrupt.token().run_until_cancelled(loading).await {
-        Some(loaded) => Ok(loaded?),
+        Some(loaded) => Ok(Loaded::Plugin(loaded?)),
         None => Err(Failure::interrupted()),
     }
 }
@@ -71,24 +80,30 @@ impl<'a> Source<'a> {
             Failure::new(Exit::NotLoaded, "unknown-plugin", message).with_hint(hint)
         })
     }
+}
 
+/// Where a plugin's bytes are.
+enum Component<'a> {
+    File(&'a Path),
+    Bytes(&'static str, &'static [u8]),
+}
+
+impl Component<'_> {
     fn name(&self) -> String {
         match self {
-            Source::File(path) => path
+            Component::File(path) => path
                 .file_stem()
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned(),
-            Source::Bundled(bundled) => bundled.name.to_owned(),
+            Component::Bytes(name, _) => (*name).to_owned(),
         }
     }
 
     async fn load(&self, engine: &Engine) -> Result<Plugin, LoadError> {
         match self {
-            Source::File(path) => Plugin::load(engine, path).await,
-            Source::Bundled(bundled) => {
-                Plugin::from_bytes(engine, bundled.name, bundled.component).await
-            }
+            Component::File(path) => Plugin::load(engine, path).await,
+            Component::Bytes(name, bytes) => Plugin::from_bytes(engine, *name, *bytes).await,
         }
     }
 }
@@ -99,26 +114,28 @@ mod tests {
 
     #[test]
     fn a_plugin_is_a_path_or_a_bundled_name() {
-        let check = |plugin: &str, expected: Option<Source>| {
-            assert_eq!(Source::find(OsStr::new(plugin)).ok(), expected, "{plugin}");
+        let check = |plugin: &str, expected: &str| {
+            let found = match Source::find(OsStr::new(plugin)) {
+                Ok(Source::File(path)) => format!("file {}", path.display()),
+                Ok(Source::Bundled(bundled)) => format!("bundled {}", bundled.name),
+                Err(_) => "nothing".to_owned(),
+            };
+            assert_eq!(found, expected, "{plugin}");
         };
-        let bundled = || bundled::find("batch-rename").map(Source::Bundled);
-        check("batch-rename", bundled());
-        check("batch_rename", bundled());
-        check(
-            "batch_rename.wasm",
-            Some(Source::File(Path::new("batch_rename.wasm"))),
-        );
-        check("PLUGIN.WASM", Some(Source::File(Path::new("PLUGIN.WASM"))));
-        check(
-            "./batch-rename",
-            Some(Source::File(Path::new("./batch-rename"))),
-        );
+        check("batch-rename", "bundled batch-rename");
+        check("batch_rename", "bundled batch-rename");
+        #[cfg(feature = "ast-edit")]
+        check("ast_edit", "bundled ast_edit");
+        #[cfg(feature = "ast-edit")]
+        check("ast-edit", "bundled ast_edit");
+        check("batch_rename.wasm", "file batch_rename.wasm");
+        check("PLUGIN.WASM", "file PLUGIN.WASM");
+        check("./batch-rename", "file ./batch-rename");
         // A file that is there: tests run in their crate's folder.
-        check("Cargo.toml", Some(Source::File(Path::new("Cargo.toml"))));
+        check("Cargo.toml", "file Cargo.toml");
         // A directory is none.
-        check("src", None);
-        check("batch-renames", None);
-        check("", None);
+        check("src", "nothing");
+        check("batch-renames", "nothing");
+        check("", "nothing");
     }
 }

@@ -12,6 +12,7 @@ mod input;
 mod inspect;
 mod interrupt;
 mod load;
+mod loaded;
 mod log;
 mod new;
 mod output;

@@ -1,10 +1,9 @@
 //! `airlock plugins`: the bundled ones.
 
-use airlock_host::Digest;
 use airlock_host::render::{Line, Role};
 use serde_json::json;
 
-use crate::bundled;
+use crate::bundled::{self, Form};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -20,12 +19,17 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         out.line(line.with(plugin.about).hanging(width + 2));
     }
     let described = bundled::ALL.iter().map(|plugin| {
-        json!({
+        let mut described = json!({
             "name": plugin.name,
             "about": plugin.about,
-            "size": plugin.component.len(),
-            "digest": Digest::of(plugin.component).to_string(),
-        })
+            "digest": plugin.form.digest().to_string(),
+        });
+        match plugin.form {
+            Form::Component(bytes) => described["size"] = bytes.len().into(),
+            #[cfg(feature = "ast-edit")]
+            Form::Native(_) => described["native"] = true.into(),
+        }
+        described
     });
     out.json(&json!({ "plugins": described.collect::<Vec<_>>() }));
     Ok(Exit::Done)

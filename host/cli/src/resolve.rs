@@ -6,6 +6,7 @@ use airlock_host::{Decision, Error, Resolution, Session};
 use serde_json::{Map, Value};
 
 use crate::args::ResolveArgs;
+use crate::bundled;
 use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -65,6 +66,7 @@ fn open(
         .store(store.pending())
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
+    session = bundled::bind_native(session);
     if let Some(workspace) = target.workspace_to_open(args.action.into()) {
         session = session.workspace(&*workspace);
     }

@@ -8,13 +8,14 @@ mod report;
 mod request;
 mod volatile;
 
-use airlock_host::{CallOutcome, Plugin, Session};
+use airlock_host::{CallOutcome, Session};
 
 use crate::args::RunArgs;
 use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
+use crate::loaded::Loaded;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session;
@@ -29,13 +30,13 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     let request = Request::read(args)?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
-    let plugin = load::load(&args.plugin, args.call.limits(), &interrupt, &progress).await?;
-    let tool = request.tool_of(&plugin)?;
-    request.tell_what_was_left_out(&plugin);
+    let loaded = load::load(&args.plugin, args.call.limits(), &interrupt, &progress).await?;
+    let tool = request.tool_of(&loaded)?;
+    request.tell_what_was_left_out(&loaded);
     let store = store::open(&args.store, WhenMissing::Make).await?;
     let pushes = Pushes::default();
     let stage = Stage {
-        session: open(args, &plugin, &store, &progress, &pushes)?,
+        session: open(args, &loaded, &store, &progress, &pushes)?,
         interrupt,
         progress,
         decider: decider::name(),
@@ -112,21 +113,20 @@ async fn call(
 
 fn open(
     args: &RunArgs,
-    plugin: &Plugin,
+    loaded: &Loaded,
     store: &Store,
     progress: &Progress,
     pushes: &Pushes,
 ) -> Result<Session, Failure> {
     let (progress, pushes) = (progress.clone(), pushes.clone());
-    let opened = Session::builder()
+    let session = Session::builder()
         .id(session::id(&args.session))
         .workspace(args.session.workspace())
         .store(store.pending())
-        .plugin(plugin)
+        .limits(args.call.limits())
         .observer(move |_, event| {
             progress.observe(event);
             pushes.observe(event);
-        })
-        .open();
-    Ok(opened?)
+        });
+    Ok(loaded.bind_to(session).open()?)
 }

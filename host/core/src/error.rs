@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::limits::LimitKind;
+use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision};
 use crate::store::StoreError;
 
@@ -114,6 +114,16 @@ pub enum Error {
         "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
     )]
     PluginGone(crate::Digest),
+    /// A producer that is part of the host pushed the action, and this session has it not, or in another version.
+    #[error("this action was made by the host's own `{name}`, with a state in format {state_version}, {}", Here(.name, .here))]
+    ProducerGone {
+        /// The producer, which is also what its tool is called.
+        name: String,
+        /// The version of the format of the action's state.
+        state_version: u32,
+        /// The version that the session's producer of that name reads; none where the session has no such producer.
+        here: Option<u32>,
+    },
     /// The workspace is not there, or is no directory.
     #[error("can't use {} as a workspace: {reason}", .path.display())]
     Workspace {
@@ -165,6 +175,7 @@ impl Error {
             Error::ApplyFailed(_) => "apply-failed",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
+            Error::ProducerGone { .. } => "producer-gone",
             Error::OtherWorkspace { .. } => "other-workspace",
             Error::NotRecorded { .. } => "not-recorded",
             Error::Workspace { .. } => "workspace",
@@ -172,6 +183,26 @@ impl Error {
             Error::Store(StoreError::LeaseLost(_)) => "lease-lost",
             Error::Store(_) | Error::NoStore => "store",
             Error::Host { .. } => "host",
+        }
+    }
+
+    /// A call took longer than it may.
+    pub(crate) fn timed_out(tool: &str, limits: &Limits) -> Self {
+        let seconds = limits.call_time.as_secs_f64();
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::CallTime,
+            message: format!("was stopped after {seconds} s, the most that a call may take"),
+        }
+    }
+
+    /// A tool returned more than it may.
+    pub(crate) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Self {
+        let most = limits.result_bytes;
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::ResultBytes,
+            message: format!("returned {bytes} bytes, {most} is the most"),
         }
     }
 
@@ -198,6 +229,24 @@ impl fmt::Display for Violation {
         match self.path.as_str() {
             "" => f.write_str(&self.message),
             path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+struct Here<'a>(&'a str, &'a Option<u32>);
+
+impl fmt::Display for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name, here) = self;
+        match here {
+            None => write!(
+                f,
+                "and this session has none; resolve it in a session that was opened with `{name}`, or discard it"
+            ),
+            Some(version) => write!(
+                f,
+                "and the `{name}` here reads format {version}; resolve it with the version of airlock that previewed it, or discard it and preview again"
+            ),
         }
     }
 }

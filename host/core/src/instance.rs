@@ -20,7 +20,7 @@ use crate::workspace::HasFiles;
 use bindings::{CustomTool, CustomToolPre};
 
 pub(crate) use call::{Call, Done, ResolverResolution};
-pub(crate) use state::{Home, SessionContext, State, VolatileActions};
+pub(crate) use state::{Home, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to its end.
 pub(crate) struct Instance {
@@ -57,7 +57,7 @@ impl Instance {
                 Err(failure::classify(error, store.data(), &plugin))
             }
             call::Ended::TimedOut | call::Ended::Cancelled => {
-                Err(failure::timed_out(&plugin, &limits))
+                Err(Error::timed_out(&plugin, &limits))
             }
         }
     }

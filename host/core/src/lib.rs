@@ -30,6 +30,7 @@
 //! | --- | --- |
 //! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`] |
 //! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
+//! | have tools that are part of the host | [`NativeProducer`] |
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
@@ -51,7 +52,9 @@ mod limits;
 mod pending;
 mod plugin;
 mod policy;
+mod producer;
 mod provider;
+mod pushing;
 pub mod render;
 mod session;
 mod steering;
@@ -72,6 +75,8 @@ pub use plugin::{
     CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
+#[cfg(feature = "ast-edit")]
+pub use producer::NativeProducer;
 pub use provider::Provider;
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
 pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};

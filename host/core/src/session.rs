@@ -5,7 +5,6 @@ mod builder;
 mod kept;
 mod lease;
 mod resolve;
-mod slot;
 mod standing;
 mod turns;
 
@@ -22,11 +21,13 @@ use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::Observer;
-use crate::instance::{Call, SessionContext};
+use crate::instance::Call;
 use crate::limits::Limits;
 use crate::pending::{SessionId, StackedAction};
 use crate::plugin::{Plugin, RejectedTool, ToolDefinition};
 use crate::policy::Policy;
+use crate::producer::{Origin, Producer, Surroundings};
+use crate::pushing::SessionContext;
 use crate::store::PendingStore;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
@@ -88,8 +89,7 @@ impl Session {
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
     pub fn bind(&self, plugin: &Plugin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
-        let slot = self.slot(plugin, policy)?;
-        Ok(self.write_bindings(|bindings| bindings.add(slot)))
+        self.bind_origin(&Origin::Plugin(plugin.clone()), policy)
     }
 
     /// Takes a plugin's tools out of the session. Pending actions that it pushed can still be resolved.
@@ -205,17 +205,12 @@ impl Session {
         })?;
         let mut call_id = itoa::Buffer::new();
         let call_id = call_id.format(self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
-        let params = serde_json::to_string(params)
-            .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let call = Call {
             tool,
             limits: &self.inner.limits,
             cancel,
         };
-        let mut entered = found.slot().enter(cancel).await?;
-        let (result, mut pushed) = entered
-            .run(async |instance| instance.execute(&call, call_id, &params).await)
-            .await?;
+        let (result, mut pushed) = found.producer().execute(&call, call_id, params).await?;
         pushed.reverse();
         Ok(CallOutcome {
             content: result.content,
@@ -229,35 +224,33 @@ impl Session {
     /// # Errors
     /// As the first call would: [`Error::Trap`] and [`Error::Limit`].
     pub async fn start_instances(&self) -> Result<(), Error> {
-        for slot in self.read_bindings(Bindings::slots) {
-            slot.enter(None).await?.start().await?;
+        for producer in self.read_bindings(Bindings::producers) {
+            producer.start().await?;
         }
         Ok(())
     }
 
     /// Drops the instances that are idle and hold no volatile action: for a conversation that pauses.
     pub fn drop_idle_instances(&self) {
-        for slot in self.read_bindings(Bindings::slots) {
-            slot.make_room();
+        for producer in self.read_bindings(Bindings::producers) {
+            producer.make_room();
         }
     }
 
-    fn slot(&self, plugin: &Plugin, policy: Policy) -> Result<Arc<slot::Slot>, Error> {
+    fn bind_origin(&self, origin: &Origin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
+        let producer = self.producer(origin, policy)?;
+        Ok(self.write_bindings(|bindings| bindings.add(producer)))
+    }
+
+    fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {
         let inner = &self.inner;
-        let roots = builder::roots(plugin, &policy, inner.workspace.as_ref())?;
-        Ok(Arc::new_cyclic(|this| {
-            slot::Slot::new(
-                this.clone(),
-                plugin.clone(),
-                slot::Surroundings {
-                    policy,
-                    roots: Arc::new(roots),
-                    limits: Arc::clone(&inner.limits),
-                    observer: inner.observer.clone(),
-                    session: Arc::clone(&inner.context),
-                },
-            )
-        }))
+        origin.bind(Surroundings {
+            policy,
+            workspace: inner.workspace.clone(),
+            limits: Arc::clone(&inner.limits),
+            observer: inner.observer.clone(),
+            session: Arc::clone(&inner.context),
+        })
     }
 
     fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {

@@ -4,9 +4,13 @@
 //! check of the phase that each call makes anew ([`gate`]), and so are the streams that a guest may keep
 //! open from one phase into the next ([`stream`]).
 
+#[cfg(feature = "ast-edit")]
+mod folder;
 mod gate;
 mod roots;
 mod stream;
+#[cfg(feature = "ast-edit")]
+mod walk;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +20,11 @@ use wasmtime::component::HasData;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
+#[cfg(feature = "ast-edit")]
+pub(crate) use folder::{EntryKind, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, ScratchFolder, WorkspaceFolder};
+#[cfg(feature = "ast-edit")]
+pub(crate) use walk::Visited;
 
 /// What a new directory entry costs of the scratch budget, so that empty files aren't free.
 const ENTRY_BYTES: u64 = 4096;

@@ -35,6 +35,9 @@ Examples:
   Preview and apply, in another directory, with params from a file:
     airlock run batch-rename @params.json --workspace ~/photos --apply 'I read the list'
 
+  Rewrite code by its structure, in many files at once:
+    airlock run ast_edit '{\"ops\": [{\"pat\": \"$A.unwrap()\", \"out\": \"$A?\"}], \"lang\": \"rust\"}'
+
   A plugin of your own that has several tools, between two programs:
     make-params | airlock run ./my_plugin.wasm my_tool - --json | jq .pending
 
@@ -139,7 +142,7 @@ Examples:
 pub const PLUGINS_EXAMPLES: &str = "\
 Examples:
   airlock plugins
-  airlock inspect batch-rename";
+  airlock inspect ast_edit";
 
 pub const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -1,12 +1,13 @@
 //! What the command line asks for: which tool, with which params.
 
+use airlock_host::Error;
 use airlock_host::render::{Line, Role};
-use airlock_host::{Error, Plugin};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
+use crate::loaded::Loaded;
 use crate::output::on_stderr;
 use crate::shell;
 
@@ -35,8 +36,8 @@ impl Request {
     }
 
     /// Notes that some of the plugin's tools can't be used, and where to read why.
-    pub fn tell_what_was_left_out(&self, plugin: &Plugin) {
-        let (tools, were) = match plugin.rejected().len() {
+    pub fn tell_what_was_left_out(&self, loaded: &Loaded) {
+        let (tools, were) = match loaded.rejected().len() {
             0 => return,
             1 => ("a tool".to_owned(), "was"),
             count => (format!("{count} tools"), "were"),
@@ -48,14 +49,14 @@ impl Request {
     }
 
     /// The tool that was named, or the only one that is not hidden.
-    pub fn tool_of<'a>(&'a self, plugin: &'a Plugin) -> Result<&'a str, Failure> {
+    pub fn tool_of<'a>(&'a self, loaded: &'a Loaded) -> Result<&'a str, Failure> {
         if let Some(tool) = &self.tool {
-            let rejected = plugin
+            let rejected = loaded
                 .rejected()
                 .iter()
                 .find(|rejected| rejected.name == *tool);
-            let loaded = plugin.tools().any(|loaded| loaded.name == *tool);
-            return match rejected.filter(|_| !loaded) {
+            let is_there = loaded.tools().iter().any(|loaded| loaded.name == *tool);
+            return match rejected.filter(|_| !is_there) {
                 Some(rejected) => Err(Failure::new(
                     Exit::Usage,
                     "unknown-tool",
@@ -64,21 +65,22 @@ impl Request {
                 None => Ok(tool),
             };
         }
-        let visible: Vec<&str> = plugin
+        let visible: Vec<&str> = loaded
             .tools()
+            .into_iter()
             .filter(|tool| !tool.traits.hidden)
             .map(|tool| tool.name.as_str())
             .collect();
         match visible[..] {
             [only] => Ok(only),
             [] => Err(
-                Failure::usage(format!("all tools of {} are hidden", plugin.name()))
+                Failure::usage(format!("all tools of {} are hidden", loaded.name()))
                     .with_hint(format!("name one of those that {} shows", self.inspect())),
             ),
             _ => {
                 let message = format!(
                     "{} has several tools: {}",
-                    plugin.name(),
+                    loaded.name(),
                     visible.join(", ")
                 );
                 let first = shell::quote(visible[0]);

@@ -1,6 +1,8 @@
 //! The real program, as a shell runs it, with real guests.
 
 mod airlock;
+#[cfg(feature = "ast-edit")]
+mod ast_edit;
 mod basics;
 mod building;
 mod decisions;

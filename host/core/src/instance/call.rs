@@ -159,7 +159,7 @@ impl Instance {
                 (None, Err(error))
             }
             Ended::Cancelled => (None, Err(Error::Cancelled)),
-            Ended::TimedOut => (None, Err(failure::timed_out(call.tool, call.limits))),
+            Ended::TimedOut => (None, Err(Error::timed_out(call.tool, call.limits))),
         }
     }
 }
@@ -178,7 +178,7 @@ fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
     let bytes = content.iter().map(Content::len).sum::<usize>()
         + result.details.as_ref().map_or(0, String::len);
     if bytes > limits.result_bytes {
-        return Err(failure::result_too_large(tool, bytes, limits));
+        return Err(Error::result_too_large(tool, bytes, limits));
     }
     let details = match result.details {
         Some(details) => serde_json::from_str(&details).map_err(|error| Error::Failed {

@@ -6,7 +6,7 @@ use wasmtime_wasi::I32Exit;
 
 use super::state::State;
 use crate::error::Error;
-use crate::limits::{LimitKind, Limits};
+use crate::limits::LimitKind;
 
 /// wasmtime keeps the error's type to itself.
 const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
@@ -72,28 +72,6 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
     Error::Trap {
         tool: tool.to_owned(),
         message,
-    }
-}
-
-pub(super) fn timed_out(tool: &str, limits: &Limits) -> Error {
-    Error::Limit {
-        tool: tool.to_owned(),
-        kind: LimitKind::CallTime,
-        message: format!(
-            "was stopped after {} s, the most that a call may take",
-            limits.call_time.as_secs_f64()
-        ),
-    }
-}
-
-pub(super) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Error {
-    Error::Limit {
-        tool: tool.to_owned(),
-        kind: LimitKind::ResultBytes,
-        message: format!(
-            "returned {bytes} bytes, {} is the most",
-            limits.result_bytes
-        ),
     }
 }
 

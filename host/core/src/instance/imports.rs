@@ -1,24 +1,12 @@
 //! The world's own imports: `pending-actions` and `host`.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::SystemTime;
-
-use serde_json::Value;
-
 use super::bindings::pending_actions::{
     Host as PendingActions, PendingAction as Pushed, PushError,
 };
 use super::bindings::{host, types};
 use super::state::State;
 use crate::event::LogLevel;
-use crate::limits::Limits;
-use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction};
-use crate::store::{Push, StoreError};
-
-/// Fixed by the contract: SDKs raise exactly this text.
-const STORE_UNAVAILABLE: &str =
-    "Pending action store unavailable for custom tools in this runtime.";
+use crate::pushing::{self, Details, NotPushed, Pusher, STORE_UNAVAILABLE};
 
 impl types::Host for State {}
 
@@ -27,26 +15,12 @@ impl PendingActions for State {
         let Some(session) = self.home.session.clone() else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
-        let Some(store) = &session.store else {
-            return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
+        let pusher = Pusher {
+            source: &self.home.plugin,
+            policy: &self.home.policy,
+            limits: &self.home.limits,
         };
-        let capacity = self.home.limits.pending_actions;
-        let (action, guest_state) = self.accept(pushed, session.workspace.clone())?;
-        let action = Arc::new(action);
-        let push = Push {
-            session: &session.id,
-            action: Arc::clone(&action),
-            guest_state,
-            plugin: &self.home.plugin,
-            capacity,
-        };
-        match store.push(push).await {
-            Ok(()) => {}
-            Err(full @ StoreError::Full { .. }) => {
-                return Err(PushError::LimitExceeded(full.to_string()));
-            }
-            Err(error) => return Err(PushError::StoreUnavailable(error.to_string())),
-        }
+        let action = pusher.push(&session, pushed.into()).await?;
         if !action.durable {
             self.home.volatile.insert(action.id.clone());
         }
@@ -57,85 +31,26 @@ impl PendingActions for State {
     }
 }
 
-impl State {
-    /// Checks what the guest pushed, and fills in what it left out.
-    fn accept(
-        &self,
-        pushed: Pushed,
-        workspace: Option<Arc<Path>>,
-    ) -> Result<(PendingAction, Option<Vec<u8>>), PushError> {
-        let limits: &Limits = &self.home.limits;
-        let source_tool_name = match pushed.source_tool_name {
-            Some(name) => name,
-            None => DEFAULT_SOURCE_TOOL_NAME.to_owned(),
-        };
-        check_line("label", &pushed.label)?;
-        check_line("source tool name", &source_tool_name)?;
-        check_size("label", pushed.label.len(), limits.label_bytes)?;
-        check_size(
-            "source tool name",
-            source_tool_name.len(),
-            limits.label_bytes,
-        )?;
-        if let Some(state) = &pushed.state {
-            check_size("state", state.len(), limits.state_bytes)?;
-        }
-        let details = match pushed.details {
-            Some(details) => {
-                check_size("details", details.len(), limits.details_bytes)?;
-                Some(parse_details(&details)?)
-            }
-            None => None,
-        };
-        let now = SystemTime::now();
-        let action = PendingAction {
-            id: ActionId::generate(now),
+impl From<Pushed> for pushing::Pushed {
+    fn from(pushed: Pushed) -> Self {
+        Self {
             label: pushed.label,
-            source_tool_name,
-            details,
+            source_tool_name: pushed.source_tool_name,
+            details: pushed.details.map_or(Details::None, Details::Text),
             has_reject: pushed.has_reject,
-            durable: pushed.state.is_some(),
-            plugin: self.home.plugin.digest,
-            grants: self.home.policy.clone(),
-            workspace,
-            pushed_at: now,
-        };
-        Ok((action, pushed.state))
+            state: pushed.state,
+        }
     }
 }
 
-fn check_line(what: &str, text: &str) -> Result<(), PushError> {
-    if text.trim().is_empty() {
-        return Err(PushError::Invalid(format!("the {what} is empty")));
+impl From<NotPushed> for PushError {
+    fn from(error: NotPushed) -> Self {
+        match error {
+            NotPushed::StoreUnavailable(message) => PushError::StoreUnavailable(message),
+            NotPushed::LimitExceeded(message) => PushError::LimitExceeded(message),
+            NotPushed::Invalid(message) => PushError::Invalid(message),
+        }
     }
-    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    if !is_plain && text.contains(is_line_end) {
-        return Err(PushError::Invalid(format!(
-            "the {what} has more than one line"
-        )));
-    }
-    Ok(())
-}
-
-/// The line ends of Unicode, which a terminal or a browser may break at.
-fn is_line_end(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
-}
-
-fn check_size(what: &str, size: usize, limit: usize) -> Result<(), PushError> {
-    if size > limit {
-        let message = format!("the {what} has {size} bytes, {limit} is the most");
-        return Err(PushError::LimitExceeded(message));
-    }
-    Ok(())
-}
-
-fn parse_details(details: &str) -> Result<Value, PushError> {
-    serde_json::from_str(details)
-        .map_err(|error| PushError::Invalid(format!("the details are not JSON: {error}")))
 }
 
 impl host::Host for State {

@@ -1,7 +1,6 @@
 //! What the host keeps beside a live guest.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -13,9 +12,10 @@ use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
 use crate::event::{LogLevel, Observer};
 use crate::limits::Limits;
-use crate::pending::{ActionId, PendingAction, SessionId};
+use crate::pending::{ActionId, PendingAction};
 use crate::policy::{Phase, Policy};
-use crate::store::{PendingStore, PluginBytes};
+use crate::pushing::SessionContext;
+use crate::store::PluginBytes;
 use crate::workspace::{Files, FilesView, Roots};
 
 /// Where an instance belongs.
@@ -28,14 +28,6 @@ pub(crate) struct Home {
     pub volatile: VolatileActions,
     /// None while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,
-}
-
-/// The part of a session that its guests can reach.
-pub(crate) struct SessionContext {
-    pub id: SessionId,
-    pub store: Option<Arc<dyn PendingStore>>,
-    /// The workspace's absolute path.
-    pub workspace: Option<Arc<Path>>,
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.

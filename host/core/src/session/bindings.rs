@@ -1,47 +1,45 @@
-//! Which tools a session has, and which plugin answers for each.
+//! Which tools a session has, and who answers for each.
 
-use std::sync::Arc;
-
-use super::slot::Slot;
 use crate::digest::Digest;
 use crate::plugin::{LoadedTool, RejectedTool, ToolDefinition};
 use crate::policy::Policy;
+use crate::producer::Producer;
 
 #[derive(Default)]
 pub(super) struct Bindings {
     /// In the order in which they were bound.
     tools: Vec<BoundTool>,
-    /// Unbound plugins too: their pending actions may still be resolved.
-    slots: Vec<Arc<Slot>>,
-    /// For pending actions alone: plugins that the store kept, and those that are bound under wider grants than an action was
+    /// Unbound ones too: their pending actions may still be resolved.
+    producers: Vec<Producer>,
+    /// For pending actions alone: plugins that the store kept, and producers that are bound under wider grants than an action was
     /// pushed with. Each is under the grants of its action.
-    aside: Vec<Arc<Slot>>,
+    aside: Vec<Producer>,
 }
 
-/// One tool of one plugin.
+/// One tool of one producer.
 #[derive(Clone)]
 pub(super) struct BoundTool {
-    slot: Arc<Slot>,
+    producer: Producer,
     index: usize,
 }
 
 impl BoundTool {
-    pub fn slot(&self) -> &Arc<Slot> {
-        &self.slot
+    pub fn producer(&self) -> &Producer {
+        &self.producer
     }
 
     pub fn definition(&self) -> &LoadedTool {
-        &self.slot.plugin().loaded_tools()[self.index]
+        &self.producer.tools()[self.index]
     }
 }
 
 impl Bindings {
-    pub fn add(&mut self, slot: Arc<Slot>) -> Vec<RejectedTool> {
-        let mut rejected = slot.plugin().rejected().to_vec();
-        let slot = self.enter_slot(slot);
-        for index in 0..slot.plugin().loaded_tools().len() {
-            let slot = Arc::clone(&slot);
-            let tool = BoundTool { slot, index };
+    pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
+        let mut rejected = producer.rejected().to_vec();
+        let producer = self.enter(producer);
+        for index in 0..producer.tools().len() {
+            let producer = producer.clone();
+            let tool = BoundTool { producer, index };
             let name = &tool.definition().definition.name;
             match self.find(name) {
                 Some(_) => rejected.push(RejectedTool::conflict(name)),
@@ -53,28 +51,23 @@ impl Bindings {
 
     /// A plugin that is bound again keeps its live instance and its volatile actions, but never a policy that it was
     /// unbound from.
-    fn enter_slot(&mut self, slot: Arc<Slot>) -> Arc<Slot> {
-        let digest = slot.plugin().digest();
-        match self
-            .slots
-            .iter_mut()
-            .find(|it| it.plugin().digest() == digest)
-        {
-            None => self.slots.push(Arc::clone(&slot)),
+    fn enter(&mut self, producer: Producer) -> Producer {
+        let digest = producer.digest();
+        match self.producers.iter_mut().find(|it| it.digest() == digest) {
+            None => self.producers.push(producer.clone()),
             Some(old) => {
-                let in_use = self.tools.iter().any(|tool| Arc::ptr_eq(&tool.slot, old));
-                if in_use || old.policy() == slot.policy() {
-                    return Arc::clone(old);
+                let in_use = self.tools.iter().any(|tool| tool.producer.is(old));
+                if in_use || old.policy() == producer.policy() {
+                    return old.clone();
                 }
-                *old = Arc::clone(&slot);
+                *old = producer.clone();
             }
         }
-        slot
+        producer
     }
 
-    pub fn remove_tools(&mut self, plugin: Digest) {
-        self.tools
-            .retain(|tool| tool.slot.plugin().digest() != plugin);
+    pub fn remove_tools(&mut self, producer: Digest) {
+        self.tools.retain(|tool| tool.producer.digest() != producer);
     }
 
     pub fn find(&self, name: &str) -> Option<BoundTool> {
@@ -88,30 +81,40 @@ impl Bindings {
         self.tools.iter().map(|tool| &tool.definition().definition)
     }
 
-    pub fn slots(&self) -> Vec<Arc<Slot>> {
-        self.slots.iter().chain(&self.aside).cloned().collect()
+    pub fn producers(&self) -> Vec<Producer> {
+        self.producers.iter().chain(&self.aside).cloned().collect()
     }
 
-    /// The slot in which the plugin is bound, or was.
-    pub fn slot(&self, plugin: Digest) -> Option<Arc<Slot>> {
-        let mut slots = self.slots.iter();
-        slots.find(|slot| slot.plugin().digest() == plugin).cloned()
+    /// The producer of this digest, which is bound or was.
+    pub fn producer(&self, digest: Digest) -> Option<Producer> {
+        let mut producers = self.producers.iter();
+        producers
+            .find(|producer| producer.digest() == digest)
+            .cloned()
     }
 
-    /// The slot for actions of a plugin that were pushed under these grants.
-    pub fn aside(&self, plugin: Digest, grants: &Policy) -> Option<Arc<Slot>> {
-        let mut slots = self.aside.iter();
-        let found = slots.find(|slot| slot.plugin().digest() == plugin && slot.policy() == grants);
+    /// Which format of state the native producer of this name reads, if there is one.
+    pub fn native_version(&self, name: &str) -> Option<u32> {
+        let mut natives = self.producers.iter().filter_map(Producer::native);
+        natives
+            .find(|native| native.name == name)
+            .map(|native| native.state_version)
+    }
+
+    /// The one for actions that a producer pushed under these grants.
+    pub fn aside(&self, digest: Digest, grants: &Policy) -> Option<Producer> {
+        let mut aside = self.aside.iter();
+        let found = aside.find(|it| it.digest() == digest && it.policy() == grants);
         found.cloned()
     }
 
-    /// Adds such a slot, unless somebody else has meanwhile.
-    pub fn add_aside(&mut self, slot: Arc<Slot>) -> Arc<Slot> {
-        match self.aside(slot.plugin().digest(), slot.policy()) {
+    /// Adds such a one, unless somebody else has meanwhile.
+    pub fn add_aside(&mut self, producer: Producer) -> Producer {
+        match self.aside(producer.digest(), producer.policy()) {
             Some(found) => found,
             None => {
-                self.aside.push(Arc::clone(&slot));
-                slot
+                self.aside.push(producer.clone());
+                producer
             }
         }
     }

@@ -12,14 +12,17 @@ use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::{Event, EventSource, Observer};
-use crate::instance::SessionContext;
 use crate::limits::Limits;
 use crate::pending::SessionId;
 use crate::plugin::{Plugin, RejectedTool};
 use crate::policy::Policy;
+#[cfg(feature = "ast-edit")]
+use crate::producer::NativeProducer;
+use crate::producer::Origin;
+use crate::pushing::SessionContext;
 use crate::steering::ToolChoicePolicy;
 use crate::store::{MemoryStore, PendingStore};
-use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
+use crate::workspace::WorkspaceFolder;
 
 /// The settings of a session that is to be opened.
 #[derive(Default)]
@@ -29,7 +32,7 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
-    plugins: Vec<(Plugin, Policy)>,
+    origins: Vec<(Origin, Policy)>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
 }
@@ -101,7 +104,22 @@ impl SessionBuilder {
 
     /// Binds a plugin under a policy of its own.
     pub fn plugin_with(mut self, plugin: &Plugin, policy: Policy) -> Self {
-        self.plugins.push((plugin.clone(), policy));
+        self.origins.push((Origin::Plugin(plugin.clone()), policy));
+        self
+    }
+
+    /// Binds a producer that is part of the host, under the default policy. Its tools stand beside those of plugins, in the order in
+    /// which all are bound.
+    #[cfg(feature = "ast-edit")]
+    pub fn producer(self, producer: &NativeProducer) -> Self {
+        self.producer_with(producer, Policy::default())
+    }
+
+    /// Binds such a producer under a policy of its own.
+    #[cfg(feature = "ast-edit")]
+    pub fn producer_with(mut self, producer: &NativeProducer, policy: Policy) -> Self {
+        self.origins
+            .push((Origin::Native(producer.clone()), policy));
         self
     }
 
@@ -123,8 +141,12 @@ impl SessionBuilder {
             None => None,
         };
         let engine = self.engine.or_else(|| {
-            let (plugin, _) = self.plugins.first()?;
-            Some(plugin.engine().clone())
+            let mut origins = self.origins.iter();
+            origins.find_map(|(origin, _)| match origin {
+                Origin::Plugin(plugin) => Some(plugin.engine().clone()),
+                #[cfg(feature = "ast-edit")]
+                Origin::Native(_) => None,
+            })
         });
         let limits = self.limits.unwrap_or_else(|| match &engine {
             Some(engine) => Arc::clone(engine.shared_limits()),
@@ -156,8 +178,8 @@ impl SessionBuilder {
             }),
         };
         let mut rejected = Vec::new();
-        for (plugin, policy) in self.plugins {
-            rejected.extend(session.bind(&plugin, policy)?);
+        for (origin, policy) in self.origins {
+            rejected.extend(session.bind_origin(&origin, policy)?);
         }
         Ok((session, rejected))
     }
@@ -176,44 +198,5 @@ fn open_workspace(path: &Path) -> Result<WorkspaceFolder, Error> {
     WorkspaceFolder::at(path).map_err(|error| Error::Workspace {
         path: path.to_owned(),
         reason: error.to_string(),
-    })
-}
-
-/// The host's directories for one plugin of a session.
-pub(super) fn roots(
-    plugin: &Plugin,
-    policy: &Policy,
-    workspace: Option<&Arc<WorkspaceFolder>>,
-) -> Result<Roots, Error> {
-    let scratch_parent = match workspace {
-        None => plugin.engine().scratch_parent().to_owned(),
-        Some(workspace) => scratch_parent_outside(plugin, workspace)?,
-    };
-    Ok(Roots {
-        workspace: workspace
-            .filter(|_| policy.allows_workspace_read())
-            .cloned(),
-        scratch: ScratchFolder::inside(scratch_parent),
-    })
-}
-
-/// A scratch directory inside the workspace would have two paths with different rules.
-fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Result<PathBuf, Error> {
-    let parents = [
-        plugin.engine().scratch_parent(),
-        &std::env::temp_dir(),
-        Path::new("/dev/shm"),
-    ];
-    let outside = parents.into_iter().find(|parent| {
-        let real = parent.canonicalize();
-        !real
-            .as_deref()
-            .unwrap_or(parent)
-            .starts_with(workspace.path())
-    });
-    outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
-        path: workspace.path().to_owned(),
-        reason: "it contains the places for scratch directories; choose a directory further down"
-            .to_owned(),
     })
 }

@@ -1,20 +1,18 @@
-//! Which slot an action is resolved in: that of the very bytes that pushed it, with no more than it was granted then.
-
-use std::sync::Arc;
+//! Who resolves an action: the very bytes that pushed it, with no more than they were granted then.
 
 use super::Session;
-use super::slot::Slot;
 use crate::error::Error;
 use crate::pending::PendingAction;
 use crate::plugin::Plugin;
 use crate::policy::Policy;
+use crate::producer::{NativeIdentity, Origin, Producer};
 use crate::store::{BackendErrorKind, StoreError};
 
 impl Session {
     /// # Errors
-    /// [`Error::InstanceGone`] and [`Error::PluginGone`] where there is none to be had.
-    pub(super) async fn slot_for(&self, action: &PendingAction) -> Result<Arc<Slot>, Error> {
-        let bound = self.read_bindings(|bindings| bindings.slot(action.plugin));
+    /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] where there is none to be had.
+    pub(super) async fn producer_of(&self, action: &PendingAction) -> Result<Producer, Error> {
+        let bound = self.read_bindings(|bindings| bindings.producer(action.plugin));
         if !action.durable {
             // Its instance is where it was pushed, if anywhere.
             return bound.ok_or(Error::InstanceGone);
@@ -22,7 +20,7 @@ impl Session {
         let Some(bound) = bound else {
             return match self.aside(action, &action.grants) {
                 Some(aside) => Ok(aside),
-                None => self.slot_from_store(action).await,
+                None => self.producer_from_store(action).await,
             };
         };
         let grants = bound.policy().narrowed_to(&action.grants);
@@ -31,27 +29,31 @@ impl Session {
         }
         match self.aside(action, &grants) {
             Some(aside) => Ok(aside),
-            None => self.add_aside(bound.plugin(), grants),
+            None => self.add_aside(&bound.origin(), grants),
         }
     }
 
-    fn aside(&self, action: &PendingAction, grants: &Policy) -> Option<Arc<Slot>> {
+    fn aside(&self, action: &PendingAction, grants: &Policy) -> Option<Producer> {
         self.read_bindings(|bindings| bindings.aside(action.plugin, grants))
     }
 
-    fn add_aside(&self, plugin: &Plugin, grants: Policy) -> Result<Arc<Slot>, Error> {
-        let slot = self.slot(plugin, grants)?;
-        Ok(self.write_bindings(|bindings| bindings.add_aside(slot)))
+    fn add_aside(&self, origin: &Origin, grants: Policy) -> Result<Producer, Error> {
+        let producer = self.producer(origin, grants)?;
+        Ok(self.write_bindings(|bindings| bindings.add_aside(producer)))
     }
 
-    async fn slot_from_store(&self, action: &PendingAction) -> Result<Arc<Slot>, Error> {
+    async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
+        let kept = self.store()?.plugin(action.plugin).await?;
+        let native = match &kept {
+            Some(kept) => NativeIdentity::read(&kept.bytes),
+            None => NativeIdentity::of(action.plugin),
+        };
+        if let Some(native) = native {
+            return Err(self.without(native));
+        }
         let gone = || Error::PluginGone(action.plugin);
         let engine = self.inner.engine.as_ref().ok_or_else(gone)?;
-        let kept = self
-            .store()?
-            .plugin(action.plugin)
-            .await?
-            .ok_or_else(gone)?;
+        let kept = kept.ok_or_else(gone)?;
         let plugin = Plugin::from_bytes(engine, kept.name, kept.bytes)
             .await
             .map_err(|error| Error::host("could not load the plugin that the store kept", error))?;
@@ -65,6 +67,16 @@ impl Session {
                 StoreError::backend(BackendErrorKind::Damaged, "of this session", problem);
             return Err(damaged.into());
         }
-        self.add_aside(&plugin, action.grants.clone())
+        self.add_aside(&Origin::Plugin(plugin), action.grants.clone())
+    }
+
+    /// The native producer that pushed an action is not here, or is of another version.
+    fn without(&self, native: NativeIdentity) -> Error {
+        let bound = self.read_bindings(|bindings| bindings.native_version(&native.name));
+        Error::ProducerGone {
+            name: native.name,
+            state_version: native.state_version,
+            here: bound,
+        }
     }
 }

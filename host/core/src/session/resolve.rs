@@ -110,9 +110,9 @@ impl Session {
         let outcome = returned.map(|returned| outcome(decision, extra, for_guest.into(), returned));
         held.complete(decision, &outcome).await?;
         if !action.durable
-            && let Some(slot) = self.read_bindings(|bindings| bindings.slot(action.plugin))
+            && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {
-            slot.release(&action.id);
+            producer.release(&action.id);
         }
         outcome
     }
@@ -151,36 +151,27 @@ struct CarryingOut<'a> {
 
 impl CarryingOut<'_> {
     async fn apply(&self) -> Result<ToolResult, Error> {
-        let slot = self.session.slot_for(self.action).await?;
+        let producer = self.session.producer_of(self.action).await?;
         self.check_workspace()?;
-        let mut entered = slot.enter(self.cancel).await?;
-        // Asked with the instance in hand: a call that ran before may have ended it.
-        if !self.action.durable && !slot.volatile().contains(&self.action.id) {
-            return Err(Error::InstanceGone);
-        }
-        let call = self.call();
-        entered
-            .run(async |instance| instance.apply(&call, self.resolution).await)
+        producer
+            .apply(&self.call(), self.action, self.resolution)
             .await
     }
 
-    /// None where the plugin has nothing to say, or can't be asked any more: a discard always removes.
+    /// None where the producer has nothing to say, or can't be asked any more: a discard always removes.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
         if !self.action.has_reject || self.check_workspace().is_err() {
             return Ok(None);
         }
-        let slot = match self.session.slot_for(self.action).await {
-            Ok(slot) => slot,
-            Err(Error::PluginGone(_) | Error::InstanceGone) => return Ok(None),
+        let producer = match self.session.producer_of(self.action).await {
+            Ok(producer) => producer,
+            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
-        let mut entered = slot.enter(self.cancel).await?;
-        if !self.action.durable && !slot.volatile().contains(&self.action.id) {
-            return Ok(None);
-        }
-        let call = self.call();
-        entered
-            .run(async |instance| instance.reject(&call, self.resolution).await)
+        producer
+            .reject(&self.call(), self.action, self.resolution)
             .await
     }
 

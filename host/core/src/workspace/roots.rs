@@ -44,13 +44,18 @@ impl WorkspaceFolder {
 
     /// Opens it, unless something else has taken its place.
     pub fn open(&self) -> io::Result<Dir> {
+        self.open_directory().map(writable)
+    }
+
+    /// The same, for the host itself.
+    pub fn open_directory(&self) -> io::Result<File> {
         let file = File::open(&self.path)?;
         if Identity::of(&file.metadata()?) != self.identity {
             let message =
                 "the workspace was replaced by another directory since the session was opened";
             return Err(io::Error::other(message));
         }
-        Ok(writable(file))
+        Ok(file)
     }
 }
 

@@ -1,24 +1,27 @@
 //! The place of one plugin in one session, with its live instance if there is one.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
+use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
+use super::Surroundings;
+use crate::content::ToolResult;
 use crate::engine::{Reclaim, Reclaimed};
 use crate::error::Error;
-use crate::event::Observer;
-use crate::instance::{Done, Home, Instance, SessionContext, VolatileActions};
-use crate::limits::Limits;
-use crate::pending::ActionId;
+use crate::instance::{Call, Done, Home, Instance, ResolverResolution, VolatileActions};
+use crate::pending::{ActionId, PendingAction};
 use crate::plugin::Plugin;
 use crate::policy::Policy;
-use crate::workspace::Roots;
+use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 
-pub(super) struct Slot {
+pub(crate) struct Slot {
     this: Weak<Slot>,
     plugin: Plugin,
+    roots: Arc<Roots>,
     surroundings: Surroundings,
     volatile: VolatileActions,
     live: Mutex<Option<Box<Instance>>>,
@@ -26,25 +29,24 @@ pub(super) struct Slot {
     registered: AtomicBool,
 }
 
-/// What an instance needs beside its plugin.
-pub(super) struct Surroundings {
-    pub policy: Policy,
-    pub roots: Arc<Roots>,
-    pub limits: Arc<Limits>,
-    pub observer: Option<Observer>,
-    pub session: Arc<SessionContext>,
-}
-
 impl Slot {
-    pub fn new(this: Weak<Self>, plugin: Plugin, surroundings: Surroundings) -> Self {
-        Self {
-            this,
+    /// # Errors
+    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
+    pub fn new(plugin: &Plugin, surroundings: Surroundings) -> Result<Arc<Self>, Error> {
+        let roots = roots(
             plugin,
+            &surroundings.policy,
+            surroundings.workspace.as_ref(),
+        )?;
+        Ok(Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            plugin: plugin.clone(),
+            roots: Arc::new(roots),
             surroundings,
             volatile: VolatileActions::default(),
             live: Mutex::default(),
             registered: AtomicBool::new(false),
-        }
+        }))
     }
 
     pub fn plugin(&self) -> &Plugin {
@@ -55,8 +57,59 @@ impl Slot {
         &self.surroundings.policy
     }
 
-    pub fn volatile(&self) -> &VolatileActions {
-        &self.volatile
+    pub async fn execute(
+        &self,
+        call: &Call<'_>,
+        call_id: &str,
+        params: &Value,
+    ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
+        let params = serde_json::to_string(params)
+            .map_err(|error| Error::host("could not write the params as JSON", error))?;
+        let mut entered = self.enter(call.cancel).await?;
+        entered
+            .run(async |instance| instance.execute(call, call_id, &params).await)
+            .await
+    }
+
+    pub async fn apply(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &ResolverResolution,
+    ) -> Result<ToolResult, Error> {
+        let mut entered = self.enter(call.cancel).await?;
+        // Asked with the instance in hand: a call that ran before may have ended it.
+        if !self.can_resolve(action) {
+            return Err(Error::InstanceGone);
+        }
+        entered
+            .run(async |instance| instance.apply(call, resolution).await)
+            .await
+    }
+
+    /// None where the plugin has nothing to say, or can't be asked any more.
+    pub async fn reject(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &ResolverResolution,
+    ) -> Result<Option<ToolResult>, Error> {
+        let mut entered = self.enter(call.cancel).await?;
+        if !self.can_resolve(action) {
+            return Ok(None);
+        }
+        entered
+            .run(async |instance| instance.reject(call, resolution).await)
+            .await
+    }
+
+    fn can_resolve(&self, action: &PendingAction) -> bool {
+        action.durable || self.volatile.contains(&action.id)
+    }
+
+    /// Makes the instance where there is none.
+    pub async fn start(&self) -> Result<(), Error> {
+        self.enter(None).await?.start().await
     }
 
     /// A volatile action was resolved for good, so its instance may make room for another.
@@ -68,7 +121,7 @@ impl Slot {
     }
 
     /// Waits for its turn. Nobody else calls into the plugin until the answer is dropped.
-    pub async fn enter<'a>(
+    async fn enter<'a>(
         &'a self,
         cancel: Option<&'a CancellationToken>,
     ) -> Result<Entered<'a>, Error> {
@@ -104,16 +157,16 @@ impl Slot {
         }
         let Surroundings {
             policy,
-            roots,
             limits,
             observer,
             session,
+            ..
         } = &self.surroundings;
         let home = Home {
             plugin: self.plugin.source().clone(),
             policy: policy.clone(),
             limits: Arc::clone(limits),
-            roots: Arc::clone(roots),
+            roots: Arc::clone(&self.roots),
             observer: observer.clone(),
             volatile: self.volatile.clone(),
             session: Some(Arc::clone(session)),
@@ -122,7 +175,7 @@ impl Slot {
     }
 }
 
-async fn unless_cancelled<T>(
+pub(super) async fn unless_cancelled<T>(
     cancel: Option<&CancellationToken>,
     waiting: impl Future<Output = T>,
 ) -> Result<T, Error> {
@@ -151,7 +204,7 @@ impl Reclaim for Slot {
 }
 
 /// The right to call into a plugin.
-pub(super) struct Entered<'a> {
+struct Entered<'a> {
     slot: &'a Slot,
     cancel: Option<&'a CancellationToken>,
     /// Always there until it is dropped.
@@ -159,8 +212,7 @@ pub(super) struct Entered<'a> {
 }
 
 impl Entered<'_> {
-    /// Makes the instance where there is none.
-    pub async fn start(&mut self) -> Result<(), Error> {
+    async fn start(&mut self) -> Result<(), Error> {
         if let Some(live) = self.live.as_mut()
             && live.is_none()
         {
@@ -171,7 +223,7 @@ impl Entered<'_> {
 
     /// Makes one call, in the live instance where there is one. The instance stays if the call came to its end; where this future is
     /// dropped in the middle, the instance goes with it.
-    pub async fn run<T>(
+    async fn run<T>(
         &mut self,
         call: impl AsyncFnOnce(Box<Instance>) -> Done<T>,
     ) -> Result<T, Error> {
@@ -208,4 +260,43 @@ impl Slot {
             *live = None;
         }
     }
+}
+
+/// The host's directories for one plugin of a session.
+fn roots(
+    plugin: &Plugin,
+    policy: &Policy,
+    workspace: Option<&Arc<WorkspaceFolder>>,
+) -> Result<Roots, Error> {
+    let scratch_parent = match workspace {
+        None => plugin.engine().scratch_parent().to_owned(),
+        Some(workspace) => scratch_parent_outside(plugin, workspace)?,
+    };
+    Ok(Roots {
+        workspace: workspace
+            .filter(|_| policy.allows_workspace_read())
+            .cloned(),
+        scratch: ScratchFolder::inside(scratch_parent),
+    })
+}
+
+/// A scratch directory inside the workspace would have two paths with different rules.
+fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Result<PathBuf, Error> {
+    let parents = [
+        plugin.engine().scratch_parent(),
+        &std::env::temp_dir(),
+        Path::new("/dev/shm"),
+    ];
+    let outside = parents.into_iter().find(|parent| {
+        let real = parent.canonicalize();
+        !real
+            .as_deref()
+            .unwrap_or(parent)
+            .starts_with(workspace.path())
+    });
+    outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
+        path: workspace.path().to_owned(),
+        reason: "it contains the places for scratch directories; choose a directory further down"
+            .to_owned(),
+    })
 }

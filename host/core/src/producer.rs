@@ -1,0 +1,204 @@
+//! Who can stage actions: a plugin, or a part of the host itself. A session treats both alike.
+
+#[cfg(feature = "ast-edit")]
+mod ast_edit;
+mod identity;
+#[cfg(feature = "ast-edit")]
+mod native;
+mod wasm;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::content::ToolResult;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::event::Observer;
+use crate::instance::{Call, ResolverResolution};
+use crate::limits::Limits;
+use crate::pending::{ActionId, PendingAction};
+use crate::plugin::{LoadedTool, Plugin, RejectedTool};
+use crate::policy::Policy;
+use crate::pushing::SessionContext;
+use crate::workspace::WorkspaceFolder;
+
+pub(crate) use identity::NativeIdentity;
+#[cfg(feature = "ast-edit")]
+pub use native::NativeProducer;
+
+/// What can be bound to a session.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    Plugin(Plugin),
+    #[cfg(feature = "ast-edit")]
+    Native(NativeProducer),
+}
+
+/// What a producer gets of its session.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub policy: Policy,
+    pub workspace: Option<Arc<WorkspaceFolder>>,
+    pub limits: Arc<Limits>,
+    pub observer: Option<Observer>,
+    pub session: Arc<SessionContext>,
+}
+
+/// A producer in one session, under one policy. Cheap to clone.
+#[derive(Clone)]
+pub(crate) enum Producer {
+    Wasm(Arc<wasm::Slot>),
+    #[cfg(feature = "ast-edit")]
+    Native(Arc<native::Slot>),
+}
+
+impl Origin {
+    /// # Errors
+    /// [`Error::Workspace`] where a plugin could have no scratch directory outside of the workspace.
+    pub fn bind(&self, surroundings: Surroundings) -> Result<Producer, Error> {
+        match self {
+            Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Slot::new(plugin, surroundings)?)),
+            #[cfg(feature = "ast-edit")]
+            Origin::Native(native) => Ok(Producer::Native(Arc::new(native::Slot::new(
+                native,
+                surroundings,
+            )))),
+        }
+    }
+}
+
+impl Producer {
+    /// What it was made of.
+    pub fn origin(&self) -> Origin {
+        match self {
+            Producer::Wasm(slot) => Origin::Plugin(slot.plugin().clone()),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => Origin::Native(slot.producer().clone()),
+        }
+    }
+
+    pub fn digest(&self) -> Digest {
+        match self {
+            Producer::Wasm(slot) => slot.plugin().digest(),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => slot.producer().digest(),
+        }
+    }
+
+    /// What it is known by, where it is part of the host.
+    pub fn native(&self) -> Option<&NativeIdentity> {
+        match self {
+            Producer::Wasm(_) => None,
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => Some(slot.producer().identity()),
+        }
+    }
+
+    pub fn policy(&self) -> &Policy {
+        match self {
+            Producer::Wasm(slot) => slot.policy(),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => slot.policy(),
+        }
+    }
+
+    pub fn tools(&self) -> &[LoadedTool] {
+        match self {
+            Producer::Wasm(slot) => slot.plugin().loaded_tools(),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => slot.producer().loaded_tools(),
+        }
+    }
+
+    /// The tools that can't be used, whatever else the session has.
+    pub fn rejected(&self) -> &[RejectedTool] {
+        match self {
+            Producer::Wasm(slot) => slot.plugin().rejected(),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(_) => &[],
+        }
+    }
+
+    /// Whether this is the very same one.
+    pub fn is(&self, other: &Producer) -> bool {
+        match (self, other) {
+            (Producer::Wasm(one), Producer::Wasm(other)) => Arc::ptr_eq(one, other),
+            #[cfg(feature = "ast-edit")]
+            (Producer::Native(one), Producer::Native(other)) => Arc::ptr_eq(one, other),
+            #[cfg(feature = "ast-edit")]
+            _ => false,
+        }
+    }
+
+    /// Calls a tool, with params that fit its schema. Returns also what it pushed, in that order.
+    pub async fn execute(
+        &self,
+        call: &Call<'_>,
+        call_id: &str,
+        params: &Value,
+    ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
+        match self {
+            Producer::Wasm(slot) => slot.execute(call, call_id, params).await,
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => slot.execute(call, params).await,
+        }
+    }
+
+    /// Lets a claimed action happen.
+    pub async fn apply(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &ResolverResolution,
+    ) -> Result<ToolResult, Error> {
+        match self {
+            Producer::Wasm(slot) => slot.apply(call, action, resolution).await,
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(slot) => slot.apply(call, resolution).await,
+        }
+    }
+
+    /// Tells of a discard whoever wanted to hear of it. None where there is nothing to say, or nobody to say it.
+    pub async fn reject(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &ResolverResolution,
+    ) -> Result<Option<ToolResult>, Error> {
+        match self {
+            Producer::Wasm(slot) => slot.reject(call, action, resolution).await,
+            // A native one keeps nothing that a discard would leave behind.
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(_) => Ok(None),
+        }
+    }
+
+    /// Makes what the next call needs, so that it needn't.
+    pub async fn start(&self) -> Result<(), Error> {
+        match self {
+            Producer::Wasm(slot) => slot.start().await,
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(_) => Ok(()),
+        }
+    }
+
+    /// Drops what an idle producer needn't hold.
+    pub fn make_room(&self) {
+        match self {
+            Producer::Wasm(slot) => slot.make_room(),
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(_) => {}
+        }
+    }
+
+    /// A volatile action was resolved for good.
+    pub fn release(&self, action: &ActionId) {
+        match self {
+            Producer::Wasm(slot) => slot.release(action),
+            // All that it pushes is durable.
+            #[cfg(feature = "ast-edit")]
+            Producer::Native(_) => {}
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a native producer is known by in a store.
+//!
+//! Stores know a producer by the SHA-256 of its bytes, and keep the bytes. A native one is part of the program, so what is kept for it is
+//! a text that names it and the format of the state that it pushes. Whoever reads that format may apply the action.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::digest::Digest;
+use crate::store::PluginBytes;
+
+/// No component begins like this.
+const FIRST_LINE: &str = "airlock native producer";
+
+/// All there has been, for stores that keep no bytes.
+const KNOWN: [(&str, u32); 1] = [("ast_edit", 1)];
+
+/// A native producer's name, and the version of the format of its actions' state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NativeIdentity {
+    pub name: String,
+    pub state_version: u32,
+}
+
+impl NativeIdentity {
+    pub fn new(name: &str, state_version: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            state_version,
+        }
+    }
+
+    /// What a store keeps in place of a component.
+    pub fn source(&self) -> PluginBytes {
+        let bytes = self.to_string().into_bytes();
+        PluginBytes {
+            digest: Digest::of(&bytes),
+            name: self.name.as_str().into(),
+            bytes: Bytes::from(bytes),
+        }
+    }
+
+    /// Reads what a store kept; none where it is something else, say a component.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let mut lines = text.lines();
+        (lines.next()? == FIRST_LINE).then_some(())?;
+        let name = lines.next()?.strip_prefix("name: ")?;
+        let state_version = lines.next()?.strip_prefix("state: ")?.parse().ok()?;
+        Some(Self::new(name, state_version))
+    }
+
+    /// The one that this digest belongs to, of those that this version of the host has heard of.
+    pub fn of(digest: Digest) -> Option<Self> {
+        let known = KNOWN.iter();
+        let mut known = known.map(|(name, state_version)| Self::new(name, *state_version));
+        known.find(|identity| identity.source().digest == digest)
+    }
+}
+
+/// The text itself, which must never change for the same name and version.
+impl fmt::Display for NativeIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            state_version,
+        } = self;
+        write!(f, "{FIRST_LINE}\nname: {name}\nstate: {state_version}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_reads_back_what_it_wrote() {
+        let identity = NativeIdentity::new("ast_edit", 7);
+        let source = identity.source();
+        assert_eq!(NativeIdentity::read(&source.bytes), Some(identity));
+        assert_eq!(source.digest, Digest::of(&source.bytes));
+    }
+
+    #[test]
+    fn what_is_no_identity_is_told_from_one() {
+        for bytes in [
+            &b""[..],
+            b"\0asm\x0d\0\x01\0",
+            b"airlock native producer",
+            b"airlock native producer\nname: a\nstate: -1\n",
+            b"airlock native producer\nstate: 1\nname: a\n",
+            b"\xff",
+        ] {
+            assert_eq!(NativeIdentity::read(bytes), None, "{bytes:?}");
+        }
+    }
+
+    /// Actions of released versions are kept under these.
+    #[test]
+    fn the_digests_of_known_ones_stay() {
+        let digest: Digest =
+            "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+                .parse()
+                .unwrap();
+        assert_eq!(NativeIdentity::of(digest), None);
+        let ast_edit = NativeIdentity::new("ast_edit", 1);
+        assert_eq!(NativeIdentity::of(ast_edit.source().digest), Some(ast_edit));
+    }
+}

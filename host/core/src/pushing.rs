@@ -1,0 +1,170 @@
+//! How a producer's pending action gets onto the stack: what it must be like, and what is filled in.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use crate::limits::Limits;
+use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
+use crate::policy::Policy;
+use crate::store::{PendingStore, PluginBytes, Push, StoreError};
+
+/// Fixed by the contract: SDKs raise exactly this text.
+pub(crate) const STORE_UNAVAILABLE: &str =
+    "Pending action store unavailable for custom tools in this runtime.";
+
+/// The part of a session that its producers can reach.
+pub(crate) struct SessionContext {
+    pub id: SessionId,
+    pub store: Option<Arc<dyn PendingStore>>,
+    /// The workspace's absolute path.
+    pub workspace: Option<Arc<Path>>,
+}
+
+/// What a producer wants decided.
+pub(crate) struct Pushed {
+    pub label: String,
+    pub source_tool_name: Option<String>,
+    pub details: Details,
+    pub has_reject: bool,
+    pub state: Option<Vec<u8>>,
+}
+
+/// An action's details, as its producer has them.
+pub(crate) enum Details {
+    None,
+    /// From a guest, who may have written anything.
+    Text(String),
+    #[cfg_attr(
+        not(feature = "ast-edit"),
+        expect(dead_code, reason = "guests have text")
+    )]
+    Value(Value),
+}
+
+/// Why it was not taken.
+#[derive(Debug)]
+pub(crate) enum NotPushed {
+    StoreUnavailable(String),
+    LimitExceeded(String),
+    Invalid(String),
+}
+
+/// Who pushes, and under what.
+pub(crate) struct Pusher<'a> {
+    pub source: &'a PluginBytes,
+    pub policy: &'a Policy,
+    pub limits: &'a Limits,
+}
+
+impl Pusher<'_> {
+    /// Puts the action on top of the session's stack.
+    pub async fn push(
+        &self,
+        session: &SessionContext,
+        pushed: Pushed,
+    ) -> Result<Arc<PendingAction>, NotPushed> {
+        let Some(store) = &session.store else {
+            return Err(NotPushed::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
+        };
+        let (action, guest_state) = self.accept(pushed, session.workspace.clone())?;
+        let action = Arc::new(action);
+        let push = Push {
+            session: &session.id,
+            action: Arc::clone(&action),
+            guest_state,
+            plugin: self.source,
+            capacity: self.limits.pending_actions,
+        };
+        match store.push(push).await {
+            Ok(()) => Ok(action),
+            Err(full @ StoreError::Full { .. }) => Err(NotPushed::LimitExceeded(full.to_string())),
+            Err(error) => Err(NotPushed::StoreUnavailable(error.to_string())),
+        }
+    }
+
+    /// Checks what was pushed, and fills in what was left out.
+    fn accept(
+        &self,
+        pushed: Pushed,
+        workspace: Option<Arc<Path>>,
+    ) -> Result<(PendingAction, Option<Vec<u8>>), NotPushed> {
+        let limits = self.limits;
+        let source_tool_name = match pushed.source_tool_name {
+            Some(name) => name,
+            None => DEFAULT_SOURCE_TOOL_NAME.to_owned(),
+        };
+        check_line("label", &pushed.label)?;
+        check_line("source tool name", &source_tool_name)?;
+        check_size("label", pushed.label.len(), limits.label_bytes)?;
+        check_size(
+            "source tool name",
+            source_tool_name.len(),
+            limits.label_bytes,
+        )?;
+        if let Some(state) = &pushed.state {
+            check_size("state", state.len(), limits.state_bytes)?;
+        }
+        let details = match pushed.details {
+            Details::Text(details) => {
+                check_size("details", details.len(), limits.details_bytes)?;
+                Some(parse_details(&details)?)
+            }
+            Details::Value(details) => {
+                check_size("details", details.to_string().len(), limits.details_bytes)?;
+                Some(details)
+            }
+            Details::None => None,
+        };
+        let now = SystemTime::now();
+        let action = PendingAction {
+            id: ActionId::generate(now),
+            label: pushed.label,
+            source_tool_name,
+            details,
+            has_reject: pushed.has_reject,
+            durable: pushed.state.is_some(),
+            plugin: self.source.digest,
+            grants: self.policy.clone(),
+            workspace,
+            pushed_at: now,
+        };
+        Ok((action, pushed.state))
+    }
+}
+
+fn check_line(what: &str, text: &str) -> Result<(), NotPushed> {
+    if text.trim().is_empty() {
+        return Err(NotPushed::Invalid(format!("the {what} is empty")));
+    }
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if !is_plain && text.contains(is_line_end) {
+        return Err(NotPushed::Invalid(format!(
+            "the {what} has more than one line"
+        )));
+    }
+    Ok(())
+}
+
+/// The line ends of Unicode, which a terminal or a browser may break at.
+fn is_line_end(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+fn check_size(what: &str, size: usize, limit: usize) -> Result<(), NotPushed> {
+    if size > limit {
+        let message = format!("the {what} has {size} bytes, {limit} is the most");
+        return Err(NotPushed::LimitExceeded(message));
+    }
+    Ok(())
+}
+
+fn parse_details(details: &str) -> Result<Value, NotPushed> {
+    serde_json::from_str(details)
+        .map_err(|error| NotPushed::Invalid(format!("the details are not JSON: {error}")))
+}

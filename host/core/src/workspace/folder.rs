@@ -1,0 +1,282 @@
+//! The workspace for producers that are part of the host: one type to read it with, and one to change it with.
+//!
+//! Both keep to the directory that was there when the session was opened, whatever its path leads to later, and never leave it: each access goes
+//! through that directory's descriptor, and paths or links that lead out of it are refused by the system (`openat2`), or where that
+//! can't, by walking the path (`cap-std`).
+
+use std::io::{self, Read, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
+#[cfg(unix)]
+use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+
+use super::WorkspaceFolder;
+use crate::error::Error;
+
+/// The workspace, to be read.
+pub(crate) struct ReadableFolder {
+    dir: Dir,
+    /// For the walk alone: nothing is opened by it.
+    pub(super) path: PathBuf,
+}
+
+/// The workspace, to be read and changed.
+pub(crate) struct WritableFolder {
+    readable: ReadableFolder,
+}
+
+/// What there is at a path, without following a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    Folder,
+    Link,
+    /// A pipe, a socket or a device.
+    Special,
+}
+
+/// A file that was read.
+pub(crate) struct ReadFile {
+    pub bytes: Vec<u8>,
+    pub stamp: Stamp,
+}
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// It has more bytes than that, namely so many.
+    TooLarge(u64),
+    /// It is no file any more.
+    NotAFile,
+    Io(io::Error),
+}
+
+/// What tells one state of a file from another, as far as the system notes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    permissions: Permissions,
+    length: u64,
+    #[cfg(unix)]
+    unix: UnixStamp,
+    #[cfg(not(unix))]
+    modified: Option<std::time::SystemTime>,
+}
+
+#[cfg(unix)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct UnixStamp {
+    device_and_inode: (u64, u64),
+    changed: (i64, i64),
+    modified: (i64, i64),
+    owner: (u32, u32),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            permissions: metadata.permissions(),
+            length: metadata.len(),
+            #[cfg(unix)]
+            unix: UnixStamp {
+                device_and_inode: (metadata.dev(), metadata.ino()),
+                changed: (metadata.ctime(), metadata.ctime_nsec()),
+                modified: (metadata.mtime(), metadata.mtime_nsec()),
+                owner: (metadata.uid(), metadata.gid()),
+            },
+            #[cfg(not(unix))]
+            modified: metadata.modified().ok().map(|time| time.into_std()),
+        }
+    }
+
+    /// Whether nobody at all may write to it.
+    pub fn is_read_only(&self) -> bool {
+        self.permissions.readonly()
+    }
+}
+
+impl ReadableFolder {
+    /// # Errors
+    /// [`Error::Workspace`] where it is gone, or something else is in its place.
+    pub fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
+        match workspace.open_directory() {
+            Ok(directory) => Ok(Self {
+                dir: Dir::from_std_file(directory),
+                path: workspace.path().to_owned(),
+            }),
+            Err(error) => Err(Error::Workspace {
+                path: workspace.path().to_owned(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// The workspace's absolute path, to tell what lies in it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What there is at a path; none where there is nothing.
+    pub fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
+        let path = match path.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => path,
+        };
+        let kind = match self.dir.symlink_metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) => {
+                return match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+                    _ => Err(error),
+                };
+            }
+        };
+        Ok(Some(if kind.is_file() {
+            EntryKind::File
+        } else if kind.is_dir() {
+            EntryKind::Folder
+        } else if kind.is_symlink() {
+            EntryKind::Link
+        } else {
+            EntryKind::Special
+        }))
+    }
+
+    /// Reads a file of at most so many bytes.
+    pub fn read(&self, path: &Path, most: u64) -> Result<ReadFile, Unread> {
+        let mut file = self.open_file(path).map_err(Unread::Io)?;
+        let metadata = file.metadata().map_err(Unread::Io)?;
+        if !metadata.is_file() {
+            return Err(Unread::NotAFile);
+        }
+        if metadata.len() > most {
+            return Err(Unread::TooLarge(metadata.len()));
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+        // It may grow meanwhile.
+        (&mut file)
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(Unread::Io)?;
+        if bytes.len() as u64 > most {
+            return Err(Unread::TooLarge(bytes.len() as u64));
+        }
+        let stamp = Stamp::of(&metadata);
+        Ok(ReadFile { bytes, stamp })
+    }
+
+    /// The file's present stamp, without opening it.
+    pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        self.dir
+            .symlink_metadata(path)
+            .map(|metadata| Stamp::of(&metadata))
+    }
+
+    /// What became a pipe or a link since somebody looked must neither block us nor lead us elsewhere.
+    fn open_file(&self, path: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        self.dir.open_with(path, &options)
+    }
+}
+
+impl WritableFolder {
+    /// # Errors
+    /// As [`ReadableFolder::open`].
+    pub fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
+        let readable = ReadableFolder::open(workspace)?;
+        Ok(Self { readable })
+    }
+
+    /// Writes a file's new contents beside it, with its permissions and its owner, and has them on the disk.
+    pub fn stage(&self, path: &Path, was: &Stamp, contents: &[u8]) -> io::Result<Staged<'_>> {
+        let temporary = temporary_name(path);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        let mut file = self.dir.open_with(&temporary, &options)?;
+        // From here on, whatever fails removes it.
+        let staged = Staged {
+            folder: self,
+            path: path.to_owned(),
+            temporary: Some(temporary),
+        };
+        file.write_all(contents)?;
+        #[cfg(unix)]
+        if Stamp::of(&file.metadata()?).unix.owner != was.unix.owner {
+            let (user, group) = was.unix.owner;
+            let (user, group) = (
+                rustix::fs::Uid::from_raw(user),
+                rustix::fs::Gid::from_raw(group),
+            );
+            rustix::fs::fchown(&file, Some(user), Some(group))?;
+        }
+        #[cfg(unix)]
+        file.set_permissions(Permissions::from_mode(was.permissions.mode() & 0o7777))?;
+        #[cfg(not(unix))]
+        file.set_permissions(was.permissions.clone())?;
+        file.sync_data()?;
+        Ok(staged)
+    }
+
+    /// Has a folder's entries on the disk.
+    pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        let path = match path.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => path,
+        };
+        self.dir.open(path)?.sync_all()
+    }
+}
+
+impl Deref for WritableFolder {
+    type Target = ReadableFolder;
+
+    fn deref(&self) -> &ReadableFolder {
+        &self.readable
+    }
+}
+
+/// New contents that wait beside their file. Dropped, they are removed.
+pub(crate) struct Staged<'a> {
+    folder: &'a WritableFolder,
+    path: PathBuf,
+    /// None once it has taken the file's place.
+    temporary: Option<PathBuf>,
+}
+
+impl Staged<'_> {
+    /// Puts them in the file's place, in one step.
+    pub fn place(mut self) -> io::Result<()> {
+        let dir = &self.folder.dir;
+        if let Some(temporary) = &self.temporary {
+            dir.rename(temporary, dir, &self.path)?;
+            self.temporary = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary
+            && let Err(error) = self.folder.dir.remove_file(temporary)
+        {
+            tracing::warn!("could not remove {}: {error}", temporary.display());
+        }
+    }
+}
+
+/// Hidden, so that no walk finds it, and told apart from whatever else is there.
+fn temporary_name(path: &Path) -> PathBuf {
+    let unique = uuid::Uuid::now_v7().simple();
+    path.with_file_name(format!(".airlock-{unique}.tmp"))
+}

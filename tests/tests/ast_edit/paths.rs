@@ -1,0 +1,194 @@
+//! Which files are searched, and that none is outside of the workspace.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::tree::Tree;
+
+fn params(paths: Value) -> Value {
+    json!({"ops": [{"pat": "old($A)", "out": "new($A)"}], "paths": paths})
+}
+
+/// Which of the files are changed where these paths are named.
+async fn changed(tree: &Tree, paths: Value) -> Vec<String> {
+    let call = match &paths {
+        Value::Null => tree.edit("old($A)", "new($A)").await,
+        paths => tree.call(params(paths.clone())).await,
+    };
+    let details = call
+        .unwrap_or_else(|error| panic!("{paths}: {error}"))
+        .details
+        .unwrap();
+    if tree.pending().await > 0 {
+        tree.discard().await;
+    }
+    let files = details["files"].as_array().unwrap().iter();
+    files
+        .map(|file| file["path"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn paths_are_files_folders_and_globs() {
+    let tree = Tree::with(&[
+        ("a.js", "old(1)"),
+        ("src/b.js", "old(1)"),
+        ("src/b.ts", "old(1)"),
+        ("src/deep/c.js", "old(1)"),
+        ("lib/[d].js", "old(1)"),
+    ]);
+    let check = async |paths: Value, expected: &[&str]| {
+        assert_eq!(changed(&tree, paths.clone()).await, expected, "{paths}");
+    };
+    let all = [
+        "a.js",
+        "lib/[d].js",
+        "src/b.js",
+        "src/b.ts",
+        "src/deep/c.js",
+    ];
+    check(Value::Null, &all).await;
+    check(json!(["."]), &all).await;
+    check(json!(["a.js"]), &["a.js"]).await;
+    check(json!(["./src"]), &["src/b.js", "src/b.ts", "src/deep/c.js"]).await;
+    check(
+        json!(["src/deep", "src", "src/b.js"]),
+        &["src/b.js", "src/b.ts", "src/deep/c.js"],
+    )
+    .await;
+    check(json!(["*.js"]), &["a.js"]).await;
+    check(json!(["src/*.js"]), &["src/b.js"]).await;
+    check(json!(["src/**/*.js"]), &["src/b.js", "src/deep/c.js"]).await;
+    check(json!(["**/*.{ts,js}"]), &all).await;
+    check(json!(["src/?.ts", "a.js"]), &["a.js", "src/b.ts"]).await;
+    // What is there by its name is no glob.
+    check(json!(["lib/[d].js"]), &["lib/[d].js"]).await;
+    check(json!(["none/*.js"]), &[]).await;
+    let absolute = tree.path("src/deep").canonicalize().unwrap();
+    check(json!([absolute]), &["src/deep/c.js"]).await;
+}
+
+#[tokio::test]
+async fn ignored_and_hidden_files_are_left_out_unless_they_are_named() {
+    let tree = Tree::with(&[
+        (".gitignore", "/target\n*.min.js\n"),
+        ("a.js", "old(1)"),
+        ("a.min.js", "old(1)"),
+        ("target/gen/b.js", "old(1)"),
+        (".config/c.js", "old(1)"),
+        ("sub/.gitignore", "d.js\n"),
+        ("sub/d.js", "old(1)"),
+        ("sub/e.js", "old(1)"),
+        ("sub/f.min.js", "old(1)"),
+    ]);
+    let check = async |paths: Value, expected: &[&str]| {
+        assert_eq!(changed(&tree, paths.clone()).await, expected, "{paths}");
+    };
+    check(Value::Null, &["a.js", "sub/e.js"]).await;
+    check(json!(["**/*.js"]), &["a.js", "sub/e.js"]).await;
+    // What the folders above say still counts.
+    check(json!(["sub"]), &["sub/e.js"]).await;
+    check(json!(["target"]), &["target/gen/b.js"]).await;
+    check(
+        json!(["target/gen", "."]),
+        &["a.js", "sub/e.js", "target/gen/b.js"],
+    )
+    .await;
+    check(json!([".config"]), &[".config/c.js"]).await;
+    check(json!(["a.min.js", "sub/d.js"]), &["a.min.js", "sub/d.js"]).await;
+}
+
+#[tokio::test]
+async fn what_leads_out_of_the_workspace_is_refused_or_not_entered() {
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("x.js"), "old(1)").unwrap();
+    let tree = Tree::with(&[("a.js", "old(1)"), ("src/b.js", "old(1)")]);
+    symlink(outside.path(), tree.path("out")).unwrap();
+    symlink(outside.path().join("x.js"), tree.path("x.js")).unwrap();
+    symlink(tree.path("src"), tree.path("inner")).unwrap();
+    symlink(tree.path("nowhere"), tree.path("broken.js")).unwrap();
+    assert_eq!(changed(&tree, Value::Null).await, ["a.js", "src/b.js"]);
+    assert_eq!(
+        changed(&tree, json!(["**/*.js"])).await,
+        ["a.js", "src/b.js"]
+    );
+
+    let check = async |path: &str, why: &str| {
+        let error = tree.refused(params(json!(["a.js", path]))).await;
+        assert!(error.contains("/paths/1: "), "{error}");
+        assert!(error.contains(why), "{path}: {error}");
+    };
+    let leads_out = "leads out of the workspace";
+    check("..", leads_out).await;
+    check("src/../../x.js", leads_out).await;
+    check("src/../a.js", leads_out).await;
+    check("../*.js", leads_out).await;
+    check("/etc/passwd", leads_out).await;
+    check(outside.path().to_str().unwrap(), leads_out).await;
+    check("out", "leads through the link \"out\"").await;
+    check("out/x.js", "leads through the link \"out\"").await;
+    check("x.js", "leads through the link \"x.js\"").await;
+    check("broken.js", "leads through the link \"broken.js\"").await;
+    check("inner/b.js", "leads through the link \"inner\"").await;
+    check("out/*.js", "leads through the link \"out\"").await;
+    assert_eq!(
+        fs::read_to_string(outside.path().join("x.js")).unwrap(),
+        "old(1)"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_that_became_a_link_after_the_preview_is_not_followed() {
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("b.js"), "old(1)").unwrap();
+    let tree = Tree::with(&[("src/b.js", "old(1)")]);
+    tree.edit("old($A)", "new($A)").await.unwrap();
+    fs::rename(tree.path("src"), tree.path("was")).unwrap();
+    symlink(outside.path(), tree.path("src")).unwrap();
+    let error = tree.apply().await.unwrap_err().to_string();
+    assert!(error.contains("nothing was written"), "{error}");
+    assert_eq!(
+        fs::read_to_string(outside.path().join("b.js")).unwrap(),
+        "old(1)"
+    );
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn paths_that_name_nothing_or_no_code_are_refused() {
+    let tree = Tree::with(&[
+        ("a.js", "old(1)"),
+        ("notes.txt", "old(1)"),
+        ("Makefile", ""),
+    ]);
+    let pipe = tree.path("pipe.js");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    // A walk comes by, and isn't held up.
+    assert_eq!(changed(&tree, Value::Null).await, ["a.js"]);
+    let check = async |path: &str, why: &str| {
+        let error = tree.refused(params(json!([path]))).await;
+        assert!(error.contains(why), "{path}: {error}");
+    };
+    check("nothing.js", "there is no \"nothing.js\" in the workspace").await;
+    check("a.js/b.js", "there is no \"a.js/b.js\" in the workspace").await;
+    check(
+        "notes.txt",
+        "can't tell from its name what \"notes.txt\" is written in",
+    )
+    .await;
+    check("Makefile", "say it with `lang`").await;
+    check("pipe.js", "\"pipe.js\" is neither a file nor a folder").await;
+    check("[.js", "is no glob").await;
+    check("a\0b", "null character").await;
+}
+
+#[tokio::test]
+async fn a_glob_that_is_none_is_refused() {
+    let tree = Tree::with(&[]);
+    let error = tree.refused(params(json!(["src/{a,b.js"]))).await;
+    assert!(error.contains("is no glob"), "{error}");
+}

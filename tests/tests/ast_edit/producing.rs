@@ -1,0 +1,349 @@
+//! A native producer keeps the rules that plugins keep.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use airlock_host::{
+    CancellationToken, Error, Event, LimitKind, Limits, MemoryStore, NativeProducer, Policy,
+    Resolution, Session, SqliteStore, WorkspaceGrant,
+};
+use airlock_tests::plugin;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::tree::Tree;
+
+const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
+
+#[tokio::test]
+async fn its_tool_stands_beside_those_of_plugins() {
+    let puppet = plugin("puppet").await;
+    let (session, rejected) = Session::builder()
+        .producer(&NativeProducer::ast_edit())
+        .plugin(&puppet)
+        .open_with_report()
+        .unwrap();
+    assert_eq!(rejected, puppet.rejected());
+    let names: Vec<String> = session.tools().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names[0], "ast_edit");
+    assert!(names.contains(&"puppet".to_owned()), "{names:?}");
+    assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
+    session.unbind(NativeProducer::ast_edit().digest());
+    let error = session.call("ast_edit", &json!({})).await.unwrap_err();
+    assert!(matches!(error, Error::UnknownTool { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_is_left_out_and_reported() {
+    let ast_edit = NativeProducer::ast_edit();
+    // Bound twice it is the same producer, whose tool is there already.
+    let (session, rejected) = Session::builder()
+        .producer(&ast_edit)
+        .producer(&ast_edit)
+        .open_with_report()
+        .unwrap();
+    let reasons: Vec<&str> = rejected.iter().map(|tool| tool.reason.as_str()).collect();
+    assert_eq!(
+        reasons,
+        ["Tool name \"ast_edit\" conflicts with existing tool"]
+    );
+    assert_eq!(session.tools().len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
+    let tree = Tree::open(FILES, |session| session.without_store());
+    let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Pending action store unavailable for custom tools in this runtime."
+    );
+    let session = Session::builder()
+        .producer(&NativeProducer::ast_edit())
+        .open()
+        .unwrap();
+    let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+    let error = session.call("ast_edit", &ops).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "ast_edit needs a workspace, and this session has none"
+    );
+}
+
+#[tokio::test]
+async fn a_full_stack_takes_no_more() {
+    let limits = Limits {
+        pending_actions: 1,
+        ..Limits::default()
+    };
+    let tree = Tree::open(FILES, |session| session.limits(limits));
+    tree.edit("old($A)", "new($A)").await.unwrap();
+    let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
+    assert!(matches!(error, Error::Tool { .. }), "{error:?}");
+    assert_eq!(tree.pending().await, 1);
+}
+
+#[tokio::test]
+async fn a_state_beyond_its_limit_is_refused() {
+    let limits = Limits {
+        state_bytes: 100,
+        ..Limits::default()
+    };
+    let tree = Tree::open(FILES, |session| session.limits(limits));
+    let error = tree
+        .edit("old($A)", "new($A)")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("there would be 1 replacement in 1 file, more than one action can keep;"),
+        "{error}"
+    );
+    assert_eq!(tree.pending().await, 0);
+}
+
+#[tokio::test]
+async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_pushed() {
+    let granted = |grant| Policy::default().with_workspace(grant);
+    let open = |policy: Policy, store: &Arc<MemoryStore>, folder: &TempDir| {
+        Session::builder()
+            .id("one")
+            .workspace(folder.path())
+            .store(store.clone())
+            .producer_with(&NativeProducer::ast_edit(), policy)
+            .open()
+            .unwrap()
+    };
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("a.js");
+    std::fs::write(&file, "old(1)").unwrap();
+    let store = Arc::new(MemoryStore::new());
+    let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+
+    let blind = open(granted(WorkspaceGrant::None), &store, &folder);
+    let error = blind.call("ast_edit", &ops).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "ast_edit needs the workspace, and is not granted to read it"
+    );
+
+    let reader = open(granted(WorkspaceGrant::Read), &store, &folder);
+    reader.call("ast_edit", &ops).await.unwrap();
+    let refused = "ast_edit is granted to read the workspace, and not to change it";
+    let error = reader.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.to_string(), refused);
+    // Also where it is granted more by now.
+    let writer = open(Policy::default(), &store, &folder);
+    let error = writer.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.to_string(), refused);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old(1)");
+
+    writer.resolve(Resolution::discard("")).await.unwrap();
+    writer.call("ast_edit", &ops).await.unwrap();
+    let error = reader.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.to_string(), refused);
+    writer.resolve(Resolution::apply("")).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new(1)");
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_pushes_and_writes_nothing() {
+    let tree = Tree::with(FILES);
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+    let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+    let call = tree.session.call_with("ast_edit", &ops, Some(&cancelled));
+    assert!(matches!(call.await, Err(Error::Cancelled)));
+    assert_eq!(tree.pending().await, 0);
+    tree.call(ops).await.unwrap();
+    let apply = Resolution::apply("");
+    let applied = tree.session.resolve_with(apply, Some(&cancelled)).await;
+    assert!(matches!(applied, Err(Error::Cancelled)));
+    assert_eq!(tree.read("a.js"), "old(1)");
+    assert_eq!(tree.pending().await, 1);
+}
+
+/// Enough that searching it takes a while.
+fn big_tree(
+    settings: impl FnOnce(airlock_host::SessionBuilder) -> airlock_host::SessionBuilder,
+) -> Tree {
+    let tree = Tree::open(&[], settings);
+    let source = "old(1)\n".repeat(10_000);
+    for file in 0..40 {
+        tree.write(&format!("f{file:02}.js"), &source);
+    }
+    tree
+}
+
+#[tokio::test]
+async fn cancelling_in_the_middle_ends_a_preview_between_two_files() {
+    let tree = big_tree(|session| session);
+    let cancel = CancellationToken::new();
+    let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+    let call = tree.session.call_with("ast_edit", &ops, Some(&cancel));
+    let cancelling = async {
+        // The first poll starts it.
+        tokio::task::yield_now().await;
+        cancel.cancel();
+    };
+    let (called, ()) = tokio::join!(call, cancelling);
+    assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
+    assert_eq!(tree.pending().await, 0);
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_stopped() {
+    let limits = Limits {
+        call_time: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let tree = big_tree(|session| session.limits(limits));
+    let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `ast_edit` was stopped after 0.05 s, the most that a call may take"
+    );
+    assert!(matches!(
+        error,
+        Error::Limit {
+            kind: LimitKind::CallTime,
+            ..
+        }
+    ));
+    assert_eq!(tree.pending().await, 0);
+}
+
+#[tokio::test]
+async fn a_call_whose_future_is_dropped_leaves_nothing_behind_that_the_next_would_meet() {
+    let tree = big_tree(|session| session);
+    let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+    {
+        let call = tree.session.call("ast_edit", &ops);
+        tokio::pin!(call);
+        assert!(airlock_tests::poll_once(call.as_mut()).await.is_none());
+    }
+    assert_eq!(tree.pending().await, 0);
+    let mut one = ops;
+    one["paths"] = json!(["f00.js"]);
+    tree.call(one).await.unwrap();
+    assert_eq!(tree.pending().await, 1);
+}
+
+#[tokio::test]
+async fn who_watches_hears_of_progress_and_of_what_was_pushed() {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&events);
+    let tree = Tree::open(&[], |session| {
+        session.observer(move |source, event| {
+            assert_eq!((source.plugin, source.tool), ("ast_edit", "ast_edit"));
+            heard.lock().unwrap().push(event.clone());
+        })
+    });
+    for file in 0..1500 {
+        tree.write(&format!("f{file:04}.js"), "old(1)");
+    }
+    tree.edit("old($A)", "new($A)").await.unwrap();
+    let events = events.lock().unwrap();
+    let progress = events.iter().find_map(|event| match event {
+        Event::Progress { message, .. } => Some(message.as_str()),
+        _ => None,
+    });
+    assert_eq!(progress, Some("Searched 1000 files"));
+    let pushed = events
+        .iter()
+        .any(|event| matches!(event, Event::Pushed { .. }));
+    assert!(pushed, "{events:?}");
+}
+
+/// A session without the producer, on a store in which an action of its waits.
+async fn without(kept: bool) -> (Tree, Session, TempDir) {
+    let files = TempDir::new().unwrap();
+    let store: Arc<dyn airlock_host::PendingStore> = match kept {
+        true => Arc::new(
+            SqliteStore::open(files.path().join("pending.db"))
+                .await
+                .unwrap(),
+        ),
+        false => Arc::new(MemoryStore::new()),
+    };
+    let tree = Tree::open(FILES, |session| session.store(Arc::clone(&store)));
+    tree.edit("old($A)", "new($A)").await.unwrap();
+    let without = Session::builder()
+        .id(tree.session.id().clone())
+        .workspace(tree.path(""))
+        .store(store)
+        .open()
+        .unwrap();
+    (tree, without, files)
+}
+
+#[tokio::test]
+async fn a_session_without_the_producer_names_it_and_leaves_the_action_pending() {
+    for kept in [true, false] {
+        let (tree, without, _files) = without(kept).await;
+        let error = without.resolve(Resolution::apply("")).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 1, \
+             and this session has none; resolve it in a session that was opened with `ast_edit`, or discard it"
+        );
+        assert_eq!(error.kind(), "producer-gone");
+        assert_eq!(tree.pending().await, 1);
+        assert_eq!(tree.read("a.js"), "old(1)");
+        tree.apply().await.unwrap();
+        assert_eq!(tree.read("a.js"), "new(1)");
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_the_producer_can_discard() {
+    let (tree, without, _files) = without(true).await;
+    without.resolve(Resolution::discard("")).await.unwrap();
+    assert_eq!(tree.pending().await, 0);
+}
+
+#[tokio::test]
+async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
+    use airlock_host::{ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push};
+    let files = TempDir::new().unwrap();
+    let store = Arc::new(
+        SqliteStore::open(files.path().join("pending.db"))
+            .await
+            .unwrap(),
+    );
+    let tree = Tree::open(FILES, |session| session.store(store.clone()));
+    let bytes = b"airlock native producer\nname: ast_edit\nstate: 2\n";
+    let plugin = PluginBytes {
+        digest: Digest::of(bytes),
+        name: "ast_edit".into(),
+        bytes: bytes.to_vec().into(),
+    };
+    let action = PendingAction {
+        id: ActionId::from("01a2005d-d50a-7498-954a-3c20d939438b"),
+        label: "AST Edit: 1 replacement in 1 file".to_owned(),
+        source_tool_name: "ast_edit".to_owned(),
+        details: None,
+        has_reject: false,
+        durable: true,
+        plugin: plugin.digest,
+        grants: Policy::default(),
+        workspace: tree.session.workspace().map(Into::into),
+        pushed_at: std::time::SystemTime::now(),
+    };
+    let push = Push {
+        session: tree.session.id(),
+        action: Arc::new(action),
+        guest_state: Some(Vec::new()),
+        plugin: &plugin,
+        capacity: 10,
+    };
+    store.push(push).await.unwrap();
+    let error = tree.apply().await.unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "with a state in format 2, and the `ast_edit` here reads format 1; resolve it with the version of airlock that previewed it, or discard it and preview again"
+        ),
+        "{error}"
+    );
+    assert_eq!(tree.pending().await, 1);
+}
