@@ -11,7 +11,7 @@ use super::bindings::pending_actions::{
 };
 use super::bindings::{host, types};
 use super::state::State;
-use crate::event::LogLevel;
+use crate::event::{LogLevel, Refusal};
 use crate::limits::Limits;
 use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction};
 use crate::store::{Push, StoreError};
@@ -31,7 +31,8 @@ impl PendingActions for State {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
         let capacity = self.home.limits.pending_actions;
-        let (action, guest_state) = self.accept(pushed, session.workspace.clone())?;
+        let accepted = self.accept(pushed, session.workspace.clone());
+        let (action, guest_state) = accepted.inspect_err(|error| self.tell_refused(error))?;
         let action = Arc::new(action);
         let push = Push {
             session: &session.id,
@@ -43,7 +44,9 @@ impl PendingActions for State {
         match store.push(push).await {
             Ok(()) => {}
             Err(full @ StoreError::Full { .. }) => {
-                return Err(PushError::LimitExceeded(full.to_string()));
+                let error = PushError::LimitExceeded(full.to_string());
+                self.tell_refused(&error);
+                return Err(error);
             }
             Err(error) => return Err(PushError::StoreUnavailable(error.to_string())),
         }
@@ -58,6 +61,15 @@ impl PendingActions for State {
 }
 
 impl State {
+    fn tell_refused(&self, error: &PushError) {
+        let (PushError::LimitExceeded(reason)
+        | PushError::Invalid(reason)
+        | PushError::StoreUnavailable(reason)) = error;
+        self.log.refused(Refusal::Push {
+            reason: reason.clone(),
+        });
+    }
+
     /// Checks what the guest pushed, and fills in what it left out.
     fn accept(
         &self,

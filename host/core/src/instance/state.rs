@@ -11,7 +11,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::event::{LogLevel, Observer};
+use crate::event::{LogLevel, Observer, Refusal};
 use crate::limits::Limits;
 use crate::pending::{ActionId, PendingAction, SessionId};
 use crate::policy::{Phase, Policy};
@@ -87,6 +87,7 @@ impl State {
         let log = GuestLog::new(&home);
         let mut table = ResourceTable::new();
         table.set_max_capacity(handles(limits));
+        let network_log = log.clone();
         Self {
             wasi: WasiCtx::builder()
                 // Inline file access is several times faster than a thread for each, and leaves nothing
@@ -94,6 +95,11 @@ impl State {
                 .allow_blocking_current_thread(true)
                 .max_random_size(1 << 16)
                 .initial_cwd("/workspace")
+                .socket_addr_check(move |address, _| {
+                    let address = address.to_string();
+                    network_log.refused(Refusal::Network { address });
+                    Box::pin(std::future::ready(false))
+                })
                 .stdout(GuestOutput::new(&log, LogLevel::Info))
                 .stderr(GuestOutput::new(&log, LogLevel::Warn))
                 .build(),
@@ -119,6 +125,10 @@ impl State {
 
     pub fn end_call(&mut self) {
         self.files.set_workspace_writable(false);
+        let times = self.files.take_refused_changes();
+        if times > 0 {
+            self.log.refused(Refusal::WorkspaceChange { times });
+        }
         self.log.end_call();
         self.cancel = None;
     }
