@@ -82,6 +82,20 @@ fn the_library_knows_neither_the_command_line_nor_a_protocol() {
 }
 
 #[test]
+fn the_test_kit_knows_no_output() {
+    for (file, text) in sources("host/cli/src/test_kit") {
+        for name in [
+            "crate::output",
+            "crate::style",
+            "crate::sanitize",
+            "println!",
+        ] {
+            assert!(!uses(&text, name), "{file} uses {name}");
+        }
+    }
+}
+
+#[test]
 fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
     for folder in [
         "host",

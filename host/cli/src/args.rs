@@ -4,6 +4,7 @@ mod actions;
 mod examples;
 mod shared;
 mod store;
+mod test;
 mod values;
 
 use std::ffi::OsString;
@@ -20,6 +21,7 @@ pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
     StoreCommand,
 };
+pub use test::TestArgs;
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LONG_HELP, PLUGINS_EXAMPLES,
@@ -63,6 +65,7 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
+    Test(TestArgs),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
 }
@@ -103,7 +106,7 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-/// Show a plugin's tools, and what it would be granted
+/// Show a plugin's tools, and what it would be granted; or why it doesn't fit the world
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
@@ -143,6 +146,7 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
+            Command::Test(args) => args.json,
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,
         };

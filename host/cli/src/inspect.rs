@@ -1,5 +1,7 @@
 //! `airlock inspect`: what a plugin is, has and gets.
 
+mod fit;
+mod misfit;
 mod params;
 mod table;
 
@@ -21,7 +23,11 @@ const FACTS: Facts = Facts::named_within(8);
 
 pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let plugin = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await?;
+    let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await;
+    let plugin = match loaded {
+        Ok(plugin) => plugin,
+        Err(failure) => return misfit::explain(&args.plugin, failure, out),
+    };
     let policy = Policy::default();
     show(out, &plugin, &policy);
     out.json(&json!({
@@ -29,6 +35,8 @@ pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Resul
         "digest": plugin.digest().to_string(),
         "size": plugin.size(),
         "worldVersion": plugin.world_version(),
+        // What is loaded was found to fit.
+        "fit": {"world": fit::world(), "builtFor": plugin.world_version(), "differences": []},
         "imports": plugin.imports(),
         "grants": {"workspace": policy.workspace, "description": policy.to_string()},
         "tools": plugin.tools().collect::<Vec<_>>(),

@@ -31,6 +31,8 @@ mod stage;
 mod store;
 mod store_commands;
 mod style;
+mod test;
+mod test_kit;
 mod time;
 mod usage;
 mod wrap;
@@ -62,6 +64,7 @@ fn run(cli: Cli) -> Exit {
         Command::Log(args) => block_on(history::list(args, &mut out)),
         Command::Store(command) => block_on(store_commands::run(command, &mut out)),
         Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
+        Command::Test(args) => block_on(test::test(args, cli.verbose, &mut out)),
         Command::Plugins(_) => plugins::list(&mut out),
         Command::Completions(args) => completions::print(args, &mut out),
     };

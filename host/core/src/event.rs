@@ -59,11 +59,6 @@ pub enum Refusal {
         /// How often it tried in this call.
         times: u64,
     },
-    /// To use the network.
-    Network {
-        /// The address.
-        address: String,
-    },
     /// To push a pending action: its label is empty, or it is too large, or the stack is full.
     Push {
         /// What the guest was told.
@@ -81,7 +76,6 @@ impl fmt::Display for Refusal {
                 f,
                 "refused to change the workspace while it may only be read, {times} times"
             ),
-            Refusal::Network { address } => write!(f, "refused to use the network: {address}"),
             Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
         }
     }
