@@ -237,7 +237,7 @@ fn usual_files() -> Files {
         ("b.md", "# Title\n\nSome *text*.\n"),
         ("data.json", "{\"name\": \"value\", \"list\": [1, 2, 3]}\n"),
         ("empty", ""),
-        ("src/main.rs", "fn main() {\n    println!(\"hello\");\n}\n"),
+        ("src/main.rs", "fn main() {\n    let hello = 1;\n}\n"),
         ("with space.txt", "a\tb\r\nc"),
     ] {
         files.add_file(path, contents);

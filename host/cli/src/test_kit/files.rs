@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
@@ -14,7 +15,8 @@ const MOST_ENTRIES: usize = 10_000;
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    File(Vec<u8>),
+    /// Shared, since a workspace is copied for each try.
+    File(Arc<[u8]>),
     Folder,
     /// With where it points to.
     Link(PathBuf),
@@ -78,7 +80,7 @@ impl Files {
                 self.0.insert(name, Entry::Link(target));
             } else if metadata.is_file() {
                 let contents = fs::read(&path).map_err(failed(&path))?;
-                self.0.insert(name, Entry::File(contents));
+                self.0.insert(name, Entry::File(contents.into()));
             } else {
                 return Err(FolderError::Special(path));
             }
@@ -87,13 +89,14 @@ impl Files {
     }
 
     /// Puts a file there, and the folders that it lies in.
-    pub fn add_file(&mut self, path: &str, contents: impl Into<Vec<u8>>) {
+    pub fn add_file(&mut self, path: &str, contents: impl AsRef<[u8]>) {
         for (end, _) in path.match_indices('/') {
             self.0
                 .entry(path[..end].to_owned())
                 .or_insert(Entry::Folder);
         }
-        self.0.insert(path.to_owned(), Entry::File(contents.into()));
+        self.0
+            .insert(path.to_owned(), Entry::File(contents.as_ref().into()));
     }
 
     /// What is no folder where one would have to be for a file at this path, or is one where the file would be.
@@ -132,9 +135,11 @@ impl Files {
     }
 
     /// The same with other contents of a file.
-    pub fn with_contents(&self, path: &str, contents: Vec<u8>) -> Self {
+    pub fn with_contents(&self, path: &str, contents: &[u8]) -> Self {
         let mut files = self.clone();
-        files.0.insert(path.to_owned(), Entry::File(contents));
+        files
+            .0
+            .insert(path.to_owned(), Entry::File(contents.into()));
         files
     }
 

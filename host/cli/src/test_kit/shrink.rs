@@ -24,50 +24,53 @@ pub async fn shrink<E>(
 ) -> Result<Sample, E> {
     let (begun, mut tries) = (Instant::now(), 0);
     let mut smallest = sample;
-    'smaller: loop {
+    loop {
+        let mut smaller = None;
         for candidate in candidates(&smallest) {
             tries += 1;
             if tries > TRIES || begun.elapsed() > TIME {
                 return Ok(smallest);
             }
             if breaks(&candidate).await? {
-                smallest = candidate;
-                continue 'smaller;
+                smaller = Some(candidate);
+                break;
             }
         }
-        return Ok(smallest);
+        match smaller {
+            Some(smaller) => smallest = smaller,
+            None => return Ok(smallest),
+        }
     }
 }
 
 /// Samples with less in them, those with the least first.
-fn candidates(sample: &Sample) -> Vec<Sample> {
-    let with_params = |params| Sample {
+fn candidates(sample: &Sample) -> impl Iterator<Item = Sample> {
+    let with_params = move |params| Sample {
         params,
         ..sample.clone()
     };
-    let with_files = |files| Sample {
+    let with_files = move |files| Sample {
         files,
         ..sample.clone()
     };
     let fewer = sample
         .files
         .paths()
-        .map(|path| with_files(sample.files.without(path)));
-    let shorter = sample.files.iter().filter_map(|(path, entry)| match entry {
-        Entry::File(contents) if contents.len() > 1 => {
-            let half = contents[..contents.len() / 2].to_vec();
-            Some(with_files(sample.files.with_contents(path, half)))
-        }
-        _ => None,
-    });
+        .map(move |path| with_files(sample.files.without(path)));
+    let shorter = sample
+        .files
+        .iter()
+        .filter_map(move |(path, entry)| match entry {
+            Entry::File(contents) if contents.len() > 1 => {
+                let half = &contents[..contents.len() / 2];
+                Some(with_files(sample.files.with_contents(path, half)))
+            }
+            _ => None,
+        });
     let params = smaller(&sample.params).into_iter().map(with_params);
     // No file at all first: many tools break without one.
     let none = (!sample.files.is_empty()).then(|| with_files(Default::default()));
-    none.into_iter()
-        .chain(fewer)
-        .chain(params)
-        .chain(shorter)
-        .collect()
+    none.into_iter().chain(fewer).chain(params).chain(shorter)
 }
 
 /// Values with less in them.

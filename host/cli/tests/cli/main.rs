@@ -13,6 +13,7 @@ mod params;
 mod resolving;
 mod stores;
 mod terminal;
+mod test_cases;
 mod test_kit;
 mod text;
 mod volatile;

@@ -263,14 +263,14 @@ impl New {
             (New::Folder { folder: false }, Entry::File(_)) => None,
             (New::Folder { folder }, _) => other_kind(if *folder { "a folder" } else { "a file" }),
             (New::Contents(contents), Entry::File(bytes)) => {
-                if contents.bytes() == bytes {
+                if contents.bytes() == &**bytes {
                     return None;
                 }
                 match (contents, std::str::from_utf8(bytes)) {
                     (Contents::Text(text), Ok(came)) => {
                         Text::Exact(text.clone()).breach(path, came)
                     }
-                    _ => other_kind(&describe(&Entry::File(contents.bytes().to_vec()))),
+                    _ => other_kind(&describe(&Entry::File(contents.bytes().into()))),
                 }
             }
             (New::Text(text), Entry::File(bytes)) => {
