@@ -21,7 +21,7 @@ pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
     StoreCommand,
 };
-pub use test::TestArgs;
+pub use test::{TRIES, TestArgs};
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LONG_HELP, PLUGINS_EXAMPLES,

@@ -7,16 +7,19 @@ mod text;
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
 
 use airlock_host::{Error, Plugin};
 use serde_json::{Value, json};
 
-use crate::args::TestArgs;
+use crate::args::{TRIES, TestArgs};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::sanitize;
+use crate::shell;
 use crate::test_kit::{self, Cases, Report, Settings, Trouble};
 use find::Found;
 
@@ -31,7 +34,7 @@ pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit
         tries: args.tries as usize,
         seed: args.seed.unwrap_or_else(random_seed),
         tool: args.tool.as_deref(),
-        tell: &|what| progress.say(crate::sanitize::line(&what).into_owned()),
+        tell: &|what| progress.say(sanitize::line(&what).into_owned()),
     };
     let examining = test_kit::examine(&plugin, &settings);
     let examining = progress.during(format!("Testing {}…", plugin.name()), examining);
@@ -40,6 +43,7 @@ pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit
     };
     let report = report?;
     text::show(out, &found, &plugin, &report);
+    out.line(format_args!("The same again: {}", again(args, report.seed)));
     if let Some(path) = &args.junit {
         let xml = junit::xml(&plugin, &report)?;
         fs::write(path, xml).map_err(|error| {
@@ -78,6 +82,26 @@ fn check_tool(args: &TestArgs, plugin: &Plugin) -> Result<(), Failure> {
             known,
         })),
     }
+}
+
+/// The command that makes up the same params in the same files.
+fn again(args: &TestArgs, seed: u64) -> String {
+    let mut command = format!("airlock test {}", quoted(&args.subject));
+    for cases in &args.cases {
+        command.push_str(&format!(" --cases {}", quoted(cases)));
+    }
+    if let Some(tool) = &args.tool {
+        command.push_str(&format!(" --tool {tool}"));
+    }
+    if args.tries != TRIES {
+        command.push_str(&format!(" --tries {}", args.tries));
+    }
+    format!("{command} --seed {seed}")
+}
+
+fn quoted(path: &Path) -> String {
+    let quoted = shell::quote(&path.to_string_lossy()).to_string();
+    sanitize::line(&quoted).into_owned()
 }
 
 /// Short enough to be typed again.

@@ -9,6 +9,9 @@ use clap::{Args, ValueHint};
 use super::examples::{EXIT_CODES, TEST_EXAMPLES};
 use super::values::seconds;
 
+/// How many params are made up where nobody says.
+pub const TRIES: u32 = 64;
+
 /// Test a tool: cases that you write, and what every tool must keep
 ///
 /// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are made from each tool's schema, and
@@ -33,7 +36,7 @@ pub struct TestArgs {
     pub tool: Option<String>,
 
     /// How many params are made up for each tool; 0: only the cases' own
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = TRIES, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub tries: u32,
 
     /// Makes up the params of an earlier run again [default: a random one, which is printed]
@@ -84,7 +87,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
   tool = "batch_rename_preview"        # needed where there are several
   params = { files = ["*.txt"], find = "a", replace = "c" }
   expect.text = { contains = ["1 file", "a.txt -> c.txt"] }
-  pushed = [{ label = "Batch rename: 1 file", durable = true }]
+  pushed = [{ label = { contains = "1 file" }, durable = true }]
   changes.created = { "c.txt" = "text" }
   changes.removed = ["a.txt"]
 

@@ -8,7 +8,6 @@ use super::Found;
 use super::breach;
 use crate::output::Output;
 use crate::sanitize;
-use crate::shell;
 use crate::style::{BOLD, DIM, ERROR, NOTE, paint};
 use crate::test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolReport};
 
@@ -44,11 +43,6 @@ pub fn show(out: &mut Output, found: &Found, plugin: &Plugin, report: &Report) {
         }
     }
     out.line(format_args!("\n{}", summary(report)));
-    out.line(format_args!(
-        "The same again: airlock test {} --seed {}",
-        shell::quote(&component),
-        report.seed
-    ));
 }
 
 fn show_case(out: &mut Output, case: &CaseReport) {

@@ -29,7 +29,7 @@ pub async fn shrink<E>(
         for candidate in candidates(&smallest) {
             tries += 1;
             if tries > TRIES || begun.elapsed() > TIME {
-                return Ok(smallest);
+                break;
             }
             if breaks(&candidate).await? {
                 smaller = Some(candidate);

@@ -162,6 +162,8 @@ fn the_example_in_the_help_holds() {
     let ran = airlock_in(folder.path(), &["test", "--tries", "0"]).run();
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(ran.stdout.contains("Cases: 1 held, 0 broken."), "{ran:#?}");
+    let again = "The same again: airlock test . --tries 0 --seed ";
+    assert!(ran.stdout.contains(again), "{ran:#?}");
 }
 
 #[test]
