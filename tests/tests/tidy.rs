@@ -110,6 +110,15 @@ fn the_command_line_prints_blocks() {
 }
 
 #[test]
+fn the_test_kit_knows_no_output() {
+    for (file, text) in sources("host/cli/src/test_kit") {
+        for name in ["crate::output", "crate::style", "airlock_host::render"] {
+            assert!(!uses(&text, name), "{file} uses {name}");
+        }
+    }
+}
+
+#[test]
 fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
     for folder in [
         "host",

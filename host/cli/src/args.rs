@@ -6,6 +6,7 @@ mod examples;
 mod new;
 mod shared;
 mod store;
+mod test;
 mod values;
 
 use std::ffi::OsString;
@@ -24,6 +25,7 @@ pub use store::{
     BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
     StoreCommand,
 };
+pub use test::{TRIES, TestArgs};
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LONG_HELP, PLUGINS_EXAMPLES,
@@ -69,6 +71,7 @@ pub enum Command {
     Inspect(InspectArgs),
     New(NewArgs),
     Build(BuildArgs),
+    Test(TestArgs),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
 }
@@ -109,7 +112,7 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-/// Show a plugin's tools, and what it would be granted
+/// Show a plugin's tools, and what it would be granted; or why it doesn't fit the world
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
@@ -151,6 +154,7 @@ impl Command {
             Command::Inspect(args) => args.json,
             Command::New(args) => args.json,
             Command::Build(args) => args.json,
+            Command::Test(args) => args.json,
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,
         };

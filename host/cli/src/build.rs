@@ -16,7 +16,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
-use airlock_host::render::{Block, Line, Role, escape_line};
+use airlock_host::render::{Block, Line, Role};
 use airlock_host::{Limits, Plugin};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
     let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
     let plugin = bench
         .during(
-            format!("Checking {}…", escape_line(&about.name)),
+            format!("Checking {}…", about.name),
             loading,
         )
         .await?;

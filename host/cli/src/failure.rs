@@ -112,6 +112,15 @@ impl Failure {
         error
     }
 
+    /// For a command that has more to say about it.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// Says it in the output's format.
     pub fn report(self, out: &mut Output) -> Exit {
         if !out.is_json() {
@@ -216,7 +225,9 @@ impl From<LoadError> for Failure {
             LoadError::NotAComponent { .. } => {
                 "a plugin is built for the target wasm32-wasip2, or its like"
             }
-            LoadError::World { .. } => "build the plugin with an SDK of this version",
+            LoadError::World { .. } => {
+                "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
+            }
             LoadError::Definitions { .. } => "the fault is the plugin's; `-v` shows what it logged",
             LoadError::NoTools { .. } => {
                 "correct the tools' definitions, and build the plugin again"

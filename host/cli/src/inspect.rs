@@ -1,5 +1,7 @@
 //! `airlock inspect`: what a plugin is, has and gets.
 
+mod fit;
+mod misfit;
 #[cfg(feature = "ast-edit")]
 mod native;
 mod params;
@@ -23,7 +25,11 @@ const NAMES: usize = 8;
 
 pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await?;
+    let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await;
+    let loaded = match loaded {
+        Ok(loaded) => loaded,
+        Err(failure) => return misfit::explain(&args.plugin, failure, out),
+    };
     let policy = Policy::default();
     let title = Line::new().with_role(Role::Title, loaded.name());
     let (facts, mut described) = match &loaded {
@@ -66,6 +72,8 @@ fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
         "digest": plugin.digest().to_string(),
         "size": plugin.size(),
         "worldVersion": plugin.world_version(),
+        // What is loaded was found to fit.
+        "fit": {"world": fit::world(), "builtFor": plugin.world_version(), "differences": []},
         "imports": plugin.imports(),
         "grants": {"workspace": policy.workspace, "description": policy.to_string()},
     })

@@ -1,6 +1,8 @@
 //! From the argument PLUGIN to what it names.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{self, Path};
 
 use airlock_host::{Engine, Limits, LoadError, Plugin};
@@ -45,6 +47,18 @@ pub async fn load(
     match interrupt.token().run_until_cancelled(loading).await {
         Some(loaded) => Ok(Loaded::Plugin(loaded?)),
         None => Err(Failure::interrupted()),
+    }
+}
+
+/// The component's bytes, where they can be read.
+pub fn bytes(plugin: &OsStr) -> Option<Cow<'static, [u8]>> {
+    match Source::find(plugin).ok()? {
+        Source::File(path) => fs::read(path).ok().map(Cow::Owned),
+        Source::Bundled(bundled) => match bundled.form {
+            Form::Component(bytes) => Some(Cow::Borrowed(bytes)),
+            #[cfg(feature = "ast-edit")]
+            Form::Native(_) => None,
+        },
     }
 }
 

@@ -11,6 +11,15 @@ pub enum Loaded {
 }
 
 impl Loaded {
+    /// The plugin, where it is one.
+    pub fn into_plugin(self) -> Option<Plugin> {
+        match self {
+            Loaded::Plugin(plugin) => Some(plugin),
+            #[cfg(feature = "ast-edit")]
+            Loaded::Native(_) => None,
+        }
+    }
+
     pub fn name(&self) -> &str {
         match self {
             Loaded::Plugin(plugin) => plugin.name(),

@@ -31,6 +31,8 @@ mod stage;
 mod store;
 mod store_commands;
 mod style;
+mod test;
+mod test_kit;
 mod time;
 mod usage;
 
@@ -63,6 +65,7 @@ fn run(cli: Cli) -> Exit {
         Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
         Command::Build(args) => block_on(build::build(args, cli.verbose, &mut out)),
         Command::New(args) => new::new(args, &mut out),
+        Command::Test(args) => block_on(test::test(args, cli.verbose, &mut out)),
         Command::Plugins(_) => plugins::list(&mut out),
         Command::Completions(args) => completions::print(args, &mut out),
     };

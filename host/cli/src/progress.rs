@@ -46,6 +46,11 @@ impl Progress {
         work.await
     }
 
+    /// Says what is being done now, where the line is shown.
+    pub fn say(&self, what: &str) {
+        self.show(what);
+    }
+
     /// Shows what a guest says about how far it is.
     pub fn observe(&self, event: &Event) {
         if let Event::Progress {

@@ -1,5 +1,6 @@
 //! What happens during a call that somebody may want to watch.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::pending::{PendingAction, SessionId};
@@ -40,11 +41,44 @@ pub enum Event {
         /// The number of lines.
         lines: u64,
     },
+    /// The guest asked for something that it was not granted, or for more than it may have, and was told no. It may go on.
+    Refused(Refusal),
     /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
     Pushed {
         /// The action.
         action: Arc<PendingAction>,
     },
+}
+
+/// What a guest was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// To change the workspace while it may only read it: told once, at the end of the call.
+    WorkspaceChange {
+        /// How often it tried in this call.
+        times: u64,
+    },
+    /// To push a pending action: its label is empty, or it is too large, or the stack is full.
+    Push {
+        /// What the guest was told.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::WorkspaceChange { times: 1 } => {
+                f.write_str("refused to change the workspace while it may only be read")
+            }
+            Refusal::WorkspaceChange { times } => write!(
+                f,
+                "refused to change the workspace while it may only be read, {times} times"
+            ),
+            Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
+        }
+    }
 }
 
 /// Where an event comes from.
@@ -83,6 +117,7 @@ pub(crate) fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: 
         },
         Event::Progress { message, .. } => line!(debug, message),
         Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
+        Event::Refused(refusal) => line!(debug, refusal),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }
 }

@@ -65,7 +65,7 @@ pub use content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
 pub use digest::{Digest, ParseDigestError};
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Violation};
-pub use event::{Event, EventSource, LogLevel, Observer};
+pub use event::{Event, EventSource, LogLevel, Observer, Refusal};
 pub use limits::{LimitKind, Limits};
 pub use pending::{
     ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,

@@ -124,6 +124,16 @@ impl Plugin {
         &self.inner.source
     }
 
+    /// Asks a new instance of the plugin for its tools, as loading did when it was not answered from the compile cache. The answer should
+    /// be the same, and nothing is done where it is not.
+    ///
+    /// # Errors
+    /// [`LoadError::Definitions`] where the guest can't be asked.
+    pub async fn ask_again(&self) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
+        let inner = &self.inner;
+        load::ask_for_tools(&inner.engine, &inner.component, &inner.source).await
+    }
+
     pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {
         &self.inner.tools
     }

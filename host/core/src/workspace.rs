@@ -60,7 +60,15 @@ impl Files {
 
     /// Opens or closes the gate in front of the workspace, for calls and for streams that are already open.
     pub fn set_workspace_writable(&self, writable: bool) {
-        self.workspace_writable.0.store(writable, Ordering::SeqCst);
+        self.workspace_writable
+            .0
+            .open
+            .store(writable, Ordering::SeqCst);
+    }
+
+    /// How many changes of the workspace were refused since this was last asked.
+    pub fn take_refused_changes(&self) -> u64 {
+        self.workspace_writable.0.refused.swap(0, Ordering::Relaxed)
     }
 }
 
@@ -73,13 +81,23 @@ enum Mount {
 
 /// Whether the workspace may be changed at this moment.
 #[derive(Debug, Clone, Default)]
-struct Gate(Arc<AtomicBool>);
+struct Gate(Arc<GateState>);
+
+#[derive(Debug, Default)]
+struct GateState {
+    open: AtomicBool,
+    /// How often it was found closed since somebody asked.
+    refused: AtomicU64,
+}
 
 impl Gate {
     fn pass(&self) -> Result<(), ErrorCode> {
-        match self.0.load(Ordering::SeqCst) {
+        match self.0.open.load(Ordering::SeqCst) {
             true => Ok(()),
-            false => Err(ErrorCode::ReadOnly),
+            false => {
+                self.0.refused.fetch_add(1, Ordering::Relaxed);
+                Err(ErrorCode::ReadOnly)
+            }
         }
     }
 }

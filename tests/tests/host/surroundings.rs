@@ -92,6 +92,42 @@ async fn an_observer_hears_of_what_is_pushed_though_the_call_fails() {
 }
 
 #[tokio::test]
+async fn an_observer_hears_what_a_guest_was_refused() {
+    let refused = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&refused);
+    let puppet = Puppet::with(|session| {
+        session.observer(move |_, event| {
+            if let Event::Refused(refusal) = event {
+                seen.lock().unwrap().push(refusal.to_string());
+            }
+        })
+    })
+    .await;
+    let write = |path: &str| json!({"do": "fs", "op": "write", "path": path, "text": "early"});
+    let check = async |steps: Value, expected: &[&str]| {
+        puppet.call(steps).await.unwrap();
+        let heard = std::mem::take(&mut *refused.lock().unwrap());
+        assert_eq!(heard, expected);
+    };
+    let workspace = "refused to change the workspace while it may only be read";
+    check(json!([write("/workspace/a")]), &[workspace]).await;
+    let twice = format!("{workspace}, 2 times");
+    check(json!([write("/workspace/a"), write("/b")]), &[&twice]).await;
+    check(json!([write("/scratch/a")]), &[]).await;
+    let push = json!({"do": "push", "label": "two\nlines"});
+    let reason = "refused a pending action: the label has more than one line";
+    check(json!([push]), &[reason]).await;
+}
+
+#[tokio::test]
+async fn a_plugin_that_is_asked_again_describes_the_same_tools() {
+    let plugin = airlock_tests::plugin("puppet").await;
+    let (tools, rejected) = plugin.ask_again().await.unwrap();
+    assert!(plugin.tools().eq(&tools));
+    assert_eq!(plugin.rejected(), rejected);
+}
+
+#[tokio::test]
 async fn a_workspace_must_be_a_directory_that_leaves_room_for_scratch_elsewhere() {
     let plugin = airlock_tests::plugin("puppet").await;
     let open = |path: &str| {

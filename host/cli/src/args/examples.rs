@@ -115,6 +115,20 @@ Examples:
   The JSON Schema of its first tool's params:
     airlock inspect batch-rename --json | jq '.tools[0].parameters'";
 
+pub const TEST_EXAMPLES: &str = "\
+Examples:
+  The project here, with its cases in airlock-test.toml:
+    airlock test
+
+  A component, with cases from elsewhere, and more tries:
+    airlock test ./my_plugin.wasm --cases tests/rename.toml --tries 1000
+
+  One tool, the same tries as in an earlier run, for a build server:
+    airlock test ./my_plugin.wasm --tool my_tool --seed 2814 --junit report.xml
+
+  The format of cases:
+    airlock test --help";
+
 pub const NEW_EXAMPLES: &str = "\
 Examples:
   airlock new rename-photos --lang rust

@@ -59,6 +59,7 @@ fn a_plugin_is_described_for_programs() {
         keys,
         [
             "digest",
+            "fit",
             "grants",
             "imports",
             "name",

@@ -5,7 +5,7 @@ use super::bindings::pending_actions::{
 };
 use super::bindings::{host, types};
 use super::state::State;
-use crate::event::LogLevel;
+use crate::event::{LogLevel, Refusal};
 use crate::pushing::{self, Details, NotPushed, Pusher, STORE_UNAVAILABLE};
 
 impl types::Host for State {}
@@ -20,7 +20,8 @@ impl PendingActions for State {
             policy: &self.home.policy,
             limits: &self.home.limits,
         };
-        let action = pusher.push(&session, pushed.into()).await?;
+        let pushed = pusher.push(&session, pushed.into()).await;
+        let action = pushed.inspect_err(|error| self.tell_refused(error))?;
         if !action.durable {
             self.home.volatile.insert(action.id.clone());
         }
@@ -28,6 +29,17 @@ impl PendingActions for State {
         self.log.pushed(&action);
         self.pushed.push(action);
         Ok(id)
+    }
+}
+
+impl State {
+    /// Of a store that fails, the guest is not to blame.
+    fn tell_refused(&self, error: &NotPushed) {
+        if let NotPushed::LimitExceeded(reason) | NotPushed::Invalid(reason) = error {
+            self.log.refused(Refusal::Push {
+                reason: reason.clone(),
+            });
+        }
     }
 }
 

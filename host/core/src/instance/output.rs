@@ -11,7 +11,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 
 use super::state::Home;
-use crate::event::{self, Event, EventSource, LogLevel, Observer};
+use crate::event::{self, Event, EventSource, LogLevel, Observer, Refusal};
 use crate::pending::{PendingAction, SessionId};
 
 /// How many bytes of standard error are kept for the message about a crash.
@@ -92,6 +92,11 @@ impl GuestLog {
     pub fn pushed(&self, action: &Arc<PendingAction>) {
         let action = Arc::clone(action);
         self.lock().emit(&Event::Pushed { action });
+    }
+
+    /// Counted as a line, since a guest can ask as often as it likes.
+    pub fn refused(&self, refusal: Refusal) {
+        self.lock().count_and_emit(|| Event::Refused(refusal));
     }
 
     /// The last lines that the guest wrote to its standard error in this call, without surrounding space.

@@ -10,7 +10,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::event::{LogLevel, Observer};
+use crate::event::{LogLevel, Observer, Refusal};
 use crate::limits::Limits;
 use crate::pending::{ActionId, PendingAction};
 use crate::policy::{Phase, Policy};
@@ -111,6 +111,10 @@ impl State {
 
     pub fn end_call(&mut self) {
         self.files.set_workspace_writable(false);
+        let times = self.files.take_refused_changes();
+        if times > 0 {
+            self.log.refused(Refusal::WorkspaceChange { times });
+        }
         self.log.end_call();
         self.cancel = None;
     }

@@ -135,7 +135,7 @@ fn compile(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Component, LoadE
     })
 }
 
-async fn ask_for_tools(
+pub(super) async fn ask_for_tools(
     engine: &Engine,
     component: &Linked,
     source: &PluginBytes,

@@ -1,0 +1,119 @@
+//! `airlock test`, and the format of its cases.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use airlock_host::Limits;
+use clap::{Args, ValueHint};
+
+use super::examples::{EXIT_CODES, TEST_EXAMPLES};
+use super::values::seconds;
+
+/// How many params are made up where nobody says.
+pub const TRIES: u32 = 64;
+
+/// Test a tool: cases that you write, and what every tool must keep
+///
+/// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are made from each tool's schema, and
+/// what the tool does with them is watched: in a preview, a discard, an apply, an apply by a fresh instance, and an apply that comes
+/// a second time. A try that breaks something is made small before it is shown.
+#[derive(Debug, Args)]
+#[command(
+    after_help = TEST_EXAMPLES,
+    after_long_help = format!("{CASES}\n\n{TEST_EXAMPLES}\n\n{EXIT_CODES}")
+)]
+pub struct TestArgs {
+    /// A component's file, or a project's folder: its newest component, and the cases in its airlock-test.toml
+    #[arg(default_value = ".", value_name = "DIR|FILE", value_hint = ValueHint::AnyPath)]
+    pub subject: PathBuf,
+
+    /// A file with cases; may be given several times [default: airlock-test.toml in DIR, if it is there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub cases: Vec<PathBuf>,
+
+    /// Only this tool, and its cases
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+
+    /// How many params are made up for each tool; 0: only the cases' own
+    #[arg(long, value_name = "N", default_value_t = TRIES, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub tries: u32,
+
+    /// Makes up the params of an earlier run again [default: a random one, which is printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// The most that a call may take
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub timeout: Duration,
+
+    /// The most memory that a tool may use [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_memory: Option<u32>,
+
+    /// Write the report as JUnit XML, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl TestArgs {
+    pub fn limits(&self) -> Limits {
+        let limits = Limits {
+            call_time: self.timeout,
+            ..Limits::default()
+        };
+        match self.max_memory {
+            Some(mib) => Limits {
+                memory: (mib as usize) << 20,
+                ..limits
+            },
+            None => limits,
+        }
+    }
+}
+
+const CASES: &str = r#"Cases, in airlock-test.toml:
+  # The files that every case begins with, and the made-up tries; a case may have its own.
+  [workspace]
+  folder = "tests/photos"              # copied, relative to this file
+  files = { "a.txt" = "text", "b.bin" = { base64 = "AAEC" } }
+
+  [[case]]
+  name = "renames one file"
+  tool = "batch_rename_preview"        # needed where there are several
+  params = { files = ["*.txt"], find = "a", replace = "c" }
+  expect.text = { contains = ["1 file", "a.txt -> c.txt"] }
+  pushed = [{ label = { contains = "1 file" }, durable = true }]
+  changes.created = { "c.txt" = "text" }
+  changes.removed = ["a.txt"]
+
+  [[case.resolve]]                     # one for each decision, about the topmost action
+  action = "apply"                     # or "discard"
+  reason = "the names are right"       # may be left out
+  expect.text = { matches = "^Renamed 1 file" }
+
+  expect          what the preview, or the decision, answers: `text`, `content`, `details`, or `error`.
+                  Without `error`, an error breaks the case
+  pushed          all that is pending after the preview, the last pushed first: `label`, `tool`, `durable`,
+                  `has-reject`, `details`. Without it, it is not looked at
+  extra           of a decision: an object for the tool
+  changes         `created`, `changed` and `removed`: what is different in the workspace at the end, and
+                  nothing else may be. A file's contents are a text, { base64 = "…" }, or as below;
+                  { folder = true } is a folder
+  texts           "exactly this", { contains = "…" }, { contains = ["…", "…"] } or { matches = "REGEX" }
+  JSON            (params, extra, details, content) a table, or a text that is read as JSON: '{"a": null}'
+
+What every tool must keep:
+  preview-changes-nothing  a preview changes nothing in the workspace
+  discard-leaves-nothing   a discard changes nothing in the workspace, and leaves nothing pending
+  fresh-instance           a durable action that is applied by a fresh instance has the same effect and result
+  apply-twice              an apply that comes again, since nobody heard of its end, changes nothing more
+  no-crash                 no params make it crash, nor does any decision
+  limits                   no call uses up a limit, and what is pushed has a label of one line, and no part too large
+  output-schema            details fit the schema that the tool promises
+  read-only                what claims to be read-only changes nothing
+  definitions              the plugin describes its tools the same in each instance"#;

@@ -1,0 +1,57 @@
+//! A store that doesn't hear how an apply ended, as if its host had been killed just then.
+
+use std::time::Duration;
+
+use airlock_host::{
+    Claim, Completion, Lease, MemoryStore, PendingStore, Push, Resolution, SessionId,
+    StackedAction, StoreError, Watch,
+};
+use async_trait::async_trait;
+
+/// Keeps what was applied on the stack, interrupted. All else is as in memory.
+#[derive(Debug, Clone, Default)]
+pub struct ForgetfulStore(MemoryStore);
+
+#[async_trait]
+impl PendingStore for ForgetfulStore {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        self.0.push(push).await
+    }
+
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        self.0.peek(session).await
+    }
+
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
+        self.0.list(session).await
+    }
+
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        self.0.claim(session, resolution).await
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        self.0.lease_time()
+    }
+
+    async fn complete(&self, lease: Lease, _: Completion<'_>) -> Result<(), StoreError> {
+        self.0.abandon(lease);
+        Ok(())
+    }
+
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        self.0.requeue(lease, failure).await
+    }
+
+    fn abandon(&self, lease: Lease) {
+        self.0.abandon(lease);
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        self.0.watch(session)
+    }
+}

@@ -1,0 +1,103 @@
+//! Texts: some that a tool knows, some that are awkward.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::string::string_regex;
+use serde_json::{Map, Value};
+
+/// Texts that many tools understand, as a glob, a pattern or a part of a name.
+const COMMON: &[&str] = &["*", "**/*", "*.txt", ".", "a", "t", "x", "one"];
+
+/// Texts that programs stumble over.
+const AWKWARD: &[&str] = &[
+    "",
+    " ",
+    ".",
+    "..",
+    "/",
+    "../outside",
+    "/workspace",
+    "a/b/c",
+    "[",
+    "(",
+    "\\",
+    "%",
+    "{}",
+    "$1",
+    "-1",
+    "0",
+    "null",
+    "\0",
+    "two\nlines",
+    "é",
+    "日本語",
+    "👩‍👩‍👧",
+    "\u{202e}",
+    "a\u{301}",
+];
+
+/// For a schema of a string.
+pub fn of(schema: &Map<String, Value>, words: &[String]) -> BoxedStrategy<String> {
+    let length = |key: &str| Some(schema.get(key)?.as_u64()?.min(100_000) as usize);
+    let (least, most) = (length("minLength").unwrap_or(0), length("maxLength"));
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let format = schema.get("format").and_then(Value::as_str);
+    let plain = match (pattern.and_then(of_pattern), format.and_then(example_of)) {
+        (Some(strategy), _) => strategy,
+        (None, Some(example)) => Just(example.to_owned()).boxed(),
+        (None, None) => any_text(words),
+    };
+    plain
+        .prop_map(move |text| of_length(text, least, most))
+        .boxed()
+}
+
+fn any_text(words: &[String]) -> BoxedStrategy<String> {
+    let awkward: Vec<String> = AWKWARD.iter().map(|&text| text.to_owned()).collect();
+    let common: Vec<String> = COMMON.iter().map(|&text| text.to_owned()).collect();
+    let mut known = words.to_vec();
+    known.extend(common.iter().cloned());
+    prop_oneof![
+        3 => select(known),
+        3 => select(common),
+        2 => select(awkward),
+        2 => "[a-z]{1,8}",
+        1 => "\\PC{0,40}",
+    ]
+    .boxed()
+}
+
+/// None for a pattern that no text can be made from. Most are anchored, which the generator doesn't know: it makes whole texts.
+fn of_pattern(pattern: &str) -> Option<BoxedStrategy<String>> {
+    let whole = pattern.strip_prefix('^').unwrap_or(pattern);
+    let whole = whole.strip_suffix('$').unwrap_or(whole);
+    string_regex(whole).ok().map(Strategy::boxed)
+}
+
+fn example_of(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date-time" => "2026-11-22T09:15:00Z",
+        "date" => "2026-11-22",
+        "time" => "09:15:00Z",
+        "duration" => "P1DT12H",
+        "email" => "ann@example.org",
+        "hostname" => "example.org",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "uri" | "uri-reference" | "iri" => "https://example.org/a?b=c",
+        "uuid" => "01a2005d-d50a-7498-954a-3c20d939438b",
+        "regex" => "^a+$",
+        "json-pointer" => "/a/0",
+        _ => return None,
+    })
+}
+
+/// Lengths count characters, as JSON Schema does.
+fn of_length(mut text: String, least: usize, most: Option<usize>) -> String {
+    let count = text.chars().count();
+    text.extend(std::iter::repeat_n('a', least.saturating_sub(count)));
+    match most {
+        Some(most) if most < count => text.chars().take(most).collect(),
+        _ => text,
+    }
+}

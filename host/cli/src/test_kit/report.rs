@@ -1,0 +1,143 @@
+//! What was found out.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::files::Files;
+use super::observe::Sample;
+use super::property::Breach;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Repeats all params that were made up.
+    pub seed: u64,
+    pub cases: Vec<CaseReport>,
+    /// Of the plugin as a whole.
+    pub plugin: Vec<PropertyReport>,
+    pub tools: Vec<ToolReport>,
+    pub notes: Vec<Note>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseReport {
+    pub name: String,
+    pub tool: String,
+    /// How long it took.
+    pub seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breach: Option<Breach>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolReport {
+    pub tool: String,
+    /// How often it was called with other params.
+    pub tries: usize,
+    /// Of those, how many did not fit its schema, so that the host refused them.
+    pub refused: usize,
+    pub seconds: f64,
+    pub properties: Vec<PropertyReport>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PropertyReport {
+    pub name: &'static str,
+    pub about: &'static str,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "outcome", rename_all = "camelCase")]
+pub enum Outcome {
+    /// In so many tries.
+    Held { tries: usize },
+    /// Nothing was seen of it, for this reason.
+    Untried { reason: String },
+    #[serde(rename_all = "camelCase")]
+    Broken {
+        /// In so many tries.
+        tries: usize,
+        breach: Breach,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        example: Option<Example>,
+    },
+}
+
+/// Something worth knowing that breaks nothing.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// None where it is about the plugin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<Example>,
+}
+
+/// A call that shows it, as small as it was found.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Example {
+    pub tool: String,
+    pub params: Value,
+    /// The workspace before the call.
+    #[serde(serialize_with = "described")]
+    pub files: Files,
+}
+
+impl From<Sample> for Example {
+    fn from(sample: Sample) -> Self {
+        Self {
+            tool: sample.tool,
+            params: sample.params,
+            files: sample.files,
+        }
+    }
+}
+
+fn described<S: serde::Serializer>(files: &Files, serializer: S) -> Result<S::Ok, S::Error> {
+    let described = files
+        .iter()
+        .map(|(path, entry)| (path, super::files::describe(entry)));
+    serializer.collect_map(described)
+}
+
+impl Report {
+    /// All properties that were looked at.
+    fn properties(&self) -> impl Iterator<Item = &PropertyReport> {
+        let of_tools = self.tools.iter().flat_map(|tool| &tool.properties);
+        self.plugin.iter().chain(of_tools)
+    }
+
+    pub fn broken_cases(&self) -> usize {
+        self.cases
+            .iter()
+            .filter(|case| case.breach.is_some())
+            .count()
+    }
+
+    /// How many held, how many broke, and of how many nothing was seen.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let count = |test: fn(&Outcome) -> bool| {
+            self.properties()
+                .filter(|property| test(&property.outcome))
+                .count()
+        };
+        (
+            count(|outcome| matches!(outcome, Outcome::Held { .. })),
+            count(|outcome| matches!(outcome, Outcome::Broken { .. })),
+            count(|outcome| matches!(outcome, Outcome::Untried { .. })),
+        )
+    }
+
+    /// Whether nothing broke.
+    pub fn held(&self) -> bool {
+        self.broken_cases() == 0 && self.counts().1 == 0
+    }
+}

@@ -1,0 +1,219 @@
+//! A workspace of its own for each try, and sessions on it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use airlock_host::{
+    CallOutcome, Content, Decision, Error, Event, PendingAction, PendingStore, Plugin, Refusal,
+    Resolution, ResolutionOutcome, Session, StackedAction,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::Trouble;
+use super::files::Files;
+
+/// The same in all tries, so that a tool which repeats it gives the same answers.
+const SESSION: &str = "airlock-test";
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Said {
+    /// The blocks, as JSON.
+    pub content: Value,
+    /// The text blocks, one after the other.
+    pub text: String,
+    pub details: Value,
+}
+
+/// Why there is nothing that it gave back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Complaint {
+    /// [`Error::kind`].
+    pub kind: &'static str,
+    pub message: String,
+}
+
+impl Complaint {
+    pub fn is_crash(&self) -> bool {
+        self.kind == "trap"
+    }
+
+    pub fn is_limit(&self) -> bool {
+        self.kind == "limit"
+    }
+
+    /// The host did not call the tool, since the params don't fit its schema.
+    pub fn is_refusal(&self) -> bool {
+        self.kind == "invalid-params"
+    }
+}
+
+/// How a call or a resolution ended.
+pub type Answer = Result<Said, Complaint>;
+
+/// What a session was told besides answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heard {
+    pub refusals: Vec<Refusal>,
+    pub dropped_lines: u64,
+}
+
+/// One workspace and one store, for any number of sessions, one after the other.
+pub struct Stage<'a> {
+    plugin: &'a Plugin,
+    workspace: TempDir,
+    store: Arc<dyn PendingStore>,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl<'a> Stage<'a> {
+    /// # Errors
+    /// Where there is no place for a workspace.
+    pub fn set(
+        plugin: &'a Plugin,
+        files: &Files,
+        store: impl PendingStore,
+    ) -> Result<Self, Trouble> {
+        Ok(Self {
+            plugin,
+            workspace: files.lay_out().map_err(Trouble::Workspace)?,
+            store: Arc::new(store),
+            heard: Arc::default(),
+        })
+    }
+
+    /// A new session on the same workspace: it has instances of its own, and shares what is pending.
+    ///
+    /// # Errors
+    /// Where the host can't open one.
+    pub fn session(&self) -> Result<Session, Trouble> {
+        let heard = Arc::clone(&self.heard);
+        let session = Session::builder()
+            .id(SESSION)
+            .workspace(self.workspace.path())
+            .store(Arc::clone(&self.store))
+            .plugin(self.plugin)
+            .observer(move |_, event| match event {
+                Event::Refused(refusal) => lock(&heard).refusals.push(refusal.clone()),
+                Event::LogsDropped { lines } => lock(&heard).dropped_lines += lines,
+                _ => {}
+            });
+        Ok(session.open()?)
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    /// # Errors
+    /// Where the workspace can't be read.
+    pub fn files(&self) -> Result<Files, Trouble> {
+        Ok(Files::read(self.folder())?)
+    }
+
+    pub fn heard(&self) -> Heard {
+        lock(&self.heard).clone()
+    }
+}
+
+fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
+    heard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls a tool.
+///
+/// # Errors
+/// Where the host could not do its part. What the tool did or said is an answer.
+pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answer, Trouble> {
+    match session.call(tool, params).await {
+        Ok(CallOutcome {
+            content, details, ..
+        }) => Ok(Ok(said(&content, details))),
+        Err(error) => complaint(error).map(Err),
+    }
+}
+
+/// Carries out a decision about this very action.
+///
+/// # Errors
+/// As [`call`].
+pub async fn resolve(
+    session: &Session,
+    action: &PendingAction,
+    resolution: Resolution,
+) -> Result<Answer, Trouble> {
+    match session.resolve(resolution.with_id(action.id.clone())).await {
+        Ok(ResolutionOutcome {
+            content, details, ..
+        }) => Ok(Ok(said(&content, details.source_result_details))),
+        Err(error) => complaint(error).map(Err),
+    }
+}
+
+/// Decides the same about these, in their order.
+///
+/// # Errors
+/// As [`call`].
+pub async fn resolve_all(
+    session: &Session,
+    actions: &[StackedAction],
+    decision: Decision,
+) -> Result<Vec<Answer>, Trouble> {
+    let mut answers = Vec::with_capacity(actions.len());
+    for stacked in actions {
+        let resolution = Resolution::new(decision, "airlock test");
+        let mut answer = resolve(session, &stacked.action, resolution).await?;
+        without_ids(&mut answer, actions);
+        answers.push(answer);
+    }
+    Ok(answers)
+}
+
+fn said(content: &[Content], details: Option<Value>) -> Said {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    Said {
+        content: serde_json::to_value(content).unwrap_or_default(),
+        text: texts.join("\n"),
+        details: details.unwrap_or_default(),
+    }
+}
+
+fn complaint(error: Error) -> Result<Complaint, Trouble> {
+    match error.root() {
+        Error::Host { .. } | Error::Store(_) | Error::NotRecorded { .. } => {
+            Err(Trouble::Host(error))
+        }
+        _ => Ok(Complaint {
+            kind: error.kind(),
+            message: error.to_string(),
+        }),
+    }
+}
+
+/// Puts `ACTION-1` and so on for the ids of these actions, which are others in each try.
+pub fn without_ids(answer: &mut Answer, actions: &[StackedAction]) {
+    for (index, stacked) in actions.iter().enumerate() {
+        let (id, name) = (stacked.action.id.as_str(), format!("ACTION-{}", index + 1));
+        match answer {
+            Ok(said) => {
+                replace(&mut said.content, id, &name);
+                replace(&mut said.details, id, &name);
+                said.text = said.text.replace(id, &name);
+            }
+            Err(complaint) => complaint.message = complaint.message.replace(id, &name),
+        }
+    }
+}
+
+fn replace(value: &mut Value, id: &str, name: &str) {
+    match value {
+        Value::String(text) if text.contains(id) => *text = text.replace(id, name),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, id, name)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| replace(member, id, name)),
+        _ => {}
+    }
+}
