@@ -13,6 +13,7 @@ const run = (tool, ...args) => execFileSync(`${sdk}node_modules/.bin/${tool}`, a
 for (const folder of [copied, `${sdk}dist`, `${sdk}target/wit-types`]) rmSync(folder, { recursive: true, force: true });
 if (!existsSync(world) || readdirSync(world).length === 0) throw new Error(`the world's WIT is not at ${world}: build the SDK in its repository`);
 cpSync(world, copied, { recursive: true });
+cpSync(`${sdk}../../LICENSE`, `${sdk}LICENSE`);
 run("jco", "guest-types", "wit", "--world-name", "guest", "--out-dir", "target/wit-types", "--quiet");
 try {
   execFileSync(`${sdk}node_modules/.bin/tsc`, ["-p", "."], { cwd: sdk, stdio: "inherit" });

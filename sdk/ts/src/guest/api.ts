@@ -29,11 +29,13 @@ const surroundings = {
   hasUI: false,
   get session(): Session | undefined {
     const info = session();
-    return info && { id: info.id, workspace: info.workspace ?? undefined, hasPendingStore: info.hasPendingStore };
+    return info ? { id: info.id, workspace: info.workspace ?? undefined, hasPendingStore: info.hasPendingStore } : undefined;
   },
   pushPendingAction: (action: Parameters<typeof push>[0]) => push(action, running),
   reportProgress(message: string, progress?: number, total?: number): void {
-    reportProgress(String(message).toWellFormed(), progress, total);
+    // In JavaScript they may be anything, and what is no number would end the instance.
+    const number = (value: number | undefined) => (value === undefined ? undefined : Number(value));
+    reportProgress(String(message).toWellFormed(), number(progress), number(total));
   },
 } as const;
 

@@ -12,12 +12,12 @@ export function definitionOf(tool: CustomTool): ToolDefinition {
     description: wellFormed(tool.description, `${what}: description`),
     parameters: jsonSchema(tool.parameters, "input", `${what}: parameters`),
     traits: {
-      hidden: tool.hidden ?? false,
-      deferrable: tool.deferrable ?? !tool.readOnly,
-      readOnly: tool.readOnly ?? false,
-      destructive: tool.destructive ?? false,
-      idempotent: tool.idempotent ?? false,
-      openWorld: tool.openWorld ?? false,
+      hidden: Boolean(tool.hidden),
+      deferrable: Boolean(tool.deferrable ?? !tool.readOnly),
+      readOnly: Boolean(tool.readOnly),
+      destructive: Boolean(tool.destructive),
+      idempotent: Boolean(tool.idempotent),
+      openWorld: Boolean(tool.openWorld),
     },
   };
   return tool.output ? { ...definition, output: jsonSchema(tool.output, "output", `${what}: output`) } : definition;

@@ -1,4 +1,4 @@
-import { defineTool, PushError, type CustomToolFactory, type Resolution } from "airlock-sdk";
+import { defineTool, type CustomToolFactory, type Resolution } from "airlock-sdk";
 import { Type } from "airlock-sdk/typebox";
 
 import { end, Ending, text } from "./ending.js";
@@ -97,7 +97,7 @@ const factory: CustomToolFactory = async (pi) => {
             lines.push(`pushed ${label}`);
           } catch (thrown) {
             if (!params.catch) throw thrown;
-            lines.push(`refused: ${thrown instanceof PushError || thrown instanceof Error ? thrown.message : String(thrown)}`);
+            lines.push(`refused: ${(thrown as Error).message}`);
           }
         }
         return { ...text(...lines), details: { ids } };
