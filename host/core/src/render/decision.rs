@@ -50,7 +50,7 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// Whether there is content that says more than the heading and the reason do.
+    /// The tool's content, where it says more than the heading and the reason do.
     fn told(&self) -> Option<&'a [Content]> {
         let content = self.outcome?.ok()?;
         let [Content::Text { text }] = content else {

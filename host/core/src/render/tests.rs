@@ -1,18 +1,45 @@
-//! What blocks look like, and what holds for every one of them.
+//! What blocks look like, and what holds for every one of them. `UPDATE_EXPECT=1` before the test command writes the looks anew.
 
-mod looks;
+mod actions;
+mod decisions;
 mod properties;
+mod texts;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use expect_test::Expect;
 use serde_json::json;
 
 use crate::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
 use crate::digest::Digest;
 use crate::pending::{ActionState, Decision, PendingAction};
 use crate::policy::Policy;
+use crate::render::{Block, Renderer};
 use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+
+const DIFF: &str = "\
+1 replacement in src/main.rs:
+--- a/src/main.rs
++++ b/src/main.rs
+@@ -1,3 +1,3 @@ fn main()
+ fn main() {
+-\tprintln!(\"a greeting that is long enough to be broken\");
++\tlog::info!(\"日本語\");
+ }
+- a list, and no diff";
+
+const LABEL: &str = "AST Edit: 2 replacements in 1 file";
+
+#[track_caller]
+fn check(block: Block, expected: Expect) {
+    expected.assert_eq(&block.to_string());
+}
+
+#[track_caller]
+fn check_at(renderer: Renderer, block: Block, expected: Expect) {
+    expected.assert_eq(&renderer.render(&block).replace('\u{1b}', "␛"));
+}
 
 fn when(time: SystemTime) -> String {
     let age = time.duration_since(SystemTime::UNIX_EPOCH).unwrap();

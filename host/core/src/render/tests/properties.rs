@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::*;
 use crate::error::Error;
 use crate::pending::StackedAction;
-use crate::render::{Block, Decided, Renderer, escape_line};
+use crate::render::{Decided, escape_line};
 
 /// Text with more than its share of what is hard to get right.
 fn text() -> impl Strategy<Value = String> {
