@@ -94,7 +94,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
   [[case.resolve]]                     # one for each decision, about the topmost action
   action = "apply"                     # or "discard"
   reason = "the names are right"       # may be left out
-  expect.text = { matches = "^Renamed 1 file" }
+  expect.text = { matches = "Renamed 1 files?:" }
 
   expect          what the preview, or the decision, answers: `text`, `content`, `details`, or `error`.
                   Without `error`, an error breaks the case
