@@ -133,9 +133,6 @@ fn grow(backend: &SqliteBackend, count: u64) {
         values.join(", ")
     );
     transaction.execute(&insert, [count]).unwrap();
-    let details = "INSERT OR IGNORE INTO details (action, json)
-        SELECT a.number, d.json FROM actions a, details d WHERE d.action = 1 AND a.resolved IS NOT NULL";
-    transaction.execute(details, []).unwrap();
     transaction.commit().unwrap();
     // Not in the first moments of who opens it.
     let checkpoint = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

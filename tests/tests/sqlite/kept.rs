@@ -8,13 +8,24 @@ use crate::{Place, sqlite};
 
 #[tokio::test]
 async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
+    // What is large is kept elsewhere in the file.
+    for length in [1, 5_000] {
+        check_trail("x".repeat(length)).await;
+    }
+}
+
+async fn check_trail(text: String) {
     let place = Place::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let id = puppet
         .push(push(
             "Rename: 1 file",
-            json!({"details": r#"{"old":"a\u0000"}"#, "source": "renamer"}),
+            json!({
+                "details": format!(r#"{{"old":"a\u0000{text}"}}"#),
+                "source": "renamer",
+                "apply": [{"do": "text", "text": text}],
+            }),
         ))
         .await;
     let extra = json!({"ticket": 7}).as_object().unwrap().clone();
@@ -22,10 +33,14 @@ async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
         .with_extra(extra.clone())
         .decided_by("ada@here");
     let outcome = puppet.resolve(resolution).await.unwrap();
+    assert_eq!(outcome.text(), text);
     let record = store.find(&id.as_str().into()).await.unwrap().unwrap();
     assert_eq!((record.state, record.attempts), (ActionState::Applied, 1));
     assert_eq!(record.session.as_str(), "one");
-    assert_eq!(record.action.details, Some(json!({"old": "a\0"})));
+    assert_eq!(
+        record.action.details,
+        Some(json!({"old": format!("a\0{text}")}))
+    );
     assert_eq!(
         record.action.workspace.as_deref(),
         puppet.session.workspace()
@@ -39,7 +54,11 @@ async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
     let expected = airlock_host::Digest::of(&serde_json::to_vec(&outcome).unwrap());
     assert_eq!(resolved.result, Some(expected));
     let states: u32 = sqlite(&place.file())
-        .query_row("SELECT count(*) FROM guest_states", [], |row| row.get(0))
+        .query_row(
+            "SELECT count(guest_state) + (SELECT count(*) FROM large_guest_states) FROM actions",
+            [],
+            |row| row.get(0),
+        )
         .unwrap();
     assert_eq!(states, 0);
 }

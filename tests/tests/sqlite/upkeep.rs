@@ -40,7 +40,8 @@ async fn pruning_forgets_old_ends_and_plugins_that_nothing_needs() {
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     for _ in 0..3 {
-        puppet.push(push("Done", json!({"details": "{}"}))).await;
+        let details = format!("{:?}", "d".repeat(5_000));
+        puppet.push(push("Done", json!({"details": details}))).await;
         puppet.resolve(Resolution::apply("")).await.unwrap();
     }
     let digest = plugin("puppet").await.digest();
@@ -60,7 +61,7 @@ async fn pruning_forgets_old_ends_and_plugins_that_nothing_needs() {
     assert_eq!((pruned.actions, pruned.plugins), (2, 0));
     assert_eq!(store.resolved_actions(&ALL).await.unwrap().len(), 1);
     let left: u32 = sqlite(&place.file())
-        .query_row("SELECT count(*) FROM details", [], |row| row.get(0))
+        .query_row("SELECT count(*) FROM large_details", [], |row| row.get(0))
         .unwrap();
     assert_eq!(left, 1);
     let kept = store.plugin(digest).await.unwrap().unwrap();
@@ -120,7 +121,7 @@ async fn a_check_names_each_thing_that_is_wrong() {
     assert_eq!(store.check().await.unwrap(), [""; 0]);
     for (harm, found) in [
         (
-            "DELETE FROM guest_states",
+            "UPDATE actions SET guest_state = NULL",
             format!("action {id} has lost the state that its plugin needs"),
         ),
         (

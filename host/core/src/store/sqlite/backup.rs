@@ -87,7 +87,7 @@ fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
     let mark = "UPDATE actions SET state = 'pending', interrupted = 1, attempts = attempts + 1,
             last_error = ?1, token = token + 1
-        WHERE state IN ('pending', 'resolving') AND last_error IS NOT ?1";
+        WHERE resolved IS NULL AND last_error IS NOT ?1";
     connection
         .execute(mark, [FROM_A_BACKUP])
         // One file again, without a log beside it.

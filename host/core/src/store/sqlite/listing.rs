@@ -14,7 +14,7 @@ pub(super) fn stack(
     session: &SessionId,
     limit: usize,
 ) -> Result<Vec<StackedAction>, Problem> {
-    let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+    let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
     let mut stacked = Vec::new();
     select(connection, &tail, [session.as_str()], |found| {
         if found.is_pending() {
@@ -31,7 +31,7 @@ pub(super) fn open_actions(
 ) -> Result<Vec<ActionRecord>, Problem> {
     match session {
         Some(session) => {
-            let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+            let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
             records(connection, &tail, [session.as_str()])
         }
         None => {
@@ -49,7 +49,7 @@ pub(super) fn resolved_actions(
     match &query.session {
         Some(session) => {
             let tail =
-                "WHERE a.session = ? AND a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
+                "WHERE a.session = +? AND a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
             records(connection, tail, (session.as_str(), limit))
         }
         None => {

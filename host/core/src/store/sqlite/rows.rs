@@ -10,11 +10,12 @@ use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 use crate::store::kept::{Kept, Standing, Written, path_of_bytes};
 use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
-/// What [`Found::read`] reads, from `actions a LEFT JOIN details d`.
+/// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.has_reject, a.durable, a.plugin, a.grants, a.workspace, a.pushed_at,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.decided_by, a.reason,
-    a.extra, a.resolved_at, a.result, a.error, a.token, d.json AS details,
+    a.extra, a.resolved_at, a.result, a.error, a.token,
+    coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
     NOT a.durable AND host_gone(a.owner) AS host_gone";
 
@@ -113,9 +114,7 @@ pub(super) fn select(
     params: impl Params,
     mut wants_more: impl FnMut(Found) -> bool,
 ) -> Result<(), Problem> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM actions a LEFT JOIN details d ON d.action = a.number {tail}"
-    );
+    let select = format!("SELECT {COLUMNS} FROM actions a {tail}");
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {

@@ -15,7 +15,13 @@ use crate::store::kept::bytes_of_path;
 use crate::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes};
 
 /// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
-pub(super) const OPEN: &str = "a.state IN ('pending', 'resolving')";
+///
+/// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement anew for each value, to see whether that
+/// implies the index's condition.
+pub(super) const OPEN: &str = "a.resolved IS NULL";
+
+/// Details and states of at most so many bytes stand in their action's row.
+const SMALL: usize = 1024;
 
 /// A [`Push`](crate::Push) that can go to another thread.
 pub(super) struct OwnedPush {
@@ -33,7 +39,7 @@ pub(super) fn push(
 ) -> Result<(), Problem> {
     let (session, action) = (push.session.as_str(), &push.action);
     let open = format!(
-        "SELECT count(*), coalesce(max(a.position), 0) FROM actions a WHERE a.session = ? AND {OPEN}"
+        "SELECT count(*), coalesce(max(a.position), 0) FROM actions a WHERE a.session = +? AND {OPEN}"
     );
     let (count, top): (usize, i64) = connection
         .prepare_cached(&open)?
@@ -46,10 +52,13 @@ pub(super) fn push(
     if !action.durable {
         hosts.register()?;
     }
+    let details = action.details.as_ref().map(json).transpose()?;
+    let (small_details, large_details) = by_size(details.as_deref());
+    let (small_state, large_state) = by_size(push.guest_state.as_deref());
     let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
-            has_reject, durable, plugin, grants, workspace, pushed_at, owner)
+            has_reject, durable, plugin, grants, workspace, details, guest_state, pushed_at, owner)
         VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
-            :has_reject, :durable, :plugin, :grants, :workspace, :pushed_at, :owner)";
+            :has_reject, :durable, :plugin, :grants, :workspace, :details, :guest_state, :pushed_at, :owner)";
     connection.prepare_cached(insert)?.execute(named_params! {
         ":id": action.id.as_str(),
         ":session": session,
@@ -61,23 +70,33 @@ pub(super) fn push(
         ":plugin": action.plugin.as_bytes(),
         ":grants": json(&action.grants)?,
         ":workspace": action.workspace.as_deref().map(bytes_of_path),
+        ":details": small_details,
+        ":guest_state": small_state,
         ":pushed_at": millis(action.pushed_at),
         ":owner": (!action.durable).then(|| hosts.own()),
     })?;
     let number = connection.last_insert_rowid();
-    if let Some(details) = &action.details {
-        let insert = "INSERT INTO details (action, json) VALUES (?, ?)";
+    if let Some(details) = large_details {
+        let insert = "INSERT INTO large_details (action, json) VALUES (?, ?)";
         connection
             .prepare_cached(insert)?
-            .execute(params![number, json(details)?])?;
+            .execute(params![number, details])?;
     }
-    if let Some(state) = &push.guest_state {
-        let insert = "INSERT INTO guest_states (action, bytes) VALUES (?, ?)";
+    if let Some(state) = large_state {
+        let insert = "INSERT INTO large_guest_states (action, bytes) VALUES (?, ?)";
         connection
             .prepare_cached(insert)?
             .execute(params![number, state])?;
     }
     Ok(())
+}
+
+/// What is kept in the row, and what apart from it.
+fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T>) {
+    match value {
+        Some(value) if value.as_ref().len() > SMALL => (None, Some(value)),
+        small => (small, None),
+    }
 }
 
 fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
@@ -140,10 +159,12 @@ pub(super) fn claim(
         ":extra": resolution.extra.as_ref().map(json::<Map<String, Value>>).transpose()?,
         ":number": found.number,
     })?;
+    let state =
+        "SELECT coalesce(guest_state, (SELECT bytes FROM large_guest_states WHERE action = number))
+        FROM actions WHERE number = ?";
     let guest_state = connection
-        .prepare_cached("SELECT bytes FROM guest_states WHERE action = ?")?
-        .query_row([found.number], |row| row.get(0))
-        .optional()?;
+        .prepare_cached(state)?
+        .query_row([found.number], |row| row.get(0))?;
     Ok(Claim::Claimed(Claimed {
         lease: Lease {
             session: session.clone(),
@@ -157,7 +178,7 @@ pub(super) fn claim(
 }
 
 fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>, Problem> {
-    let tail = format!("WHERE a.session = ? AND {OPEN} ORDER BY a.position DESC");
+    let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
     let mut top = None;
     select(connection, &tail, [session.as_str()], |found| {
         top = Some(found).filter(Found::is_pending);
@@ -212,7 +233,7 @@ pub(super) fn complete(connection: &Connection, lease: &Lease, end: &End) -> Res
     let update = "UPDATE actions SET
             state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
             resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
-            resolved_at = :now, result = :result, error = :error, interrupted = 0
+            resolved_at = :now, result = :result, error = :error, interrupted = 0, guest_state = NULL
         WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number";
     let number: Option<i64> = connection
         .prepare_cached(update)?
@@ -229,7 +250,7 @@ pub(super) fn complete(connection: &Connection, lease: &Lease, end: &End) -> Res
         .optional()?;
     let number = number.ok_or_else(|| Problem::LeaseLost(lease.action.clone()))?;
     connection
-        .prepare_cached("DELETE FROM guest_states WHERE action = ?")?
+        .prepare_cached("DELETE FROM large_guest_states WHERE action = ?")?
         .execute([number])?;
     Ok(())
 }
@@ -241,7 +262,7 @@ pub(super) fn requeue(
 ) -> Result<(), Problem> {
     let update = "UPDATE actions SET state = 'pending', interrupted = 0, last_error = :failure,
             position = 1 + (SELECT max(b.position) FROM actions b
-                WHERE b.session = actions.session AND b.state IN ('pending', 'resolving'))
+                WHERE b.session = actions.session AND b.resolved IS NULL)
         WHERE id = :id AND state = 'resolving' AND token = :token";
     let requeued = connection.prepare_cached(update)?.execute(named_params! {
         ":failure": failure,

@@ -97,7 +97,8 @@ fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<
     };
     find(
         format!(
-            "{OPEN} AND a.durable AND NOT EXISTS (SELECT 1 FROM guest_states WHERE action = a.number)"
+            "{OPEN} AND a.durable AND a.guest_state IS NULL
+                AND NOT EXISTS (SELECT 1 FROM large_guest_states WHERE action = a.number)"
         ),
         "has lost the state that its plugin needs",
     )?;
@@ -175,7 +176,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
         let delete = "DELETE FROM actions WHERE number = ? AND resolved IS NOT NULL";
         if connection.prepare_cached(delete)?.execute([number])? == 1 {
             forgotten += 1;
-            let delete = "DELETE FROM details WHERE action = ?";
+            let delete = "DELETE FROM large_details WHERE action = ?";
             connection.prepare_cached(delete)?.execute([number])?;
         }
     }
