@@ -100,10 +100,7 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
     let name = about.name.clone();
     let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
     let plugin = bench
-        .during(
-            format!("Checking {}…", about.name),
-            loading,
-        )
+        .during(format!("Checking {}…", about.name), loading)
         .await?;
     match plugin.rejected() {
         [] => Ok(plugin),

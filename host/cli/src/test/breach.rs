@@ -10,10 +10,7 @@ use crate::test_kit::{Breach, Entry, Example, Files, short};
 pub fn lines(breach: &Breach) -> Vec<String> {
     let (expected, came) = (breach.expected.trim_end(), breach.came.trim_end());
     if !expected.contains('\n') && !came.contains('\n') {
-        return vec![
-            format!("expected  {expected}"),
-            format!("came      {came}"),
-        ];
+        return vec![format!("expected  {expected}"), format!("came      {came}")];
     }
     let (expected, came) = (format!("{expected}\n"), format!("{came}\n"));
     let diff = TextDiff::from_lines(&expected, &came);

@@ -63,8 +63,9 @@ fn component(edits: &[(&str, &str)], imports: &str, exports: &str) -> Vec<u8> {
         .select_world(&[package], Some("custom-tool"))
         .unwrap();
     embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8).unwrap();
-    let encoder = ComponentEncoder::default().validate(true);
-    encoder.module(&core).unwrap().encode().unwrap()
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true).module(&core).unwrap();
+    encoder.encode().unwrap()
 }
 
 /// The differences of a component that isn't loaded.
