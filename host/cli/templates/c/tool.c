@@ -81,7 +81,8 @@ static const airlock_tool tool = {
     .description = "Adds a line at the end of a file.",
     .parameters =
         "{\"type\": \"object\", \"properties\": {"
-        "\"path\": {\"type\": \"string\", \"description\": \"The file's path, relative to the workspace.\"},"
+        /* A path with U+0000 is no UTF-8 to the host, which would end this instance. */
+        "\"path\": {\"type\": \"string\", \"pattern\": \"^[^\\\\x00]*$\", \"description\": \"The file's path, relative to the workspace.\"},"
         "\"line\": {\"type\": \"string\", \"description\": \"The line to add.\"}},"
         "\"required\": [\"path\", \"line\"], \"additionalProperties\": false}",
     .traits = AIRLOCK_DEFERRABLE | AIRLOCK_IDEMPOTENT,
