@@ -1,7 +1,7 @@
 //! The author's test kit: what a tool must keep, tried out.
 //!
 //! All of it goes through the library's own sessions, each on a copy of a workspace. Nothing here knows of a terminal or of a
-//! format: `test` prints what [`examine`] reports.
+//! format: `test` prints what [`examine()`] reports.
 
 mod case;
 mod examine;
