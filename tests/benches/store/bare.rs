@@ -16,6 +16,7 @@ pub struct Sqlite(Connection);
 impl Sqlite {
     pub fn beside(store: &SqliteBackend) -> Self {
         let connection = Connection::open(store.folder().join("bare.db")).unwrap();
+        connection.pragma_update(None, "page_size", 2048).unwrap();
         connection
             .pragma_update(None, "journal_mode", "WAL")
             .unwrap();

@@ -101,6 +101,8 @@ impl Opening<'_> {
 fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
     // Before anything is written: a foreign file, or a newer one, is left as it is.
     schema::version_now(connection)?;
+    // Of a new file. A commit changes a few hundred bytes in each of its pages, and writes them whole.
+    connection.pragma_update(None, "page_size", 2048)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     schema::migrate(connection)
