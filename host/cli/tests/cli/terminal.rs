@@ -26,8 +26,8 @@ impl Terminal {
     /// The program on a terminal of so many columns.
     fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
         let airlock = command(folder);
-        // Before the program asks for it, which a size that is set from outside might not be.
-        let resized = format!("stty cols {columns} rows 24 && exec \"$@\"");
+        // Whoever makes the terminal gives it a size of its own, perhaps after the program began: so the program waits for a line.
+        let waiting = "read -r line && exec \"$@\"";
         let mut shell = Command::new("/bin/sh");
         shell.current_dir(folder).env_clear();
         shell.envs(
@@ -37,11 +37,15 @@ impl Terminal {
         );
         shell.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1");
         shell
-            .args(["-c", &resized, "sh"])
+            .args(["-c", waiting, "sh"])
             .arg(airlock.get_program())
             .args(args);
         let mut session = Session::spawn(shell).unwrap();
         session.set_expect_timeout(Some(Duration::from_secs(60)));
+        let size = u16::try_from(columns).unwrap();
+        let process = session.get_process_mut();
+        process.set_window_size(size, 24).unwrap();
+        session.send_line("").unwrap();
         Self(session)
     }
 
