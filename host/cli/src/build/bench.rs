@@ -90,7 +90,7 @@ impl<'a> Bench<'a> {
 /// A program that ended.
 pub struct Ended {
     name: String,
-    pub status: ExitStatus,
+    status: ExitStatus,
     pub stdout: Vec<u8>,
     has_said_why: bool,
 }

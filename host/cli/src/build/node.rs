@@ -111,15 +111,14 @@ impl Problem {
     fn describe(&self) -> String {
         let numbers = [self.line, self.column].into_iter().flatten();
         let place = self.file.clone().into_iter();
-        let mut parts: Vec<_> = place
-            .chain(numbers.map(|number| number.to_string()))
-            .collect();
-        parts.push(format!(" {}", self.message));
-        let said = parts.join(":");
-        let said = said.trim_start();
+        let place: Vec<_> = place.chain(numbers.map(|n| n.to_string())).collect();
+        let mut said = self.message.clone();
+        if !place.is_empty() {
+            said = format!("{}: {said}", place.join(":"));
+        }
         match &self.help {
             Some(help) => format!("{said}\n  help: {help}"),
-            None => said.to_owned(),
+            None => said,
         }
     }
 }

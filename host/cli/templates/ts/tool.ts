@@ -36,7 +36,8 @@ export default ({ typebox: { Type } }: CustomToolAPI) =>
 
     async execute(_toolCallId, { path, line }, _onUpdate, ctx) {
       const before = await read(path);
-      ctx.pushPendingAction({ label: `{{label}}: ${path}`, state: { path, before, after: `${before}${line}\n` } });
+      const plan = { path, before, after: `${before}${line}\n` };
+      ctx.pushPendingAction({ label: `{{label}}: ${path}`, sourceToolName: ctx.toolName, state: plan });
       return { content: [{ type: "text", text: `Would add to ${path}: ${line}` }] };
     },
   });

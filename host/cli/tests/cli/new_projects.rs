@@ -84,11 +84,15 @@ fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     );
     assert_eq!(built["tools"], json!(["add_a_line"]));
     assert!(built["sdk"]["version"].is_string(), "{built}");
+    let inspected = done(project.shell("airlock inspect build/add-a-line.wasm --json"));
+    check_definition(&inspected["tools"][0]);
 
     done(project.shell(write));
     let ran = done(project.shell(&format!("{run} --json")));
     assert_eq!(ran["content"][0]["text"], "Would add to notes.txt: Two");
-    assert_eq!(ran["pending"][0]["label"], "Add a line: notes.txt");
+    let pending = &ran["pending"][0];
+    assert_eq!(pending["label"], "Add a line: notes.txt");
+    assert_eq!(pending["sourceToolName"], "add_a_line");
     assert_eq!(project.notes(), "One\n");
     let tested = done(project.shell(&format!("{test} --json --junit report.xml")));
     assert_eq!(tested["held"], true, "{tested}");
@@ -101,6 +105,29 @@ fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     assert_eq!(text, "Added a line to notes.txt. Reason: it is right");
     assert_eq!(project.notes(), "One\nTwo\n");
     (project, built)
+}
+
+/// It is the same tool in every language.
+fn check_definition(tool: &Value) {
+    assert_eq!(tool["label"], "Add a line");
+    assert_eq!(tool["description"], "Adds a line at the end of a file.");
+    let traits = tool["traits"].as_object().unwrap();
+    let held: Vec<_> = traits.iter().filter(|(_, held)| **held == true).collect();
+    assert_eq!(
+        held.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["deferrable", "idempotent"]
+    );
+    let parameters = &tool["parameters"];
+    assert_eq!(parameters["required"], json!(["path", "line"]));
+    assert_eq!(parameters["additionalProperties"], false);
+    let described = |name: &str| &parameters["properties"][name]["description"];
+    assert_eq!(
+        (described("path"), described("line")),
+        (
+            &"The file's path, relative to the workspace.".into(),
+            &"The line to add.".into()
+        )
+    );
 }
 
 #[test]
@@ -139,35 +166,6 @@ fn a_new_project_in_c_is_built_called_and_tested_and_is_the_same_in_another_fold
     let other = Project::new("c");
     let again = done(other.shell("airlock build --json"));
     assert_eq!(built["digest"], again["digest"]);
-}
-
-/// The same tool in every language: what a caller sees doesn't tell which it is.
-#[test]
-fn templates_have_the_same_words() {
-    let words = [
-        "Adds a line at the end of a file.",
-        "The file's path, relative to the workspace.",
-        "The line to add.",
-        "adds a line to a file, once somebody agreed.",
-        "enough to notice that the file has changed since",
-        "An attempt before this one may have done it already.",
-    ];
-    for language in ["rust", "ts", "js", "python", "go", "c"] {
-        let folder = TempDir::new().unwrap();
-        let made = airlock_in(folder.path(), &["new", "a", "--lang", language, "--json"]).run();
-        let files = made.json()["files"].clone();
-        let texts: Vec<String> = files
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|file| folder.path().join("a").join(file.as_str().unwrap()))
-            .map(|path| fs::read_to_string(path).unwrap())
-            .collect();
-        for word in words {
-            let found = texts.iter().any(|text| text.contains(word));
-            assert!(found, "{language}: {word}");
-        }
-    }
 }
 
 #[test]
