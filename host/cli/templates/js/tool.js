@@ -4,7 +4,10 @@ import { readFile, writeFile } from "airlock-sdk/fs";
 
 /**
  * What waits for a decision: enough to notice that the file has changed since.
- * @typedef {{ path: string, before: string, after: string }} Plan
+ * @typedef {object} Plan
+ * @property {string} path
+ * @property {string} before
+ * @property {string} after
  */
 
 /** @param {import("airlock-sdk").CustomToolAPI} pi */
