@@ -84,15 +84,17 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
         })
 }
 
-/// From nothing to a tool that was called.
+/// From nothing to a tool that was called and tested.
 fn commands(folder: &Path, name: &str, prepare: &[&str]) -> Vec<String> {
     let folder = folder.to_string_lossy();
     let mut commands = vec![shell::join(["cd", &*folder])];
     commands.extend(prepare.iter().map(|command| (*command).to_owned()));
-    let params = r#"{"path": "notes.txt", "line": "Hello"}"#;
+    let params = r#"{"path": "notes.txt", "line": "Two"}"#;
     let component = format!("build/{name}.wasm");
     commands.push("airlock build".to_owned());
+    commands.push("echo One > notes.txt".to_owned());
     commands.push(shell::join(["airlock", "run", &component, params]));
+    commands.push("airlock test".to_owned());
     commands
 }
 

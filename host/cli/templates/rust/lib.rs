@@ -10,7 +10,7 @@ airlock_sdk::export!(tools);
 
 fn tools() -> Tools {
     let tool = Tool::new("{{tool}}", "Adds a line at the end of a file.").label("{{label}}");
-    Tools::new().with(tool.preview(preview).apply(apply))
+    Tools::new().with(tool.preview(preview).apply(apply).idempotent())
 }
 
 /// What a caller passes. The comments on its fields become the parameters' descriptions.

@@ -281,8 +281,5 @@ fn a_project_without_a_component_is_told_how_to_make_one() {
     let (kind, message, hint) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (3, "not-built"));
     assert_eq!(message, "there is no component in .");
-    assert_eq!(
-        hint,
-        "build it first: `cargo build --release --target wasm32-wasip2`"
-    );
+    assert_eq!(hint, "build it first: `airlock build`");
 }

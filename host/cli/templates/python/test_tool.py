@@ -1,0 +1,34 @@
+"""The tool in plain Python, with a host in memory."""
+
+from pathlib import Path
+
+import pytest
+
+import airlock
+import tool
+from airlock.testing import Host
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("One\n")
+    return notes
+
+
+def test_a_line_is_added_once_somebody_agreed(notes: Path) -> None:
+    host = Host(tool)
+    assert host.call("{{tool}}", path="notes.txt", line="Two").text == "Would add to notes.txt: Two"
+    assert notes.read_text() == "One\n"
+    assert host.apply("it is right").text == "Added a line to notes.txt. Reason: it is right"
+    assert notes.read_text() == "One\nTwo\n"
+
+
+def test_a_file_that_changed_since_the_preview_is_left_alone(notes: Path) -> None:
+    host = Host(tool)
+    host.call("{{tool}}", path="notes.txt", line="Two")
+    notes.write_text("Three\n")
+    with pytest.raises(airlock.ToolError, match="changed since the preview"):
+        host.apply()
+    assert notes.read_text() == "Three\n"

