@@ -27,7 +27,7 @@ impl Digest {
 
     /// The 64 hexadecimal digits, without the prefix: fit for a file name.
     pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.0)
     }
 }
 
@@ -41,6 +41,16 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// Two lower-case hexadecimal digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([digit(byte >> 4), digit(byte & 15)]);
+    }
+    text
 }
 
 /// The text is not `sha256:` and 64 hexadecimal digits.
@@ -74,6 +84,14 @@ mod tests {
     fn a_digest_reads_back_what_it_wrote() {
         let digest = Digest::of(b"airlock");
         assert_eq!(digest.to_string().parse(), Ok(digest));
+    }
+
+    #[test]
+    fn a_digest_has_two_digits_for_each_byte() {
+        let mut bytes = [0; 32];
+        bytes[1..4].copy_from_slice(&[0x09, 0xaf, 0xf0]);
+        let hex = Digest::from_bytes(bytes).to_hex();
+        assert_eq!(hex, format!("0009aff0{}", "0".repeat(56)));
     }
 
     #[test]

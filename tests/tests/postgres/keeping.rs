@@ -178,6 +178,32 @@ async fn pruning_forgets_what_is_old_enough_and_sessions_without_actions() {
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_session_that_is_pushed_onto_while_others_forget_idle_ones_keeps_its_order() {
+    let url = server().database_url();
+    let (store, other) = (connect(&url).await, connect(&url).await);
+    let stack = session("busy");
+    let forgetting = tokio::spawn(async move {
+        loop {
+            other.prune(Duration::from_secs(3600)).await.unwrap();
+        }
+    });
+    for round in 0..100 {
+        push(&store, &stack, &format!("{round} below")).await;
+        push(&store, &stack, &format!("{round} above")).await;
+        let found = ids(&store, &stack).await;
+        assert_eq!(found, [format!("{round} above"), format!("{round} below")]);
+        for _ in 0..2 {
+            let claimed = claim(&store, &stack, Resolution::apply("")).await;
+            complete(&store, claimed).await;
+        }
+    }
+    push(&store, &stack, "the last").await;
+    assert!(!forgetting.is_finished());
+    forgetting.abort();
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn the_retention_is_the_stores_and_is_kept_by_whoever_resolves() {
     let server = server();
@@ -224,8 +250,8 @@ async fn a_check_tells_what_is_wrong() {
         ),
         ("DELETE FROM airlock.plugins", "needs the plugin"),
         (
-            "UPDATE airlock.sessions SET open = 7",
-            "counts 7 open actions, and there are 2",
+            "UPDATE airlock.sessions SET open = 1",
+            "counts 1 open actions, and there are 2",
         ),
         ("UPDATE airlock.sessions SET top = 1", "lies above the top"),
         (
@@ -236,6 +262,14 @@ async fn a_check_tells_what_is_wrong() {
         (
             "UPDATE airlock.actions SET guest_state = NULL WHERE id = 'one'",
             "lacks its state",
+        ),
+        (
+            "UPDATE airlock.actions SET state = 'applied' WHERE id = 'one'",
+            "the action one can't be applied and open without a place among the ends",
+        ),
+        (
+            "UPDATE airlock.actions SET state = 'new' WHERE id = 'one'",
+            "the action one can't be new and open",
         ),
         (
             "UPDATE airlock.actions SET grants = '{}' WHERE id = 'two'",

@@ -16,7 +16,6 @@ mod text;
 mod upkeep;
 
 use std::fmt;
-use std::fmt::Write as _;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,7 +31,7 @@ use self::changes::Changes;
 use self::connections::{Connections, Statement};
 use self::heart::Heart;
 use self::problem::Failure;
-use self::record::{get, kept, kept_columns, text};
+use self::record::{action_columns, get, kept, kept_columns, text};
 use super::{Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch};
 use crate::digest::Digest;
 use crate::pending::{Resolution, SessionId, StackedAction};
@@ -99,6 +98,8 @@ struct Inner {
 
 const LIST: &str = concat!(
     "SELECT ",
+    action_columns!(),
+    ", ",
     kept_columns!(),
     " FROM airlock.actions AS a
     WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())
@@ -245,12 +246,4 @@ fn session_key(session: &SessionId) -> SessionKey {
     let mut key = SessionKey::default();
     key.copy_from_slice(&digest[..16]);
     key
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string never fails.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Changes;
@@ -18,6 +18,10 @@ use super::problem::{Failure, is_passing};
 use super::{HostId, Inner, PostgresStore, schema};
 use crate::store::kept::process_name;
 use crate::store::{BackendErrorKind, StoreError};
+
+/// How long the tables of another version may take to be brought up to date. No patience is as long: who gives up too early would do so
+/// again each time.
+const LONGEST_UPDATE: Duration = Duration::from_secs(30 * 60);
 
 /// The settings of a [`PostgresStore`].
 #[derive(Clone)]
@@ -66,7 +70,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Connects, and makes the tables where there are none.
+    /// Connects, and makes the tables where there are none. Those of an older version are brought up to date, which takes seconds for
+    /// millions of actions. Hosts of that version that are connected work on, but may take a session for full that is not.
     ///
     /// # Errors
     /// [`StoreError::Backend`] with [`BackendErrorKind::Settings`] where the address or a setting makes no sense,
@@ -79,11 +84,14 @@ impl PostgresStoreBuilder {
         let location = location(&options);
         self.check_settings(&location)?;
         let deadline = Instant::now() + self.patience;
+        let silent = |after: Duration| Failure::Silent { after }.at(&location);
         let opened = timeout_at(deadline, self.open(&options, &location, deadline)).await;
-        let connection = opened.unwrap_or_else(|_| {
-            let after = self.patience;
-            Err(Failure::Silent { after }.at(&location))
-        })?;
+        let (mut connection, is_up_to_date) = opened.map_err(|_| silent(self.patience))??;
+        if !is_up_to_date {
+            let bringing = schema::bring_up_to_date(&mut connection, &location);
+            let brought = timeout(LONGEST_UPDATE, bringing).await;
+            brought.map_err(|_| silent(LONGEST_UPDATE))??;
+        }
         let host = new_host_id(&location)?;
         let most = self.max_connections;
         let connections = Connections::new(options, connection, most, self.patience)
@@ -149,13 +157,13 @@ impl PostgresStoreBuilder {
         Ok(())
     }
 
-    /// A first connection, by itself: it tells best what is wrong.
+    /// A first connection, by itself: it tells best what is wrong. With it, whether the tables are as they must be.
     async fn open(
         &self,
         options: &PgConnectOptions,
         location: &str,
         deadline: Instant,
-    ) -> Result<PgConnection, StoreError> {
+    ) -> Result<(PgConnection, bool), StoreError> {
         let mut connection = loop {
             match options.clone().disable_statement_logging().connect().await {
                 Ok(connection) => break connection,
@@ -168,8 +176,8 @@ impl PostgresStoreBuilder {
                 Err(error) => return Err(Failure::from(error).at(location)),
             }
         };
-        schema::bring_up_to_date(&mut connection, location).await?;
-        Ok(connection)
+        let is_up_to_date = schema::is_up_to_date(&mut connection, location).await?;
+        Ok((connection, is_up_to_date))
     }
 }
 

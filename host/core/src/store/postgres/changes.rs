@@ -16,7 +16,8 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::connections::{Connections, Statement};
-use super::{HostId, SessionKey, hex, session_key};
+use super::{HostId, SessionKey, session_key};
+use crate::digest::hex;
 use crate::pending::SessionId;
 use crate::store::{Watch, Watchers};
 

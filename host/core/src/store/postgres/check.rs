@@ -8,12 +8,12 @@ use super::text::escaped;
 use crate::store::StoreError;
 
 /// Each gives one column of sentences, and sees one moment of the store.
-const QUESTIONS: [&str; 7] = [
+const QUESTIONS: [&str; 8] = [
     "SELECT format('the plugin %s has other bytes than its digest says', digest) AS said
         FROM airlock.plugins WHERE 'sha256:' || encode(sha256(bytes), 'hex') <> digest",
     "SELECT format('the session %s counts %s open actions, and there are %s', s.id, s.open, count(a.id)) AS said
-        FROM airlock.sessions AS s LEFT JOIN airlock.actions AS a ON a.session = s.key AND a.open
-        GROUP BY s.key, s.id, s.open HAVING s.open <> count(a.id)",
+        FROM airlock.sessions AS s JOIN airlock.actions AS a ON a.session = s.key AND a.open
+        GROUP BY s.key, s.id, s.open HAVING s.open < count(a.id)",
     "SELECT format('the open action %s belongs to no session', a.id) AS said
         FROM airlock.actions AS a WHERE a.open AND NOT EXISTS (SELECT FROM airlock.sessions AS s WHERE s.key = a.session)",
     "SELECT format('the open action %s lies above the top of its session', a.id) AS said
@@ -23,12 +23,17 @@ const QUESTIONS: [&str; 7] = [
     "SELECT format('the open action %s needs the plugin %s, which is not kept', a.id, a.plugin) AS said
         FROM airlock.actions AS a
         WHERE a.open AND NOT EXISTS (SELECT FROM airlock.plugins AS p WHERE p.digest = a.plugin)",
+    "SELECT format('the action %s can''t be %s%s%s', id, state, CASE WHEN open THEN ' and open' ELSE ' and at its end' END,
+            CASE WHEN resolved_order IS NULL THEN ' without' ELSE ' with' END || ' a place among the ends') AS said
+        FROM airlock.actions
+        WHERE state NOT IN ('pending', 'resolving', 'applied', 'discarded') OR open <> (state IN ('pending', 'resolving'))
+            OR open <> (resolved_order IS NULL)",
     "SELECT format('the open action %s lacks its %s', id,
             CASE WHEN durable AND guest_state IS NULL THEN 'state'
                 WHEN NOT durable AND owner IS NULL THEN 'host' ELSE 'claim' END) AS said
         FROM airlock.actions
         WHERE open AND ((durable AND guest_state IS NULL) OR (NOT durable AND owner IS NULL)
-            OR (state = 'resolving' AND (lease_until IS NULL OR decision IS NULL OR holder IS NULL)))",
+            OR (state = 'resolving' AND (lease_until IS NULL OR decision IS NULL OR decision NOT IN ('apply', 'discard') OR holder IS NULL)))",
 ];
 
 const PAGE: i64 = 1000;

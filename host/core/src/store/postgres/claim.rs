@@ -7,11 +7,18 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{get, kept, kept_columns, micros};
+use super::record::{action, action_columns, get, micros};
 use super::text::escaped;
 use super::{Inner, Nonce, session_key};
 use crate::pending::{ActionId, Decision, Resolution, SessionId};
 use crate::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, StoreError};
+
+/// What [`Inner::claimed`] reads: where the action stands now is known.
+macro_rules! claimed_columns {
+    () => {
+        concat!(action_columns!(), ", a.attempts, a.guest_state, a.token")
+    };
+}
 
 /// A lease that has run out is taken note of where its action is claimed anew. The texts are arguments, so that they are written
 /// down once.
@@ -33,8 +40,7 @@ macro_rules! claim {
                 decision = $2, reason = $6, extra = $7, decided_by = $8 ",
             $which,
             " RETURNING ",
-            kept_columns!(),
-            ", a.guest_state, a.token"
+            claimed_columns!()
         )
     };
 }
@@ -49,17 +55,17 @@ const CLAIM_TOPMOST: &str = claim!(
     "FROM topmost WHERE a.id = topmost.id"
 );
 
+/// By its id alone: that it is open follows from the rest, and said here would let the server look through the whole stack for it.
 const CLAIM_NAMED: &str = claim!(
     "",
-    "WHERE a.id = $11 AND a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
+    "WHERE a.id = $11 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
 );
 
 /// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller counts from now on.
 const RECALL: &str = concat!(
     "UPDATE airlock.actions AS a SET lease_until = clock_timestamp() + $3 * interval '1 microsecond'
     WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' RETURNING ",
-    kept_columns!(),
-    ", a.guest_state, a.token"
+    claimed_columns!()
 );
 
 const STATE: &str = "SELECT state FROM airlock.actions WHERE id = $1 AND session = $2";
@@ -125,19 +131,21 @@ impl Inner {
         session: &SessionId,
         decision: Decision,
     ) -> Result<Claimed, Failure> {
-        let kept = kept(row, &self.host)?;
+        let action = action(row)?;
+        let attempts: i32 = get(row, "attempts")?;
+        let attempts = attempts.unsigned_abs();
         let token: i64 = get(row, "token")?;
         let attempt = match decision {
-            Decision::Apply => kept.attempts,
-            Decision::Discard => kept.attempts + 1,
+            Decision::Apply => attempts,
+            Decision::Discard => attempts + 1,
         };
         Ok(Claimed {
             lease: Lease {
                 session: session.clone(),
-                action: kept.action.id.clone(),
+                action: action.id.clone(),
                 token: token.unsigned_abs(),
             },
-            action: Arc::new(kept.action),
+            action: Arc::new(action),
             guest_state: get(row, "guest_state")?,
             attempt,
         })

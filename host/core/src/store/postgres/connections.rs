@@ -31,9 +31,12 @@ pub struct Statement {
 
 impl Statement {
     pub fn new(sql: &'static str) -> Self {
+        let mut arguments = PgArguments::default();
+        // Room for a push with its state, nearly always.
+        arguments.reserve(16, 2048);
         Self {
             sql,
-            arguments: PgArguments::default(),
+            arguments,
             wrong: None,
         }
     }
@@ -83,7 +86,8 @@ impl Manager for Connector {
             .take();
         match first {
             Some(connection) => Ok(connection),
-            None => self.options.connect().await,
+            // In a place of its own: a call that needs no new connection would otherwise be as large as all that making one takes.
+            None => Box::pin(self.options.connect()).await,
         }
     }
 

@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{self, get, kept_columns, record_columns};
+use super::record::{self, action_columns, get, kept_columns, record_columns};
 use super::text::escaped;
 use super::{Inner, PostgresStore, schema, session_key};
 use crate::pending::{ActionId, SessionId};
@@ -17,6 +17,8 @@ macro_rules! records {
     ($rest:literal) => {
         concat!(
             "SELECT ",
+            action_columns!(),
+            ", ",
             kept_columns!(),
             ", ",
             record_columns!(),

@@ -13,17 +13,12 @@ const RENEW: &str =
 
 /// Also where the lease has run out, as long as nobody else has claimed the action since: it is the truth, and spares somebody an
 /// action of unknown end.
-const COMPLETE: &str = "WITH done AS (
-        UPDATE airlock.actions SET open = false,
-            state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
-            guest_state = NULL, lease_until = NULL, nonce = NULL,
-            resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
-        WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
-        RETURNING session
-    ), counted AS (
-        UPDATE airlock.sessions AS s SET open = s.open - 1 FROM done WHERE s.key = done.session
-    )
-    SELECT 1 FROM done";
+const COMPLETE: &str = "UPDATE airlock.actions SET open = false,
+        state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
+        guest_state = NULL, lease_until = NULL, nonce = NULL,
+        resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
+    RETURNING 1";
 
 const RECALL_COMPLETED: &str =
     "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";

@@ -1,57 +1,59 @@
 //! Putting an action on a stack: one statement, which holds the capacity and gives the action its place.
 
-use sqlx::Row;
-
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::nanos_of_time;
+use super::record::{get, nanos_of_time};
 use super::text::escaped;
 use super::{HostId, Inner, session_key};
+use crate::digest::Digest;
 use crate::store::kept::bytes_of_path;
 use crate::store::{Push, StoreError};
 
-/// The row of the session is made or locked, the action put behind it.
+/// The row of the session is made or locked, the action put behind it. It has a row for an answer where it was pushed.
 macro_rules! push_onto {
-    ($before:literal, $from:literal) => {
+    ($before:literal, $where:literal) => {
         concat!(
-            "WITH ",
-            $before,
-            "stack AS (
-                INSERT INTO airlock.sessions AS s (key, id, open, top) SELECT $1, $2, 1, 1 ",
-            $from,
-            " WHERE $3 > 0
-                ON CONFLICT (key) DO UPDATE SET open = s.open + 1, top = s.top + 1 WHERE s.open < $3
+            "WITH stack AS (
+                INSERT INTO airlock.sessions AS s (key, id, open, top) SELECT $1, $2, 1, 1 WHERE $3 > 0",
+            $where,
+            " ON CONFLICT (key) DO UPDATE SET open = s.open + 1, top = s.top + 1 WHERE s.open < $3
                 RETURNING top
-            ), pushed AS (
-                INSERT INTO airlock.actions (session, session_id, position, id, label, source_tool_name, details, has_reject,
-                    durable, plugin, grants, workspace, pushed_at, guest_state, owner)
-                SELECT $1, $2, stack.top, $5, $6, $7, $8, $9, $10, $4, $11, $12, $13, $14, $15 FROM stack
-                RETURNING 1
-            )"
+            )",
+            $before,
+            " INSERT INTO airlock.actions (session, session_id, position, id, label, source_tool_name, details, has_reject,
+                durable, plugin, grants, workspace, pushed_at, guest_state, owner)
+            SELECT $1, $2, stack.top, $5, $6, $7, $8, $9, $10, $4, $11, $12, $13, $14, $15 FROM stack
+            RETURNING 1"
         )
     };
 }
 
 /// Nearly always the plugin has pushed before.
-const PUSH: &str = concat!(
-    push_onto!(
-        "known AS MATERIALIZED (SELECT 1 FROM airlock.plugins WHERE digest = $4), ",
-        "FROM known"
-    ),
-    " SELECT EXISTS (SELECT FROM pushed) AS pushed, EXISTS (SELECT FROM known) AS known"
+const PUSH: &str = push_onto!(
+    "",
+    " AND EXISTS (SELECT FROM airlock.plugins WHERE digest = $4)"
 );
 
-const PUSH_WITH_PLUGIN: &str = concat!(
-    push_onto!("", ""),
+const PUSH_WITH_PLUGIN: &str = push_onto!(
     ", kept AS (
         INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $16, $17 FROM stack ON CONFLICT (digest) DO NOTHING
-    )
-    SELECT EXISTS (SELECT FROM pushed) AS pushed, true AS known"
+    )",
+    ""
 );
 
+const IS_KEPT: &str = "SELECT 1 FROM airlock.plugins WHERE digest = $1";
+
+/// What the session has room for. Its row counts no resolutions, which so need not lock it: where it says that there is no room, what is
+/// open is counted. The top tells whether something was pushed since.
+const COUNT: &str = "UPDATE airlock.sessions AS s SET open = counted.open
+    FROM (
+        SELECT top, (SELECT count(*) FROM airlock.actions AS a WHERE a.session = $1 AND a.open) AS open
+        FROM airlock.sessions WHERE key = $1
+    ) AS counted
+    WHERE s.key = $1 AND s.top = counted.top RETURNING s.open";
+
 /// Whether a push that had no answer took effect.
-const RECALL: &str =
-    "SELECT true AS pushed, true AS known FROM airlock.actions WHERE id = $1 AND session = $2";
+const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";
 
 impl Inner {
     pub async fn push(&self, push: &Push<'_>) -> Result<(), StoreError> {
@@ -62,54 +64,62 @@ impl Inner {
         let recall = Statement::new(RECALL)
             .bind(escaped(push.action.id.as_str()))
             .bind(key);
-        let known = Statement::new(PUSH);
-        let known = bind(known, push, &self.host).map_err(|error| self.error(error))?;
-        match self.try_push(&known, &recall).await? {
-            Answer::Pushed => return Ok(()),
-            Answer::Full => return Err(full(push)),
-            Answer::UnknownPlugin => {}
+        let known = bind(Statement::new(PUSH), push, &self.host);
+        let known = known.map_err(|error| self.error(error))?;
+        if self.try_push(&known, &recall).await? {
+            return Ok(());
         }
-        let with_plugin = Statement::new(PUSH_WITH_PLUGIN);
-        let with_plugin = bind(with_plugin, push, &self.host)
-            .map_err(|error| self.error(error))?
-            .bind(escaped(&push.plugin.name))
-            .bind(&push.plugin.bytes[..]);
-        match self.try_push(&with_plugin, &recall).await? {
-            Answer::Pushed => Ok(()),
-            Answer::Full | Answer::UnknownPlugin => Err(full(push)),
+        // Either there seems to be no room, or the plugin is not kept.
+        while self.has_room(push).await? {
+            let pushed = match self.is_kept(push.plugin.digest).await? {
+                true => self.try_push(&known, &recall).await?,
+                false => {
+                    let with_plugin = with_plugin(push, &self.host);
+                    let with_plugin = with_plugin.map_err(|error| self.error(error))?;
+                    self.try_push(&with_plugin, &recall).await?
+                }
+            };
+            if pushed {
+                return Ok(());
+            }
         }
+        Err(StoreError::Full {
+            capacity: push.capacity,
+        })
+    }
+
+    async fn has_room(&self, push: &Push<'_>) -> Result<bool, StoreError> {
+        let count = Statement::new(COUNT).bind(session_key(push.session));
+        let rows = self.read(&count).await?;
+        // Nothing was ever pushed, or something just now: then another try tells.
+        let Some(row) = rows.first() else {
+            return Ok(push.capacity > 0);
+        };
+        let open: i64 = get(row, "open").map_err(|error| self.error(error))?;
+        Ok(usize::try_from(open).is_ok_and(|open| open < push.capacity))
+    }
+
+    async fn is_kept(&self, plugin: Digest) -> Result<bool, StoreError> {
+        let statement = Statement::new(IS_KEPT).bind(plugin.to_string());
+        Ok(!self.read(&statement).await?.is_empty())
     }
 
     async fn try_push(
         &self,
         statement: &Statement,
         recall: &Statement,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<bool, StoreError> {
         let rows = self.connections.once(statement, recall).await;
         let rows = rows.map_err(|error| self.error(error))?;
-        let flag = |name: &str| {
-            rows.first()
-                .and_then(|row| row.try_get::<bool, _>(name).ok())
-                .unwrap_or_default()
-        };
-        Ok(match (flag("pushed"), flag("known")) {
-            (true, _) => Answer::Pushed,
-            (false, true) => Answer::Full,
-            (false, false) => Answer::UnknownPlugin,
-        })
+        Ok(!rows.is_empty())
     }
 }
 
-enum Answer {
-    Pushed,
-    Full,
-    UnknownPlugin,
-}
-
-fn full(push: &Push<'_>) -> StoreError {
-    StoreError::Full {
-        capacity: push.capacity,
-    }
+fn with_plugin(push: &Push<'_>, host: &HostId) -> Result<Statement, Failure> {
+    let statement = bind(Statement::new(PUSH_WITH_PLUGIN), push, host)?;
+    Ok(statement
+        .bind(escaped(&push.plugin.name))
+        .bind(&push.plugin.bytes[..]))
 }
 
 fn bind(statement: Statement, push: &Push<'_>, host: &HostId) -> Result<Statement, Failure> {

@@ -15,11 +15,18 @@ use crate::pending::{ActionState, Decision, PendingAction, SessionId};
 use crate::store::kept::{Kept, Standing, Written, path_of_bytes};
 use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
-/// What [`kept`] reads, of a table `a`.
-macro_rules! kept_columns {
+/// What [`action`] reads, of a table `a`.
+macro_rules! action_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.details, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
-        a.pushed_at, a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
+        a.pushed_at"
+    };
+}
+
+/// What [`kept`] reads beside that.
+macro_rules! kept_columns {
+    () => {
+        "a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
         coalesce(a.lease_until <= clock_timestamp(), false) AS expired,
         a.owner IS NOT NULL AND NOT EXISTS (
             SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
@@ -27,7 +34,7 @@ macro_rules! kept_columns {
     };
 }
 
-/// What [`record`] reads beside that.
+/// What [`record`] reads beside both.
 macro_rules! record_columns {
     () => {
         "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
@@ -35,7 +42,7 @@ macro_rules! record_columns {
     };
 }
 
-pub(super) use {kept_columns, record_columns};
+pub(super) use {action_columns, kept_columns, record_columns};
 
 /// An action, and where it stands by the server's clock. As the host `reader` sees it: its own volatile actions are never lost.
 pub fn kept(row: &PgRow, reader: &HostId) -> Result<Kept, Failure> {
@@ -97,7 +104,8 @@ fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> 
     })
 }
 
-fn action(row: &PgRow) -> Result<PendingAction, Failure> {
+/// An action as it was pushed.
+pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     let plugin: &str = get(row, "plugin")?;
     let workspace: Option<&[u8]> = get(row, "workspace")?;
     Ok(PendingAction {

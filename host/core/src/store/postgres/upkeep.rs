@@ -35,10 +35,14 @@ const PRUNE: &str = "WITH oldest AS (
     )
     SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last";
 
-const FORGET_SESSIONS: &str = "WITH gone AS (
-        DELETE FROM airlock.sessions WHERE key IN (
-            SELECT key FROM airlock.sessions WHERE open = 0 LIMIT $1 FOR UPDATE SKIP LOCKED
-        ) AND open = 0 RETURNING 1
+/// A session onto which something was pushed since we looked has another top, and stays. Those that somebody pushes onto are left alone.
+const FORGET_SESSIONS: &str = "WITH idle AS MATERIALIZED (
+        SELECT s.key, s.top FROM airlock.sessions AS s
+        WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.session = s.key) LIMIT $1
+    ), locked AS (
+        SELECT s.key FROM airlock.sessions AS s JOIN idle USING (key) WHERE s.top = idle.top FOR UPDATE OF s SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.sessions AS s USING locked WHERE s.key = locked.key RETURNING 1
     )
     SELECT count(*) AS gone FROM gone";
 
