@@ -16,7 +16,7 @@ pub fn count_processor_time() {
 pub fn unit() -> &'static str {
     match PROCESSOR_TIME.load(Ordering::Relaxed) {
         true => "processor time",
-        false => "time",
+        false => "clock time",
     }
 }
 
