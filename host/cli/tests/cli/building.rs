@@ -214,7 +214,10 @@ fn build_and_new_are_in_the_help() {
 fn cargo_is_held_to_its_lock_file_where_that_is_wanted() {
     let folder = TempDir::new().unwrap();
     let root = root();
-    let new = format!("airlock new add-a-line --lang rust --sdk '{}' --json", root.display());
+    let new = format!(
+        "airlock new add-a-line --lang rust --sdk '{}' --json",
+        root.display()
+    );
     done(shell("rust", folder.path(), &new));
     let line = "airlock build add-a-line --json -- --locked";
     let (error, said) = failed(shell("rust", folder.path(), line), 1);

@@ -7,82 +7,70 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::airlock::airlock_in;
-use crate::building::{done, prepared, with_compilers};
+use crate::toolchain::{done, shell};
 
 /// What `airlock test` says of the project in `add-a-line`, and what it said on standard error.
-fn test(folder: &Path, options: &[&str]) -> (i32, Value, String) {
-    let args = ["test", "add-a-line", "--tries", "1", "--json"];
-    let output = with_compilers(folder, &[&args, options].concat());
+fn test(folder: &Path, options: &str) -> (i32, Value, String) {
+    let line = format!("airlock test add-a-line --tries 1 --json {options}");
+    let output = shell("c", folder, &line);
     let said = String::from_utf8(output.stderr).unwrap();
     let object = serde_json::from_slice(&output.stdout).unwrap();
     (output.status.code().unwrap(), object, said)
 }
 
+const NEW: &str = "airlock new add-a-line --lang c --json";
+
 #[test]
 fn a_project_is_built_where_its_component_is_missing_or_old() {
     let folder = TempDir::new().unwrap();
     let in_folder = folder.path();
-    done(with_compilers(
-        in_folder,
-        &["new", "add-a-line", "--lang", "c", "--json"],
-    ));
+    done(shell("c", in_folder, NEW));
     let source = in_folder.join("add-a-line/src/tool.c");
     let text = fs::read_to_string(&source).unwrap();
 
-    let check = |options: &[&str], built: bool, why: &str| {
+    let check = |options: &str, built: bool, why: &str| {
         let (code, object, said) = test(in_folder, options);
         assert_eq!(code, 0, "{object:#} {said}");
         assert_eq!(object["built"], built, "{said}");
         assert_eq!(object["component"], "add-a-line/build/add-a-line.wasm");
         assert_eq!(said.trim_end(), why);
     };
-    check(&[], true, "building add-a-line: it has no component yet");
-    check(&[], false, "");
+    check("", true, "building add-a-line: it has no component yet");
+    check("", false, "");
 
     // What a test writes and what says how to test make no component old.
     let cases = in_folder.join("add-a-line/airlock-test.toml");
     fs::write(&cases, fs::read_to_string(&cases).unwrap()).unwrap();
-    check(&["--junit", "add-a-line/report.xml"], false, "");
-    check(&["--junit", "add-a-line/report.xml"], false, "");
+    check("--junit add-a-line/report.xml", false, "");
+    check("--junit add-a-line/report.xml", false, "");
     fs::remove_file(in_folder.join("add-a-line/report.xml")).unwrap();
 
     fs::write(&source, text.replace("Would add", "Will add")).unwrap();
-    check(&["--no-build"], false, "");
+    check("--no-build", false, "");
     let why = "building add-a-line: src/tool.c is newer than build/add-a-line.wasm (with --no-build, that is tested)";
-    check(&[], true, why);
+    check("", true, why);
     let component = fs::read(in_folder.join("add-a-line/build/add-a-line.wasm")).unwrap();
     assert!(component.windows(8).any(|bytes| bytes == b"Will add"));
-    check(&[], false, "");
+    check("", false, "");
 
     fs::write(&source, "not C").unwrap();
-    let (code, object, said) = test(in_folder, &[]);
+    let (code, object, said) = test(in_folder, "");
     assert_eq!(
         (code, &object["error"]["kind"]),
         (1, &"build-failed".into())
     );
     assert!(said.contains("tool.c:1"), "{said}");
-    check(&["--no-build"], false, "");
+    check("--no-build", false, "");
 }
 
 #[test]
 fn people_are_told_and_the_same_again_builds_as_little() {
     let folder = TempDir::new().unwrap();
     let project = folder.path().join("add-a-line");
-    done(with_compilers(
-        folder.path(),
-        &["new", "add-a-line", "--lang", "c", "--json"],
-    ));
-    done(with_compilers(&project, &["build", "--json"]));
-    let words = [
-        env!("CARGO_BIN_EXE_airlock"),
-        "test",
-        "--no-build",
-        "--tries",
-        "1",
-        "--seed",
-        "5",
-    ];
-    let output = prepared(&words, &project).output().unwrap();
+    done(shell("c", folder.path(), NEW));
+    done(shell("c", &project, "airlock build --json"));
+    let line = "airlock test --no-build --tries 1 --seed 5";
+    let output = shell("c", &project, line);
     let said = String::from_utf8(output.stdout).unwrap();
     let again = "The same again: airlock test . --no-build --tries 1 --seed 5";
     assert!(said.lines().any(|line| line == again), "{said}");
