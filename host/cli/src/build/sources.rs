@@ -7,6 +7,12 @@ use std::time::SystemTime;
 /// Folders that hold no sources, and may be large.
 const NO_SOURCES: [&str; 5] = ["build", "target", "node_modules", "__pycache__", "dist"];
 
+/// What sources end with, that lie beside a project's manifest. Others there may be what somebody tries the tool on.
+const ENDINGS: [&str; 17] = [
+    "c", "go", "h", "js", "json", "lock", "mjs", "mod", "mts", "py", "rs", "s", "sum", "toml",
+    "ts", "tsx", "wit",
+];
+
 /// Whether no part of a path is hidden, or known to hold other things.
 pub fn holds_sources(below: &Path) -> bool {
     below.components().all(|part| match part {
@@ -19,7 +25,8 @@ pub fn holds_sources(below: &Path) -> bool {
 }
 
 /// A source of a project that was changed after its component was written, as a path below the project's folder. Components count for
-/// nothing, and neither do the files of which `leave_out` knows. Where several were changed, it is the last.
+/// nothing, and neither do the files of which `leave_out` knows, nor other things than code beside the manifest. Where several were changed, it is
+/// the last.
 ///
 /// Sources outside of the folder are not looked at, nor are folders that were linked into it.
 pub fn newer_than(
@@ -46,6 +53,7 @@ fn latest(
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => latest(folder, &path, leave_out),
             _ if is_component(&path) || leave_out(&entry.path()) => None,
+            _ if below == Path::new("") && !is_code(&path) => None,
             _ => Some((changed(&entry.path())?, path)),
         }
     });
@@ -54,6 +62,11 @@ fn latest(
 
 fn is_component(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "wasm")
+}
+
+fn is_code(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// When a file's contents were changed; of a link, those of the file behind it.
@@ -98,6 +111,7 @@ mod tests {
             "old.wasm",
             ".git/index",
             "cases.toml",
+            "notes.txt",
         ] {
             write(other, 1);
             assert_eq!(found(), None, "{other}");
