@@ -12,8 +12,10 @@ mod node;
 mod project;
 mod python;
 mod rust;
+mod sources;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_host::render::{Block, Line, Role};
@@ -30,6 +32,9 @@ use crate::size::thousands;
 
 use bench::Bench;
 use project::{Language, Project};
+
+pub use project::is_project;
+pub use sources::newer_than;
 
 /// Letters of the longest name of a fact.
 const NAMES: usize = 8;
@@ -68,19 +73,41 @@ pub async fn build(args: &BuildArgs, verbose: u8, out: &mut Output) -> Result<Ex
     Ok(Exit::Done)
 }
 
+/// Builds a project as `airlock build FOLDER` does, for another command. Gives where its component is.
+///
+/// # Errors
+/// As that command has them.
+pub async fn build_for(
+    folder: &Path,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<PathBuf, Failure> {
+    let bench = Bench::new(interrupt, progress);
+    Ok(build_into(folder, None, &[], &bench).await?.path)
+}
+
 async fn build_once(folder: &Path, args: &BuildArgs, bench: &Bench<'_>) -> Result<Built, Failure> {
+    build_into(folder, args.output.as_deref(), &args.options, bench).await
+}
+
+async fn build_into(
+    folder: &Path,
+    output: Option<&Path>,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Built, Failure> {
     let project = Project::find(folder)?;
     let made = match project.language {
-        Language::Rust => rust::build(&project, &args.options, bench).await?,
-        Language::TypeScript => node::build(&project, &args.options, bench).await?,
-        Language::Python => python::build(&project, &args.options, bench).await?,
-        Language::C => c::build(&project, &args.options, bench).await?,
-        Language::Go => go::build(&project, &args.options, bench).await?,
+        Language::Rust => rust::build(&project, options, bench).await?,
+        Language::TypeScript => node::build(&project, options, bench).await?,
+        Language::Python => python::build(&project, options, bench).await?,
+        Language::C => c::build(&project, options, bench).await?,
+        Language::Go => go::build(&project, options, bench).await?,
     };
     let component = metadata::add(made.component, project.language, &made.about)?;
     let plugin = check(&made.about, component, bench).await?;
-    let path = match &args.output {
-        Some(path) => path.clone(),
+    let path = match output {
+        Some(path) => path.to_owned(),
         None => folder
             .join("build")
             .join(format!("{}.wasm", made.about.name)),
@@ -140,23 +167,26 @@ fn write(path: &Path, component: &[u8]) -> Result<(), Failure> {
 }
 
 impl Built {
+    fn tools(&self) -> Vec<&str> {
+        let tools = self.plugin.tools();
+        tools.map(|tool| tool.name.as_str()).collect()
+    }
+
     fn report(&self, out: &mut Output) {
         let path = self.path.display().to_string();
         let version = self.about.version.as_deref().unwrap_or("without a version");
         let name = format!("{} {version}", self.about.name);
         let size = format!("{} bytes", thousands(self.plugin.size()));
-        let tools: Vec<&str> = self.plugin.tools().map(|tool| tool.name.as_str()).collect();
         let block = Block::from(Line::new().with_role(Role::Title, path))
             .fact(NAMES, "name", &name)
             .fact(NAMES, "size", &size)
             .fact(NAMES, "digest", &self.plugin.digest().to_string())
-            .fact(NAMES, "tools", &tools.join("\n"));
+            .fact(NAMES, "tools", &self.tools().join("\n"));
         out.show(&block);
         out.json(&self.to_json());
     }
 
     fn to_json(&self) -> Value {
-        let tools: Vec<&str> = self.plugin.tools().map(|tool| tool.name.as_str()).collect();
         let mut object = json!({
             "path": self.path.display().to_string(),
             "language": self.language.name(),
@@ -164,7 +194,7 @@ impl Built {
             "version": self.about.version,
             "size": self.plugin.size(),
             "digest": self.plugin.digest().to_string(),
-            "tools": tools,
+            "tools": self.tools(),
         });
         if let Some((name, version)) = &self.about.sdk {
             object["sdk"] = json!({"name": name, "version": version});

@@ -23,8 +23,8 @@ use crate::test_kit::{self, Cases, Report, Settings, Trouble};
 use find::Found;
 
 pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let found = find::find(args)?;
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
+    let found = find::find(args, &interrupt, &progress).await?;
     let loaded = load::load(&found.component, args.limits(), &interrupt, &progress).await?;
     let Some(plugin) = loaded.into_plugin() else {
         let message = "a part of this program has its own tests";
@@ -96,6 +96,9 @@ fn again(args: &TestArgs, seed: u64) -> String {
     if let Some(tool) = &args.tool {
         command.push_str(&format!(" --tool {tool}"));
     }
+    if args.no_build {
+        command.push_str(" --no-build");
+    }
     if args.tries != TRIES {
         command.push_str(&format!(" --tries {}", args.tries));
     }
@@ -117,6 +120,7 @@ fn object(found: &Found, plugin: &Plugin, report: &Report) -> Value {
         "name": plugin.name(),
         "digest": plugin.digest().to_string(),
         "component": found.component.to_string_lossy(),
+        "built": found.built,
         "held": report.held(),
         "counts": {
             "cases": report.cases.len(),

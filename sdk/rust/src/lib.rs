@@ -54,7 +54,8 @@
 //! ```
 //!
 //! `Cargo.toml` needs `crate-type = ["cdylib"]` under `[lib]`, and beside this crate `serde` and `schemars`, whose
-//! derives it uses. `cargo build --release --target wasm32-wasip2` then gives the component.
+//! derives it uses; `airlock new NAME --lang rust` writes one. `airlock build` then gives the component. The README beside this crate's
+//! `Cargo.toml` is a guide from an empty folder.
 //!
 //! # Contents
 //!

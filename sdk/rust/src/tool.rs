@@ -86,13 +86,7 @@ impl Tool {
         Params: DeserializeOwned + JsonSchema,
         F: Fn(Params, &Call) -> Result<Output, Error> + 'static,
     {
-        let functions = Functions {
-            parameters: schema::of_input::<Params>,
-            execute: Box::new(move |json, call| {
-                Ok((answer(params::read(json)?, call)?, Vec::new()))
-            }),
-            resolve: None,
-        };
+        let functions = staging_nothing(answer);
         self.at(Answering { functions })
             .having(ToolTraits::READ_ONLY)
     }
@@ -135,16 +129,23 @@ impl Tool {
         Params: DeserializeOwned + JsonSchema,
         F: Fn(Params, &Call) -> Result<Output, Error> + 'static,
     {
-        let functions = Functions {
-            parameters: schema::of_input::<Params>,
-            execute: Box::new(move |json, call| {
-                Ok((preview(params::read(json)?, call)?, Vec::new()))
-            }),
-            resolve: None,
-        };
+        let functions = staging_nothing(preview);
         let plan = PhantomData;
         self.at(Staging { functions, plan })
             .having(ToolTraits::DEFERRABLE)
+    }
+}
+
+/// Of a tool whose function leaves nothing for the SDK to stage: it changes nothing, or pushes closures itself.
+fn staging_nothing<Params, F>(function: F) -> Functions
+where
+    Params: DeserializeOwned + JsonSchema,
+    F: Fn(Params, &Call) -> Result<Output, Error> + 'static,
+{
+    Functions {
+        parameters: schema::of_input::<Params>,
+        execute: Box::new(move |json, call| Ok((function(params::read(json)?, call)?, Vec::new()))),
+        resolve: None,
     }
 }
 

@@ -182,3 +182,25 @@ async fn a_go_instance_outlives_its_collector() {
         .unwrap();
     assert_eq!(counted.text(), "2");
 }
+
+/// Where the collector took what the host wrote before the tool has it, params would change under the tool's hands.
+#[tokio::test]
+async fn what_the_host_writes_into_a_go_instance_outlives_a_collection() {
+    let session = Session::builder().plugin(&plugin("go/collector").await);
+    let session = session.open().unwrap();
+    let result = session.call("keep", &json!({})).await.unwrap();
+    assert_eq!(result.text(), "kept 200 of 200");
+}
+
+/// The heap grows while the host asks for memory, and Go's own bookkeeping then looks at the clock.
+#[tokio::test]
+async fn a_go_instance_takes_params_for_which_its_heap_has_to_grow() {
+    let session = Session::builder().plugin(&plugin("conformance/go").await);
+    let session = session.open().unwrap();
+    for megabytes in [1, 2, 4, 6] {
+        let end = json!({"how": "text", "text": "x".repeat(megabytes << 20), "times": 0});
+        let result = session.call("answer", &json!({"end": end})).await;
+        let result = result.unwrap_or_else(|error| panic!("{megabytes} MiB: {error}"));
+        assert_eq!(result.text(), "");
+    }
+}

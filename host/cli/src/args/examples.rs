@@ -117,7 +117,7 @@ Examples:
 
 pub const TEST_EXAMPLES: &str = "\
 Examples:
-  The project here, with its cases in airlock-test.toml:
+  The project here, built if that is due, with its cases in airlock-test.toml:
     airlock test
 
   A component, with cases from elsewhere, and more tries:

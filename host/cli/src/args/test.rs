@@ -23,13 +23,17 @@ pub const TRIES: u32 = 64;
     after_long_help = format!("{CASES}\n\n{TEST_EXAMPLES}\n\n{EXIT_CODES}")
 )]
 pub struct TestArgs {
-    /// A component's file, or a project's folder: its newest component, and the cases in its airlock-test.toml
+    /// A component's file, or a project's folder: built first if its sources are newer, with the cases in its airlock-test.toml
     #[arg(default_value = ".", value_name = "DIR|FILE", value_hint = ValueHint::AnyPath)]
     pub subject: PathBuf,
 
     /// A file with cases; may be given several times [default: airlock-test.toml in DIR, if it is there]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cases: Vec<PathBuf>,
+
+    /// Build nothing: of a project's folder, test its newest component as it is
+    #[arg(long)]
+    pub no_build: bool,
 
     /// Only this tool, and its cases
     #[arg(long, value_name = "NAME")]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::project::Language;
 use crate::failure::Failure;
 
-const FILE: &str = "airlock.toml";
+pub const FILE: &str = "airlock.toml";
 
 /// All of it may be left out.
 #[derive(Debug, Default, Deserialize)]

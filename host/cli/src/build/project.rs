@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::manifest::Manifest;
+use super::manifest::{self, Manifest};
 use crate::failure::Failure;
 
 /// A tool's project.
@@ -85,6 +85,14 @@ impl Project {
         let name = self.folder.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
+}
+
+/// Whether a folder says of itself that it is a tool's project, though perhaps not rightly.
+pub fn is_project(folder: &Path) -> bool {
+    let marks = MARKS.iter().map(|(mark, _)| *mark);
+    marks
+        .chain([manifest::FILE])
+        .any(|mark| folder.join(mark).is_file())
 }
 
 fn detect(folder: &Path) -> Result<Language, Failure> {

@@ -1,5 +1,7 @@
 //! Rust: cargo makes the component by itself.
 
+mod paths;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +20,8 @@ const SDK: &str = "airlock-sdk";
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -63,12 +67,15 @@ pub async fn build(
     }
     check_target(project, bench).await?;
     let manifest = project.folder.join("Cargo.toml");
-    let about = about(project, &manifest, bench).await?;
+    let metadata = metadata(project, options, bench).await?;
+    let about = about(project, &manifest, &metadata)?;
 
     let mut cargo = cargo(project, "build");
     cargo.args(["--release", "--quiet", "--target", TARGET]);
     cargo.args(["--message-format", "json-render-diagnostics"]);
     cargo.args(options);
+    let flags = flags(project, &metadata, bench).await?;
+    paths::add(&mut cargo, &flags, &project.folder);
     let said = bench.run("Compiling with cargo", &mut cargo).await?;
     let component = component_of(&manifest, &said)
         .ok_or_else(|| failed("cargo made no component").with_hint(CDYLIB))?;
@@ -88,11 +95,8 @@ fn cargo(project: &Project, command: &str) -> Command {
 }
 
 async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Failure> {
-    let mut rustc = Command::new("rustc");
-    rustc.args(["--print", "target-libdir", "--target", TARGET]);
-    rustc.current_dir(&project.folder);
-    let libraries = bench.run("Looking for the target", &mut rustc).await?;
-    let libraries = String::from_utf8_lossy(&libraries);
+    let args = ["--print", "target-libdir", "--target", TARGET];
+    let libraries = rustc(project, &args, bench).await?;
     let present = std::fs::read_dir(libraries.trim())
         .into_iter()
         .flatten()
@@ -107,18 +111,47 @@ async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Failur
     }
 }
 
-async fn about(project: &Project, manifest: &Path, bench: &Bench<'_>) -> Result<About, Failure> {
+/// Options that decide whether cargo may change its lock file, and ask the network. The first of its commands would do it already.
+const LOCKING: [&str; 3] = ["--locked", "--offline", "--frozen"];
+
+async fn metadata(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Metadata, Failure> {
     let mut cargo = cargo(project, "metadata");
-    cargo.args([
-        "--format-version",
-        "1",
-        "--quiet",
-        "--filter-platform",
-        TARGET,
-    ]);
+    cargo.args(["--format-version", "1", "--quiet"]);
+    cargo.args(["--filter-platform", TARGET]);
+    cargo.args(
+        options
+            .iter()
+            .filter(|option| LOCKING.iter().any(|it| option == it)),
+    );
     let metadata = bench.run("Reading Cargo.toml", &mut cargo).await?;
-    let metadata: Metadata = serde_json::from_slice(&metadata)
-        .map_err(|error| failed(format!("can't read what `cargo metadata` says: {error}")))?;
+    serde_json::from_slice(&metadata)
+        .map_err(|error| failed(format!("can't read what `cargo metadata` says: {error}")))
+}
+
+async fn flags(
+    project: &Project,
+    metadata: &Metadata,
+    bench: &Bench<'_>,
+) -> Result<Vec<String>, Failure> {
+    let sysroot = rustc(project, &["--print", "sysroot"], bench).await?;
+    let version = rustc(project, &["--version", "--verbose"], bench).await?;
+    let (sysroot, commit) = (Path::new(sysroot.trim()), paths::commit(&version));
+    Ok(paths::flags(metadata, sysroot, commit))
+}
+
+/// What the compiler says of itself. As cargo, it runs in the project's folder.
+async fn rustc(project: &Project, args: &[&str], bench: &Bench<'_>) -> Result<String, Failure> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(args).current_dir(&project.folder);
+    let said = bench.run("Looking at the compiler", &mut rustc).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<About, Failure> {
     let same = |path: &Path| path == manifest || path.canonicalize().is_ok_and(|p| p == manifest);
     let package = metadata
         .packages

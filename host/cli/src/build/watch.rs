@@ -1,6 +1,6 @@
 //! `airlock build --watch`.
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::Duration;
 
 use airlock_host::render::{Line, Role};
@@ -9,15 +9,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::bench::Bench;
 use super::build_once;
+use super::sources::holds_sources;
 use crate::args::BuildArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, on_stderr};
 
 /// Editors write several files, or one in several steps: a build begins when nothing more has come for that long.
 const SETTLED: Duration = Duration::from_millis(200);
-
-/// Folders that hold no sources, and may be large.
-const NO_SOURCES: [&str; 5] = ["build", "target", "node_modules", "__pycache__", "dist"];
 
 /// What builders write beside the sources.
 const LOCKS: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "uv.lock"];
@@ -104,17 +102,6 @@ fn matters(event: &Event, root: &Path) -> bool {
         !is_lock && holds_sources(below)
     };
     !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(|path| is_source(path))
-}
-
-/// Whether no part of a path is hidden, or known to hold other things.
-fn holds_sources(below: &Path) -> bool {
-    below.components().all(|part| match part {
-        Component::Normal(name) => {
-            let name = name.to_string_lossy();
-            !name.starts_with('.') && !NO_SOURCES.contains(&name.as_ref())
-        }
-        _ => true,
-    })
 }
 
 fn cannot_watch(error: notify::Error) -> Failure {

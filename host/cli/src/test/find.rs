@@ -5,8 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use airlock_host::render::{Line, Role};
+
 use crate::args::TestArgs;
+use crate::build;
 use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::on_stderr;
+use crate::progress::Progress;
 use crate::shell;
 
 /// Where cases are, in a project.
@@ -27,28 +33,72 @@ pub struct Found {
     /// A file, or the name of a bundled plugin.
     pub component: OsString,
     pub cases: Vec<PathBuf>,
+    /// Whether it was built just now.
+    pub built: bool,
 }
 
+/// Finds the component; one of a project is built first where that is due, unless somebody doesn't want that.
+///
 /// # Errors
-/// Where a project has no component yet.
-pub fn find(args: &TestArgs) -> Result<Found, Failure> {
+/// Where there is no component, and where it can't be built.
+pub async fn find(
+    args: &TestArgs,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Found, Failure> {
     let mut cases = args.cases.clone();
     if !args.subject.is_dir() {
-        let component = args.subject.clone().into_os_string();
-        return Ok(Found { component, cases });
+        return Ok(Found {
+            component: args.subject.clone().into_os_string(),
+            cases,
+            built: false,
+        });
     }
     let folder = &args.subject;
     let usual = folder.join(CASES);
     if cases.is_empty() && usual.exists() {
         cases.push(usual);
     }
-    match newest_component(folder) {
-        Some(component) => Ok(Found {
-            component: component.into_os_string(),
-            cases,
-        }),
-        None => Err(not_built(folder)),
+    let there = newest_component(folder);
+    let (component, built) = match why_build(args, there.as_deref()) {
+        Some(why) => {
+            let told = format!("building {}: {why}", folder.display());
+            on_stderr(Line::new().with_role(Role::Faint, told));
+            (build::build_for(folder, interrupt, progress).await?, true)
+        }
+        None => (there.ok_or_else(|| not_built(folder))?, false),
+    };
+    Ok(Found {
+        component: component.into_os_string(),
+        cases,
+        built,
+    })
+}
+
+/// Why a build is due, for people; none where it isn't, or where nobody wants it.
+fn why_build(args: &TestArgs, component: Option<&Path>) -> Option<String> {
+    let folder = &args.subject;
+    if args.no_build || !build::is_project(folder) {
+        return None;
     }
+    let Some(component) = component else {
+        return Some("it has no component yet".to_owned());
+    };
+    // What says how to test, and what a test writes, changes no component.
+    let report = args.junit.iter();
+    let others: Vec<PathBuf> = report
+        .chain(&args.cases)
+        .chain([&folder.join(CASES)])
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    let leave_out = |path: &Path| path.canonicalize().is_ok_and(|path| others.contains(&path));
+    let source = build::newer_than(component, folder, &leave_out)?;
+    let component = component.strip_prefix(folder).unwrap_or(component);
+    Some(format!(
+        "{} is newer than {} (with --no-build, that is tested)",
+        source.display(),
+        component.display()
+    ))
 }
 
 /// The one that was written last, of those in the usual places.
@@ -68,35 +118,26 @@ fn newest_component(folder: &Path) -> Option<PathBuf> {
 
 fn not_built(folder: &Path) -> Failure {
     let message = format!("there is no component in {}", folder.display());
-    let hint = match build_command(folder) {
-        Some(command) => format!("build it first: {command}"),
-        None => format!(
-            "build it first; looked in {}; or name a file: `airlock test FILE`",
+    let hint = match build::is_project(folder) {
+        true => format!("build it first: `{}`", build_command(folder)),
+        // Whatever else a project is built by, this is the usual way to begin it.
+        false if folder.join("Makefile").exists() => format!(
+            "build it first: `make -C {}`",
+            shell::quote(&folder.to_string_lossy())
+        ),
+        false => format!(
+            "looked in {}; name another folder, or a file: `airlock test FILE`",
             PLACES.join(", ")
         ),
     };
     Failure::new(Exit::NotLoaded, "not-built", message).with_hint(hint)
 }
 
-fn build_command(folder: &Path) -> Option<String> {
-    // What marks a project that `airlock build` builds, and what others are built by.
-    let marks = [
-        ("airlock.toml", "airlock build"),
-        ("Cargo.toml", "airlock build"),
-        ("package.json", "airlock build"),
-        ("pyproject.toml", "airlock build"),
-        ("go.mod", "airlock build"),
-        ("src/tool.c", "airlock build"),
-        ("Makefile", "make"),
-    ];
-    let (_, command) = marks.iter().find(|(file, _)| folder.join(file).exists())?;
-    Some(match folder == Path::new(".") {
-        true => format!("`{command}`"),
-        false => format!(
-            "`cd {} && {command}`",
-            shell::quote(&folder.to_string_lossy())
-        ),
-    })
+fn build_command(folder: &Path) -> String {
+    match folder == Path::new(".") {
+        true => "airlock build".to_owned(),
+        false => shell::join(["airlock", "build", &*folder.to_string_lossy()]),
+    }
 }
 
 #[cfg(test)]
@@ -127,13 +168,15 @@ mod tests {
     }
 
     #[test]
-    fn a_project_that_is_not_built_is_told_how() {
+    fn where_nothing_is_built_it_is_told_what_to_do() {
         let folder = TempDir::new().unwrap();
         let hint = |folder: &Path| not_built(folder).to_json()["hint"].to_string();
         assert!(hint(folder.path()).contains("looked in target/wasm32-wasip2/release"));
         fs::write(folder.path().join("Makefile"), "").unwrap();
-        assert!(hint(folder.path()).contains(" && make`"));
-        fs::write(folder.path().join("pyproject.toml"), "").unwrap();
-        assert!(hint(folder.path()).contains(" && airlock build`"));
+        assert!(hint(folder.path()).contains("`make -C "));
+        fs::write(folder.path().join("Cargo.toml"), "").unwrap();
+        let told = hint(folder.path());
+        let command = format!("airlock build {}", folder.path().display());
+        assert!(told.contains(&command), "{told}");
     }
 }

@@ -209,3 +209,19 @@ fn build_and_new_are_in_the_help() {
     check(&["new", "--help"], "airlock new rename-photos --lang rust");
     check(&["new", "--help"], "rust, ts, js, python, go, c");
 }
+
+#[test]
+fn cargo_is_held_to_its_lock_file_where_that_is_wanted() {
+    let folder = TempDir::new().unwrap();
+    let root = root();
+    let new = format!(
+        "airlock new add-a-line --lang rust --sdk '{}' --json",
+        root.display()
+    );
+    done(shell("rust", folder.path(), &new));
+    let line = "airlock build add-a-line --json -- --locked";
+    let (error, said) = failed(shell("rust", folder.path(), line), 1);
+    assert_eq!(error["kind"], "build-failed");
+    assert!(said.contains("--locked"), "{said}");
+    assert!(!folder.path().join("add-a-line/Cargo.lock").exists());
+}

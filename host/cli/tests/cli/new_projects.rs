@@ -96,6 +96,7 @@ fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     assert_eq!(project.notes(), "One\n");
     let tested = done(project.shell(&format!("{test} --json --junit report.xml")));
     assert_eq!(tested["held"], true, "{tested}");
+    assert_eq!(tested["built"], false, "what it is tried on is no source");
     assert_eq!(tested["counts"]["cases"], 2);
     let xml = fs::read_to_string(project.folder().join("report.xml")).unwrap();
     assert!(xml.contains("failures=\"0\""), "{xml}");
@@ -132,7 +133,22 @@ fn check_definition(tool: &Value) {
 
 #[test]
 fn a_new_project_in_rust_is_built_called_and_tested() {
-    from_nothing("rust", &[]);
+    let (project, _) = from_nothing("rust", &[]);
+    let component = fs::read(project.folder().join("build/add-a-line.wasm")).unwrap();
+    let text = String::from_utf8_lossy(&component);
+    assert!(
+        text.contains("/cargo/serde_json-"),
+        "panics tell where they were written"
+    );
+    // But not in whose folders.
+    let home = std::env::var("HOME").unwrap();
+    for path in [
+        &home,
+        root().to_str().unwrap(),
+        project.folder().to_str().unwrap(),
+    ] {
+        assert!(!text.contains(path), "{path}");
+    }
 }
 
 #[test]

@@ -272,14 +272,3 @@ fn the_report_is_written_for_build_servers() {
         assert!(xml.contains(part), "{part} in {xml}");
     }
 }
-
-#[test]
-fn a_project_without_a_component_is_told_how_to_make_one() {
-    let folder = TempDir::new().unwrap();
-    write(&folder, "Cargo.toml", "");
-    let ran = airlock_in(folder.path(), &["test", "--json"]).run();
-    let (kind, message, hint) = ran.error();
-    assert_eq!((ran.code, kind.as_str()), (3, "not-built"));
-    assert_eq!(message, "there is no component in .");
-    assert_eq!(hint, "build it first: `airlock build`");
-}

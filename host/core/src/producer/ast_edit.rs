@@ -6,6 +6,7 @@
 
 mod apply;
 mod language;
+mod parallel;
 mod params;
 mod pattern;
 mod plan;

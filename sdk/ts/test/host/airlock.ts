@@ -22,19 +22,28 @@ export interface Outcome {
   resolved?: { content: { text?: string }[]; details: any; isError: boolean } | null;
 }
 
-const built = new Map<string, string>();
+const built = new Set<string>();
 
-/** The component of a module in `test/tools`, or of a folder of the examples. */
-export function component(what: { entry: string } | { example: string }, ...options: string[]): string {
-  const name = "entry" in what ? what.entry.replace(/\.ts$/, "") : what.example;
-  const out = join(sdk, "target/components", `${[name, ...options].join("")}.wasm`);
-  if (!built.has(out)) {
-    const folder = "entry" in what ? [join(sdk, "test/tools"), "--entry", what.entry] : [join(root, "examples/ts", what.example)];
-    const { status, stderr } = spawnSync(process.execPath, [join(sdk, "dist/build/main.js"), "build", ...folder, "--out", out, ...options], { encoding: "utf8" });
-    assert.equal(status, 0, stderr);
-    built.set(out, out);
-  }
+/** The component of a module in `test/tools`. */
+export function component(what: { entry: string }, ...options: string[]): string {
+  const out = join(sdk, "target/components", `${[what.entry.replace(/\.ts$/, ""), ...options].join("")}.wasm`);
+  build(out, process.execPath, join(sdk, "dist/build/main.js"), "build", join(sdk, "test/tools"), "--entry", what.entry, "--out", out, ...options);
   return out;
+}
+
+/** The component of a folder of the examples, where `tests/build-guests` puts it too: what that has built is not built again. */
+export function example(name: string): string {
+  const out = join(target, "guests/ts", `${name}.wasm`);
+  build(out, join(root, "tests/toolchain/build-node-tool"), join(root, "examples/ts", name), out);
+  return out;
+}
+
+/** Runs the command that makes a component, once. */
+function build(out: string, command: string, ...args: string[]): void {
+  if (built.has(out)) return;
+  const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  built.add(out);
 }
 
 /** A folder with files, given as `path: contents`. */

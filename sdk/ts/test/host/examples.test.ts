@@ -3,10 +3,10 @@ import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { component, run, workspace } from "./airlock.js";
+import { example, run, workspace } from "./airlock.js";
 
 test("batch-rename renames what it previewed, and nothing before", () => {
-  const plugin = component({ example: "batch-rename" });
+  const plugin = example("batch-rename");
   const folder = workspace({ "a.jpeg": "", "in/b.jpeg": "", "notes.txt": "" });
   const params = { files: ["a.jpeg", "in/b.jpeg", "notes.txt"], find: "\\.jpeg$", replace: ".jpg" };
   const seen = run(plugin, "batch_rename_preview", params, folder);
@@ -19,7 +19,7 @@ test("batch-rename renames what it previewed, and nothing before", () => {
 });
 
 test("batch-rename refuses what would overwrite a file", () => {
-  const plugin = component({ example: "batch-rename" });
+  const plugin = example("batch-rename");
   const check = (files: Record<string, string>, params: object, expected: string) => {
     const { error } = run(plugin, "batch_rename_preview", params, workspace(files));
     assert.equal(error?.message, expected);
@@ -33,7 +33,7 @@ test("batch-rename refuses what would overwrite a file", () => {
 
 test("batch-rename takes back what it did when a later file is gone", () => {
   const folder = workspace({ a1: "", b1: "" });
-  const plugin = component({ example: "batch-rename" });
+  const plugin = example("batch-rename");
   run(plugin, "batch_rename_preview", { files: ["a1", "b1"], find: "1", replace: "2" }, folder);
   renameSync(join(folder, "b1"), join(folder, "b2"));
   const again = run(plugin, "batch_rename_preview", { files: ["a1"], find: "1", replace: "2" }, folder, "--apply", "yes");
@@ -42,15 +42,15 @@ test("batch-rename takes back what it did when a later file is gone", () => {
 });
 
 test("the counter counts in its instance's memory", () => {
-  const counted = run(component({ example: "counter" }), "counter", { by: 2 }, workspace(), "--apply", "more");
+  const counted = run(example("counter"), "counter", { by: 2 }, workspace(), "--apply", "more");
   assert.deepEqual(counted.details, { applied: 0 });
   assert.deepEqual(counted.resolved?.details.sourceResultDetails, { applied: 2 });
-  const discarded = run(component({ example: "counter" }), "counter", {}, workspace(), "--discard", "enough");
+  const discarded = run(example("counter"), "counter", {}, workspace(), "--discard", "enough");
   assert.equal(discarded.resolved?.content[0]?.text, "The counter stays at 0. Reason: enough");
 });
 
 test("each failure says what went wrong", () => {
-  const plugin = component({ example: "failures" });
+  const plugin = example("failures");
   const folder = workspace();
   const check = (how: string, kind: string, message: RegExp, ...options: string[]) => {
     const { error } = run(plugin, "failures", { how }, folder, ...options);
@@ -77,6 +77,6 @@ test("each failure says what went wrong", () => {
 });
 
 test("a failed apply says so", () => {
-  const { resolved, error } = run(component({ example: "failures" }), "failures", { how: "string", when: "apply" }, workspace(), "--apply", "go");
+  const { resolved, error } = run(example("failures"), "failures", { how: "string", when: "apply" }, workspace(), "--apply", "go");
   assert.equal(resolved?.content[0]?.text ?? error?.message, "Apply failed: a string, and no error");
 });

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use super::parallel::{in_parallel, into_inner, lock};
 use super::plan::{Plan, PlannedFile, counted};
 use super::rewrite::{self, Found};
-use super::search::{self, MAX_FILE_BYTES, Search, in_parallel};
+use super::search::{self, MAX_FILE_BYTES, Search};
 use crate::content::{Content, ToolResult};
 use crate::digest::Digest;
 use crate::error::Error;
@@ -81,9 +82,7 @@ fn look_at_planned<'a>(
         ControlFlow::Continue(())
     });
     running.check()?;
-    Ok(standings
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner))
+    Ok(into_inner(standings))
 }
 
 /// All files that are not as they were previewed, with what is wrong with each: the planned ones, and those that have matches now and had none.
@@ -160,10 +159,10 @@ fn stage<'a>(
             }
         }
     });
-    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(error) = into_inner(failed) {
         return Err(error);
     }
-    let mut ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut ready = into_inner(ready);
     ready.sort_by_key(|one| one.path);
     Ok(ready)
 }
@@ -283,8 +282,4 @@ fn as_told(error: Error) -> Error {
         }
         other => other,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use super::language::{self, Language};
+use super::parallel::{in_parallel, into_inner, lock};
 use super::params::{Params, invalid};
 use super::pattern::Ops;
 use super::rewrite::{self, Edit, Found};
@@ -225,28 +226,6 @@ pub(super) fn text(bytes: &[u8]) -> Option<&str> {
     (!bytes.contains(&0)).then_some(text)
 }
 
-/// Calls `work` with each item, from as many threads as there are cores, until it says to stop.
-pub(super) fn in_parallel<'a, T: Sync>(
-    items: &'a [T],
-    work: impl Fn(&'a T) -> ControlFlow<()> + Sync,
-) {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if work(item).is_break() {
-                next.store(items.len(), Ordering::Relaxed);
-            }
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 1..cores.min(items.len()) {
-            scope.spawn(worker);
-        }
-        worker();
-    });
-}
-
 /// What the threads of a search found so far.
 #[derive(Default)]
 struct Collector {
@@ -308,12 +287,4 @@ impl Collector {
             skipped: into_inner(self.skipped),
         })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn into_inner<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
