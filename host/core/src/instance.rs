@@ -8,6 +8,7 @@ mod output;
 mod state;
 mod usage;
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use wasmtime::Store;
@@ -46,7 +47,10 @@ impl Instance {
         store.set_max_component_handles(state::handles(&limits));
         store.epoch_deadline_async_yield_and_update(1);
         store.set_epoch_deadline(1);
-        let started = call::within(&limits, None, component.instantiate_async(&mut store)).await;
+        let started = {
+            let starting = pin!(component.instantiate_async(&mut store));
+            call::within(&limits, None, starting).await
+        };
         match started {
             call::Ended::Returned(Ok(exports)) => Ok(Box::new(Self {
                 store,

@@ -150,7 +150,7 @@ impl Producer {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution,
+        resolution: &ResolverResolution<'_>,
     ) -> Result<ToolResult, Error> {
         match self {
             Producer::Wasm(slot) => slot.apply(call, action, resolution).await,
@@ -164,7 +164,7 @@ impl Producer {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution,
+        resolution: &ResolverResolution<'_>,
     ) -> Result<Option<ToolResult>, Error> {
         match self {
             Producer::Wasm(slot) => slot.reject(call, action, resolution).await,

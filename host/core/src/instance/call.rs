@@ -1,7 +1,7 @@
 //! One call into a guest, from the deadline that is set before it to the sense that is made of its end.
 
 use std::future::{Future, pending, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -41,13 +41,13 @@ pub(super) enum Ended<T> {
 
 /// Runs a guest until it returns, its time is up, or the caller cancels and the grace period has passed.
 ///
-/// On the last two the future is dropped in the middle, wherever the guest is: computing or in a host call.
+/// On the last two the future is to be dropped in the middle, wherever the guest is: computing or in a host call. It is lent, since moving it
+/// would copy its kilobytes.
 pub(super) async fn within<T>(
     limits: &Limits,
     cancel: Option<&CancellationToken>,
-    running: impl Future<Output = T>,
+    mut running: Pin<&mut impl Future<Output = T>>,
 ) -> Ended<T> {
-    let mut running = pin!(running);
     // Most calls return when first polled, in less than an epoch's tick or in host calls that don't wait. Those need no
     // timers, and setting up two costs as much as a small guest's whole work.
     let first = poll_fn(|context| Poll::Ready(running.as_mut().poll(context))).await;
@@ -111,11 +111,11 @@ impl Instance {
     pub async fn apply(
         self: Box<Self>,
         call: &Call<'_>,
-        resolution: &Resolution,
+        resolution: &Resolution<'_>,
     ) -> Done<ToolResult> {
         let guest = async |exports: &CustomTool, store: &mut Store<State>| {
             let resolver = exports.airlock_tool_resolver();
-            resolver.call_apply(store, resolution).await
+            resolver.call_apply(store, resolution.clone()).await
         };
         let (instance, returned) = self.run(call, Phase::Apply, guest).await;
         let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
@@ -125,11 +125,11 @@ impl Instance {
     pub async fn reject(
         self: Box<Self>,
         call: &Call<'_>,
-        resolution: &Resolution,
+        resolution: &Resolution<'_>,
     ) -> Done<Option<ToolResult>> {
         let guest = async |exports: &CustomTool, store: &mut Store<State>| {
             let resolver = exports.airlock_tool_resolver();
-            resolver.call_reject(store, resolution).await
+            resolver.call_reject(store, resolution.clone()).await
         };
         let (instance, returned) = self.run(call, Phase::Preview, guest).await;
         let result = returned.and_then(|returned| {
@@ -149,8 +149,10 @@ impl Instance {
         self.store.set_epoch_deadline(1);
         let state = self.store.data_mut();
         state.begin_call(call.tool, phase, call.cancel.cloned());
-        let running = guest(&self.exports, &mut self.store);
-        let ended = within(call.limits, call.cancel, running).await;
+        let ended = {
+            let running = pin!(guest(&self.exports, &mut self.store));
+            within(call.limits, call.cancel, running).await
+        };
         self.store.data_mut().end_call();
         match ended {
             Ended::Returned(Ok(returned)) => (Some(self), Ok(returned)),

@@ -12,20 +12,21 @@ impl types::Host for State {}
 
 impl PendingActions for State {
     async fn push_pending_action(&mut self, pushed: Pushed) -> Result<String, PushError> {
-        let Some(session) = self.home.session.clone() else {
+        let home = &self.home;
+        let Some(session) = &home.session else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
         let pusher = Pusher {
-            source: &self.home.plugin,
-            policy: &self.home.policy,
-            limits: &self.home.limits,
+            source: &home.plugin,
+            policy: &home.policy,
+            limits: &home.limits,
         };
-        let pushed = pusher.push(&session, pushed.into()).await;
+        let pushed = pusher.push(session, pushed.into()).await;
         let action = pushed.inspect_err(|error| self.tell_refused(error))?;
         if !action.durable {
             self.home.volatile.insert(action.id.clone());
         }
-        let id = action.id.to_string();
+        let id = action.id.as_str().to_owned();
         self.log.pushed(&action);
         self.pushed.push(action);
         Ok(id)

@@ -3,6 +3,7 @@
 //! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed hash has shown that this host
 //! wrote it, for this plugin, with this engine. Anything else is as good as absent, and is written anew.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
@@ -15,10 +16,13 @@ use super::Facts;
 use crate::digest::Digest;
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
-const MAGIC: &[u8; 16] = b"airlock-cache-1\n";
+const MAGIC: &[u8; 16] = b"airlock-cache-2\n";
 
 /// Of the keyed hash, and of its key.
 const HASH_BYTES: usize = 32;
+
+/// Of a plugin's digest.
+const DIGEST_BYTES: usize = 32;
 
 /// A folder of compiled plugins.
 ///
@@ -48,62 +52,58 @@ impl CompileCache {
         &self.folder
     }
 
-    pub(super) fn get(&self, engine: &Engine, digest: Digest) -> Option<(Component, Facts)> {
-        let entry = fs::read(self.path(engine, digest)).ok()?;
-        match self.decode(engine, digest, &entry) {
+    pub(super) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
+        let entry = fs::read(self.path(key)).ok()?;
+        match self.decode(engine, key, &entry) {
             Some(entry) => Some(entry),
             None => {
-                tracing::debug!(%digest, "a compile cache entry is damaged or not ours");
+                tracing::debug!(%key, "a compile cache entry is damaged or not ours");
                 None
             }
         }
     }
 
     /// A cache that can't be written costs time, and is no error.
-    pub(super) fn put(
-        &self,
-        engine: &Engine,
-        digest: Digest,
-        component: &Component,
-        facts: &Facts,
-    ) {
-        if let Err(error) = self.try_put(engine, digest, component, facts) {
-            tracing::warn!(%digest, "could not write to the compile cache: {error}");
+    pub(super) fn put(&self, key: &Key, digest: Digest, component: &Component, facts: &Facts) {
+        if let Err(error) = self.try_put(key, digest, component, facts) {
+            tracing::warn!(%key, "could not write to the compile cache: {error}");
         }
     }
 
     fn try_put(
         &self,
-        engine: &Engine,
+        key: &Key,
         digest: Digest,
         component: &Component,
         facts: &Facts,
     ) -> io::Result<()> {
         let code = component.serialize().map_err(io::Error::other)?;
         let facts = serde_json::to_vec(facts)?;
-        let mut body = Vec::with_capacity(8 + facts.len() + code.len());
+        let mut body = Vec::with_capacity(DIGEST_BYTES + 8 + facts.len() + code.len());
+        body.extend_from_slice(digest.as_bytes());
         body.extend_from_slice(&(facts.len() as u64).to_le_bytes());
         body.extend_from_slice(&facts);
         body.extend_from_slice(&code);
-        let hash = self.hash(engine, digest, &body);
+        let hash = self.hash(key, &body);
 
         // Others may be reading an older entry: it is replaced as a whole.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(hash.as_bytes())?;
         file.write_all(&body)?;
-        file.persist(self.path(engine, digest))?;
+        file.persist(self.path(key))?;
         Ok(())
     }
 
-    fn decode(&self, engine: &Engine, digest: Digest, entry: &[u8]) -> Option<(Component, Facts)> {
+    fn decode(&self, engine: &Engine, key: &Key, entry: &[u8]) -> Option<Entry> {
         let (hash, body) = entry
             .strip_prefix(MAGIC)?
             .split_first_chunk::<HASH_BYTES>()?;
         // Compares in constant time.
-        if self.hash(engine, digest, body) != *hash {
+        if self.hash(key, body) != *hash {
             return None;
         }
+        let (digest, body) = body.split_first_chunk::<DIGEST_BYTES>()?;
         let (length, body) = body.split_first_chunk::<8>()?;
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (facts, code) = body.split_at_checked(length)?;
@@ -111,29 +111,59 @@ impl CompileCache {
         // SAFETY: these very bytes came from `Component::serialize` in a host that knew the key, for an engine with the
         // same compatibility hash. They are in our memory, where nobody can change them between the check and the use.
         let component = unsafe { Component::deserialize(engine, code) }.ok()?;
-        Some((component, facts))
+        Some(Entry {
+            digest: Digest::from_bytes(*digest),
+            component,
+            facts,
+        })
     }
 
     /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as another.
-    fn hash(&self, engine: &Engine, digest: Digest, body: &[u8]) -> blake3::Hash {
+    fn hash(&self, key: &Key, body: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(MAGIC);
         // What passed another version's checks has to pass this one's.
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.update(digest.as_bytes());
-        hasher.update(&compatibility(engine).to_le_bytes());
+        hasher.update(key.component.as_bytes());
+        hasher.update(&key.engine.to_le_bytes());
         hasher.update(body);
         hasher.finalize()
     }
 
-    fn path(&self, engine: &Engine, digest: Digest) -> PathBuf {
-        let name = format!(
-            "{}-{:016x}.compiled",
-            digest.to_hex(),
-            compatibility(engine)
-        );
-        self.folder.join(name)
+    fn path(&self, key: &Key) -> PathBuf {
+        self.folder.join(format!("{key}.compiled"))
     }
+}
+
+/// Which entry is for a component and an engine.
+///
+/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest, and a component that was compiled before
+/// is hashed several times faster this way. Nobody can make two components with the same hash by either function.
+pub(super) struct Key {
+    component: blake3::Hash,
+    engine: u64,
+}
+
+impl Key {
+    pub fn new(engine: &Engine, component: &[u8]) -> Self {
+        Self {
+            component: blake3::hash(component),
+            engine: compatibility(engine),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:016x}", self.component, self.engine)
+    }
+}
+
+/// What the cache has of a component.
+pub(super) struct Entry {
+    pub digest: Digest,
+    pub component: Component,
+    pub facts: Facts,
 }
 
 /// Differs between engines that can't run each other's code: versions, settings, processors.

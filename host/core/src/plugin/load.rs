@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tokio::task::spawn_blocking;
 use wasmtime::component::Component;
 
+use super::cache::Key;
 use super::definition::{self, RejectedTool, ToolDefinition};
 use super::linked::Linked;
 use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
@@ -43,15 +44,9 @@ pub(super) async fn from_bytes(
     bytes: Bytes,
 ) -> Result<Plugin, LoadError> {
     check_size(engine, &name, bytes.len() as u64)?;
-    let digest = Digest::of(&bytes);
-    let source = PluginBytes {
-        digest,
-        name,
-        bytes,
-    };
-    let plugin = |component: Linked, facts: Facts| Plugin {
+    let plugin = |source: PluginBytes, component: Linked, facts: Facts| Plugin {
         inner: Arc::new(PluginInner {
-            source: source.clone(),
+            source,
             world_version: facts.world_version,
             imports: facts.imports,
             tools: facts.tools.into_iter().map(LoadedTool::new).collect(),
@@ -61,10 +56,23 @@ pub(super) async fn from_bytes(
         }),
     };
     let cache = engine.cache();
-    if let Some((component, facts)) = cache.and_then(|cache| cache.get(engine.wasmtime(), digest)) {
-        return Ok(plugin(Linked::later(component), facts));
+    let cache = cache.map(|cache| (cache, Key::new(engine.wasmtime(), &bytes)));
+    if let Some((cache, key)) = &cache
+        && let Some(entry) = cache.get(engine.wasmtime(), key)
+    {
+        let source = PluginBytes {
+            digest: entry.digest,
+            name,
+            bytes,
+        };
+        return Ok(plugin(source, Linked::later(entry.component), entry.facts));
     }
 
+    let source = PluginBytes {
+        digest: Digest::of(&bytes),
+        name,
+        bytes,
+    };
     let component = compile_elsewhere(engine, &source).await?;
     let misfit = |reason| LoadError::World {
         plugin: source.name.to_string(),
@@ -84,10 +92,10 @@ pub(super) async fn from_bytes(
         tools,
         rejected,
     };
-    if let Some(cache) = cache {
-        cache.put(engine.wasmtime(), digest, component.component(), &facts);
+    if let Some((cache, key)) = cache {
+        cache.put(&key, source.digest, component.component(), &facts);
     }
-    Ok(plugin(component, facts))
+    Ok(plugin(source, component, facts))
 }
 
 fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {

@@ -75,7 +75,7 @@ impl Slot {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution,
+        resolution: &ResolverResolution<'_>,
     ) -> Result<ToolResult, Error> {
         let mut entered = self.enter(call.cancel).await?;
         // Asked with the instance in hand: a call that ran before may have ended it.
@@ -92,7 +92,7 @@ impl Slot {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution,
+        resolution: &ResolverResolution<'_>,
     ) -> Result<Option<ToolResult>, Error> {
         let mut entered = self.enter(call.cancel).await?;
         if !self.can_resolve(action) {

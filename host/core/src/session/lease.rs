@@ -1,7 +1,7 @@
 //! A claim, held while a decision is carried out.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -45,16 +45,18 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Does `work`, and renews the lease as long as that takes.
+    /// Does `work`, and renews the lease as long as that takes. The work is lent, since moving it would copy its kilobytes.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped in the middle then, since somebody else
     /// may do it now.
-    pub async fn during<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+    pub async fn during<T>(
+        &self,
+        mut work: Pin<&mut impl Future<Output = T>>,
+    ) -> Result<T, StoreError> {
         let Some((lease_time, began)) = self.lasts else {
             return Ok(work.await);
         };
-        let mut work = pin!(work);
         // Most decisions are carried out at the first poll, and need no timers.
         let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         if let Poll::Ready(done) = first {

@@ -1,5 +1,6 @@
 //! The hidden tool `resolve`: a decision about a pending action, carried out once.
 
+use std::pin::pin;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -89,7 +90,18 @@ impl Session {
         } = claimed;
         let held = HeldLease::new(store, lease, asked);
         let decision = resolution.decision;
-        let (for_guest, extra) = for_guest(&action, guest_state, attempt, resolution);
+        // A map of strings to values can always be written.
+        let extra = resolution.extra.as_ref();
+        let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
+        let for_guest = ResolverResolution {
+            action_id: action.id.as_str(),
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            state: guest_state.as_deref(),
+            reason: &resolution.reason,
+            extra: extra.as_deref(),
+            attempt,
+        };
         let carrying_out = CarryingOut {
             session: self,
             action: &action,
@@ -97,7 +109,7 @@ impl Session {
             cancel,
         };
         let returned = match decision {
-            Decision::Apply => match held.during(carrying_out.apply()).await? {
+            Decision::Apply => match held.during(pin!(carrying_out.apply())).await? {
                 Ok(result) => Ok(Some(result)),
                 Err(error) => {
                     let error = apply_error(error);
@@ -105,9 +117,16 @@ impl Session {
                     return Err(error);
                 }
             },
-            Decision::Discard => held.during(carrying_out.reject()).await?,
+            Decision::Discard => held.during(pin!(carrying_out.reject())).await?,
         };
-        let outcome = returned.map(|returned| outcome(decision, extra, for_guest.into(), returned));
+        let outcome = returned.map(|returned| {
+            let told = Told {
+                label: action.label.clone(),
+                source_tool_name: Some(action.source_tool_name.clone()),
+                reason: resolution.reason,
+            };
+            outcome(decision, resolution.extra, told, returned)
+        });
         held.complete(decision, &outcome).await?;
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
@@ -118,34 +137,11 @@ impl Session {
     }
 }
 
-/// What the guest is told, and the part of the decision that it gets in another form.
-fn for_guest(
-    action: &PendingAction,
-    guest_state: Option<Vec<u8>>,
-    attempt: u32,
-    resolution: Resolution,
-) -> (ResolverResolution, Option<Map<String, Value>>) {
-    let extra = resolution.extra;
-    let for_guest = ResolverResolution {
-        action_id: action.id.to_string(),
-        label: action.label.clone(),
-        source_tool_name: action.source_tool_name.clone(),
-        state: guest_state,
-        reason: resolution.reason,
-        // A map of strings to values can always be written.
-        extra: extra
-            .as_ref()
-            .and_then(|extra| serde_json::to_string(extra).ok()),
-        attempt,
-    };
-    (for_guest, extra)
-}
-
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
     session: &'a Session,
     action: &'a PendingAction,
-    resolution: &'a ResolverResolution,
+    resolution: &'a ResolverResolution<'a>,
     cancel: Option<&'a CancellationToken>,
 }
 
@@ -209,16 +205,6 @@ pub(super) struct Told {
     pub label: String,
     pub source_tool_name: Option<String>,
     pub reason: String,
-}
-
-impl From<ResolverResolution> for Told {
-    fn from(told: ResolverResolution) -> Self {
-        Self {
-            label: told.label,
-            source_tool_name: Some(told.source_tool_name),
-            reason: told.reason,
-        }
-    }
 }
 
 pub(super) fn outcome(

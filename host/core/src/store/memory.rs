@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use foldhash::quality::RandomState;
 
 use super::{
     Claim, Claimed, Completion, Lease, PendingStore, Push, StoreError, Watch, Watchers, lose_claim,
@@ -15,10 +16,13 @@ use crate::pending::{
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved before.
 const REMEMBERED: usize = 1024;
 
+/// The standard library's hash of a session's id would be a good part of what a push costs. Ids are the embedder's, and this one is seeded.
+type Sessions = HashMap<SessionId, Stack, RandomState>;
+
 /// Keeps pending actions in this process's memory, and no plugins. Cheap to clone; clones share their stacks.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
-    sessions: Arc<Mutex<HashMap<SessionId, Stack>>>,
+    sessions: Arc<Mutex<Sessions>>,
     watchers: Watchers,
 }
 
@@ -34,7 +38,7 @@ impl MemoryStore {
         self.watchers.notify(session);
     }
 
-    fn with<R>(&self, body: impl FnOnce(&mut HashMap<SessionId, Stack>) -> R) -> R {
+    fn with<R>(&self, body: impl FnOnce(&mut Sessions) -> R) -> R {
         // The stacks are consistent between any two statements that can panic, so a poisoned lock is still good.
         body(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }

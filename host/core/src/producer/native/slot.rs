@@ -80,10 +80,10 @@ impl Slot {
     pub async fn apply(
         &self,
         call: &Call<'_>,
-        resolution: &ResolverResolution,
+        resolution: &ResolverResolution<'_>,
     ) -> Result<ToolResult, Error> {
         let producer = self.producer.clone();
-        let state = resolution.state.clone().unwrap_or_default();
+        let state = resolution.state.unwrap_or_default().to_vec();
         let attempt = resolution.attempt;
         let workspace = self.workspace(call.tool, Phase::Apply)?;
         let result = self
