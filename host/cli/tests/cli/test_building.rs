@@ -99,7 +99,7 @@ fn without_a_build_there_may_be_nothing_to_test() {
         1,
         "missing-tool",
         "cargo, Rust's builder, is missing on this machine",
-        "to install it: see https://rustup.rs",
+        "to install it: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh",
     );
     fs::remove_file(folder.path().join("Cargo.toml")).unwrap();
     check(
