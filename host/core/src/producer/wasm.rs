@@ -216,7 +216,7 @@ impl Entered<'_> {
         if let Some(live) = self.live.as_mut()
             && live.is_none()
         {
-            **live = Some(self.slot.make_instance(self.cancel).await?);
+            **live = Some(Box::pin(self.slot.make_instance(self.cancel)).await?);
         }
         Ok(())
     }
@@ -229,7 +229,8 @@ impl Entered<'_> {
     ) -> Result<T, Error> {
         let instance = match self.live.as_mut().and_then(|live| live.take()) {
             Some(instance) => instance,
-            None => self.slot.make_instance(self.cancel).await?,
+            // Apart, since the future of every call would be kilobytes larger by what is seldom done.
+            None => Box::pin(self.slot.make_instance(self.cancel)).await?,
         };
         let (instance, result) = call(instance).await;
         // A cancelled guest may have stopped halfway through something.

@@ -20,7 +20,8 @@ impl Session {
         let Some(bound) = bound else {
             return match self.aside(action, &action.grants) {
                 Some(aside) => Ok(aside),
-                None => self.producer_from_store(action).await,
+                // Apart, since the future of every resolution would be kilobytes larger by what is seldom done.
+                None => Box::pin(self.producer_from_store(action)).await,
             };
         };
         let grants = bound.policy().narrowed_to(&action.grants);
