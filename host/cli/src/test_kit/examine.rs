@@ -105,6 +105,16 @@ struct Tally {
     untried: Option<&'static str>,
 }
 
+impl Tally {
+    /// A try left the property untried. That nothing was pushed is true of a tool only where no try has another reason.
+    fn leave_untried(&mut self, reason: &'static str) {
+        match reason {
+            property::NOTHING_PUSHED => _ = self.untried.get_or_insert(reason),
+            _ => self.untried = Some(reason),
+        }
+    }
+}
+
 impl<'a> Examination<'a> {
     fn of(plugin: &'a Plugin, definition: &'a ToolDefinition, settings: &'a Settings<'a>) -> Self {
         Self {
@@ -190,7 +200,7 @@ impl<'a> Examination<'a> {
         for (property, tally) in property::ALL.iter().zip(&mut self.tallies) {
             match property.judge(&self.tool, observation) {
                 Verdict::Held => tally.held += 1,
-                Verdict::Untried(reason) => tally.untried = Some(reason),
+                Verdict::Untried(reason) => tally.leave_untried(reason),
                 Verdict::Broken(breach) => {
                     tally.broken += 1;
                     tally.first.get_or_insert_with(|| (sample.clone(), breach));
@@ -258,4 +268,24 @@ fn words(files: &Files) -> Vec<String> {
     }
     words.truncate(MOST);
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_nothing_was_pushed_is_told_only_where_no_try_has_another_reason() {
+        let check = |reasons: &[&'static str], told| {
+            let mut tally = Tally::default();
+            for reason in reasons {
+                tally.leave_untried(reason);
+            }
+            assert_eq!(tally.untried, Some(told), "{reasons:?}");
+        };
+        let nothing = property::NOTHING_PUSHED;
+        check(&[nothing, nothing], nothing);
+        check(&["volatile", nothing], "volatile");
+        check(&[nothing, "volatile", nothing], "volatile");
+    }
 }

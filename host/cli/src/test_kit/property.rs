@@ -88,7 +88,7 @@ pub const ALL: &[Property] = &[
     },
 ];
 
-const NOTHING_PUSHED: &str = "no try pushed a pending action";
+pub const NOTHING_PUSHED: &str = "no try pushed a pending action";
 const VOLATILE: &str = "its actions are volatile: only the instance that pushed one can apply it";
 const NOT_APPLIED: &str = "no apply succeeded";
 
