@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::instance::State;
 use crate::limits::Limits;
 use crate::plugin::CompileCache;
+use crate::workspace::ScratchHomes;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
 
@@ -34,6 +35,7 @@ struct EngineInner {
     plugin_bytes: usize,
     cache: Option<CompileCache>,
     scratch_parent: PathBuf,
+    scratch_homes: Arc<ScratchHomes>,
 }
 
 impl Engine {
@@ -89,6 +91,10 @@ impl Engine {
 
     pub(crate) fn scratch_parent(&self) -> &Path {
         &self.inner.scratch_parent
+    }
+
+    pub(crate) fn scratch_homes(&self) -> &Arc<ScratchHomes> {
+        &self.inner.scratch_homes
     }
 }
 
@@ -184,6 +190,7 @@ impl EngineBuilder {
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,
                 scratch_parent: self.scratch_parent,
+                scratch_homes: Arc::default(),
             }),
         })
     }

@@ -8,6 +8,7 @@
 mod folder;
 mod gate;
 mod roots;
+mod scratch;
 mod stream;
 #[cfg(feature = "ast-edit")]
 mod walk;
@@ -22,7 +23,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 #[cfg(feature = "ast-edit")]
 pub(crate) use folder::{EntryKind, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
-pub(crate) use roots::{Roots, ScratchFolder, WorkspaceFolder};
+pub(crate) use roots::{Roots, WorkspaceFolder};
+pub(crate) use scratch::{ScratchFolder, ScratchHomes};
 #[cfg(feature = "ast-edit")]
 pub(crate) use walk::Visited;
 

@@ -155,7 +155,10 @@ pub(super) async fn ask_for_tools(
         limits: Arc::clone(limits),
         roots: Arc::new(Roots {
             workspace: None,
-            scratch: ScratchFolder::inside(engine.scratch_parent().to_owned()),
+            scratch: ScratchFolder::inside(
+                engine.scratch_homes(),
+                engine.scratch_parent().to_owned(),
+            ),
         }),
         observer: None,
         volatile: VolatileActions::default(),

@@ -277,7 +277,7 @@ fn roots(
         workspace: workspace
             .filter(|_| policy.allows_workspace_read())
             .cloned(),
-        scratch: ScratchFolder::inside(scratch_parent),
+        scratch: ScratchFolder::inside(plugin.engine().scratch_homes(), scratch_parent),
     })
 }
 

@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use tempfile::TempDir;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
+
+use super::ScratchFolder;
 
 /// What one plugin of one session sees of the host's files.
 pub(crate) struct Roots {
@@ -59,41 +60,8 @@ impl WorkspaceFolder {
     }
 }
 
-/// A directory of the plugin's own, made when the guest first asks for its directories and removed with the session.
-pub(crate) struct ScratchFolder {
-    parent: PathBuf,
-    made: Mutex<Option<TempDir>>,
-}
-
-impl ScratchFolder {
-    /// To be made in `parent`.
-    pub fn inside(parent: PathBuf) -> Self {
-        Self {
-            parent,
-            made: Mutex::default(),
-        }
-    }
-
-    /// Makes it if that has not been done, and opens it.
-    pub fn open(&self) -> io::Result<Dir> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = match made.take() {
-            Some(folder) => folder,
-            None => {
-                fs::create_dir_all(&self.parent)?;
-                tempfile::Builder::new()
-                    .prefix("airlock-scratch-")
-                    .tempdir_in(&self.parent)?
-            }
-        };
-        let file = File::open(folder.path());
-        *made = Some(folder);
-        Ok(writable(file?))
-    }
-}
-
 /// The permissions are wasmtime's own, and stay open: the gate decides, for each call.
-fn writable(directory: File) -> Dir {
+pub(super) fn writable(directory: File) -> Dir {
     let open_mode = OpenMode::READ | OpenMode::WRITE;
     Dir::new(directory, FsPerms::ReadWrite, open_mode, true)
 }

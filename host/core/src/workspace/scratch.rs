@@ -1,0 +1,251 @@
+//! Directories of the host's own for what plugins write while they work, and what becomes of those that a killed host left.
+//!
+//! Each engine has one folder of its own in each place where it needs one, under a lock that the system gives back when the process ends, however
+//! it ends. Who makes such a folder first removes those beside it whose lock is free.
+
+use std::fs::{self, DirEntry, File, Metadata, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tempfile::TempDir;
+use wasmtime_wasi::filesystem::Dir;
+
+use super::roots::writable;
+
+/// What the names of the folders begin with.
+const PREFIX: &str = "airlock-scratch-";
+
+/// The file in such a folder that its host holds locked.
+const LOCK: &str = "lock";
+
+/// How many left folders are removed at one time: a plugin waits for it. The others have to wait for the next one.
+const MOST_SWEPT: usize = 64;
+
+/// How often to make a folder anew that was taken for a left one, between its making and its locking.
+const TRIES: usize = 8;
+
+/// The places where an engine has its scratch directories. What is in them is removed with the engine.
+#[derive(Default)]
+pub(crate) struct ScratchHomes {
+    homes: Mutex<Vec<Arc<Home>>>,
+}
+
+/// A folder of an engine's own.
+struct Home {
+    parent: PathBuf,
+    folder: TempDir,
+    /// Held for as long as the folder is in use.
+    _lock: File,
+}
+
+/// A directory of a plugin's own, made when the guest first asks for its directories and removed with the session.
+pub(crate) struct ScratchFolder {
+    homes: Arc<ScratchHomes>,
+    parent: PathBuf,
+    made: Mutex<Option<Made>>,
+}
+
+/// Removed in this order.
+struct Made {
+    folder: TempDir,
+    _home: Arc<Home>,
+}
+
+impl ScratchFolder {
+    /// To be made in `parent`, in the folder that `homes` has there.
+    pub fn inside(homes: &Arc<ScratchHomes>, parent: PathBuf) -> Self {
+        Self {
+            homes: Arc::clone(homes),
+            parent,
+            made: Mutex::default(),
+        }
+    }
+
+    /// Makes it if that has not been done, and opens it.
+    pub fn open(&self) -> io::Result<Dir> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match &mut *made {
+            Some(made) => made,
+            none => none.insert(self.make()?),
+        };
+        Ok(writable(File::open(made.folder.path())?))
+    }
+
+    fn make(&self) -> io::Result<Made> {
+        let home = self.homes.inside(&self.parent)?;
+        Ok(Made {
+            folder: TempDir::with_prefix_in("plugin-", home.folder.path())?,
+            _home: home,
+        })
+    }
+}
+
+impl ScratchHomes {
+    fn inside(&self, parent: &Path) -> io::Result<Arc<Home>> {
+        let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(home) = homes.iter().find(|home| home.parent == parent) {
+            return Ok(Arc::clone(home));
+        }
+        let home = Arc::new(Home::make(parent)?);
+        home.sweep();
+        homes.push(Arc::clone(&home));
+        Ok(home)
+    }
+}
+
+impl Home {
+    fn make(parent: &Path) -> io::Result<Self> {
+        fs::create_dir_all(parent)?;
+        for _ in 0..TRIES {
+            let folder = TempDir::with_prefix_in(PREFIX, parent)?;
+            if let Some(lock) = lock_new(folder.path())? {
+                return Ok(Self {
+                    parent: parent.to_owned(),
+                    folder,
+                    _lock: lock,
+                });
+            }
+        }
+        Err(io::Error::other("new scratch directories keep vanishing"))
+    }
+
+    /// Removes the folders of hosts that are gone. What can't be removed stays, and is no error: nobody asked for it.
+    fn sweep(&self) {
+        let (Ok(ours), Ok(entries)) = (self.folder.path().metadata(), fs::read_dir(&self.parent))
+        else {
+            return;
+        };
+        let left = entries.filter_map(|entry| left_behind(&entry.ok()?, &ours));
+        for (folder, _lock) in left.take(MOST_SWEPT) {
+            match fs::remove_dir_all(&folder) {
+                Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
+                Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
+            }
+        }
+    }
+}
+
+/// Makes and takes the lock of a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
+fn lock_new(folder: &Path) -> io::Result<Option<File>> {
+    let path = folder.join(LOCK);
+    let lock = match File::create_new(&path) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // A file system without locks: nobody can take this one either, so nobody sweeps there.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    Ok(path.try_exists()?.then_some(lock))
+}
+
+/// A folder that was ours and that nobody uses, with its lock, which is held until it is removed.
+fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
+    let name = entry.file_name();
+    if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
+        return None;
+    }
+    // Of the entry itself, so that no link leads anywhere else.
+    let metadata = entry.metadata().ok()?;
+    if !metadata.is_dir() || !is_of_the_same_user(&metadata, ours) {
+        return None;
+    }
+    let folder = entry.path();
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    lock.try_lock().ok()?;
+    Some((folder, lock))
+}
+
+/// Others can neither put anything into such a folder nor another in its place: it is open to its owner alone.
+#[cfg(unix)]
+fn is_of_the_same_user(theirs: &Metadata, ours: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    theirs.uid() == ours.uid()
+}
+
+#[cfg(not(unix))]
+fn is_of_the_same_user(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder as a host has it, with a file in it.
+    fn folder(parent: &Path, name: &str, with_lock: bool) -> PathBuf {
+        let folder = parent.join(name);
+        fs::create_dir_all(folder.join("plugin-a/deep")).unwrap();
+        fs::write(folder.join("plugin-a/deep/file"), "text").unwrap();
+        if with_lock {
+            File::create(folder.join(LOCK)).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn folders_of_hosts_that_are_gone_are_removed_and_nothing_else_is() {
+        let (parent, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let parent = parent.path();
+        let left = folder(parent, "airlock-scratch-left", true);
+        let alive = folder(parent, "airlock-scratch-alive", true);
+        let lock = File::open(alive.join(LOCK)).unwrap();
+        lock.lock().unwrap();
+        let without_lock = folder(parent, "airlock-scratch-new", false);
+        let other_name = folder(parent, "other", true);
+        let linked = folder(outside.path(), "linked", true);
+        let link = parent.join("airlock-scratch-link");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&linked, &link).unwrap();
+        fs::write(parent.join("airlock-scratch-file"), "a file").unwrap();
+
+        let homes = Arc::new(ScratchHomes::default());
+        ScratchFolder::inside(&homes, parent.to_owned())
+            .open()
+            .unwrap();
+
+        assert!(!left.exists());
+        for kept in [&alive, &without_lock, &other_name, &linked] {
+            assert!(kept.join("plugin-a/deep/file").exists(), "{kept:?}");
+        }
+        assert_eq!(link.is_symlink(), cfg!(unix));
+        assert!(parent.join("airlock-scratch-file").exists());
+    }
+
+    #[test]
+    fn two_engines_leave_each_other_alone_and_nothing_is_left_of_either() {
+        let parent = TempDir::new().unwrap();
+        let count = || fs::read_dir(parent.path()).unwrap().count();
+        let open = || {
+            let homes = Arc::new(ScratchHomes::default());
+            let plugins = [0, 1].map(|_| {
+                let folder = ScratchFolder::inside(&homes, parent.path().to_owned());
+                folder.open().unwrap();
+                folder
+            });
+            (homes, plugins)
+        };
+        let one = open();
+        let other = open();
+        assert_eq!(count(), 2);
+        drop(one);
+        assert_eq!(count(), 1);
+        for folder in &other.1 {
+            folder.open().unwrap();
+        }
+        drop(other);
+        assert_eq!(count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_is_taken_for_a_left_one_is_not_used() {
+        let parent = TempDir::new().unwrap();
+        let removed = parent.path().join("removed");
+        assert!(lock_new(&removed).unwrap().is_none());
+        let folder = folder(parent.path(), "new", false);
+        assert!(lock_new(&folder).unwrap().is_some());
+    }
+}
