@@ -52,6 +52,8 @@ async fn a_killed_host_loses_no_action_and_applies_none_twice_without_saying_so(
     books.print();
     // The points were spread over all that a host does.
     assert!(books.hits.all_seen(), "{:?}", books.hits);
+    // The last one's, and those of a few that were killed before they had looked for others'.
+    assert!(site.scratches() < 10, "{}", site.scratches());
 }
 
 #[tokio::test]

@@ -14,13 +14,15 @@ use tempfile::TempDir;
 /// Longer than a busy machine needs to start a process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A store, a workspace with a ledger for each worker, and a compile cache.
+/// A store, a workspace with a ledger for each worker, a compile cache, and a place for scratch directories.
 pub struct Site(TempDir);
 
 impl Site {
     pub fn new(ledgers: usize) -> Self {
         let site = Self(TempDir::new().unwrap());
-        fs::create_dir(site.path("workspace")).unwrap();
+        for folder in ["workspace", "scratch"] {
+            fs::create_dir(site.path(folder)).unwrap();
+        }
         for ledger in 0..ledgers {
             fs::write(site.ledger(ledger), "").unwrap();
         }
@@ -33,6 +35,11 @@ impl Site {
 
     pub fn store(&self) -> PathBuf {
         self.path("store.db")
+    }
+
+    /// How many scratch directories there are.
+    pub fn scratches(&self) -> usize {
+        fs::read_dir(self.path("scratch")).unwrap().count()
     }
 
     pub fn ledger(&self, ledger: usize) -> PathBuf {
@@ -61,6 +68,7 @@ impl Worker {
             .arg(site.path("cache"))
             .arg(format!("ledger-{ledger}"))
             .arg(seed.to_string())
+            .env("TMPDIR", site.path("scratch"))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

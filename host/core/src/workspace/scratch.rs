@@ -7,6 +7,7 @@ use std::fs::{self, DirEntry, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
@@ -21,6 +22,9 @@ const LOCK: &str = "lock";
 
 /// How many left folders are removed at one time: a plugin waits for it. The others have to wait for the next one.
 const MOST_SWEPT: usize = 64;
+
+/// Much longer than a host takes between making its folder and locking it.
+const LOCKED_BY_THEN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often to make a folder anew that was taken for a left one, between its making and its locking.
 const TRIES: usize = 8;
@@ -75,7 +79,7 @@ impl ScratchFolder {
     fn make(&self) -> io::Result<Made> {
         let home = self.homes.inside(&self.parent)?;
         Ok(Made {
-            folder: TempDir::with_prefix_in("plugin-", home.folder.path())?,
+            folder: named("plugin-").tempdir_in(home.folder.path())?,
             _home: home,
         })
     }
@@ -98,7 +102,7 @@ impl Home {
     fn make(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         for _ in 0..TRIES {
-            let folder = TempDir::with_prefix_in(PREFIX, parent)?;
+            let folder = named(PREFIX).tempdir_in(parent)?;
             if let Some(lock) = lock_new(folder.path())? {
                 return Ok(Self {
                     parent: parent.to_owned(),
@@ -126,6 +130,18 @@ impl Home {
     }
 }
 
+/// A new directory with such a name, open to its owner alone: others can neither read what plugins write, nor put another in its place.
+fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder
+}
+
 /// Makes and takes the lock of a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
 fn lock_new(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
@@ -142,8 +158,9 @@ fn lock_new(folder: &Path) -> io::Result<Option<File>> {
     Ok(path.try_exists()?.then_some(lock))
 }
 
-/// A folder that was ours and that nobody uses, with its lock, which is held until it is removed.
-fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
+/// A folder that was ours and that nobody uses, with its lock, which is held until it is removed. It has none where its host was killed
+/// just when it made or removed the folder.
+fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, Option<File>)> {
     let name = entry.file_name();
     if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
         return None;
@@ -154,12 +171,19 @@ fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
         return None;
     }
     let folder = entry.path();
-    let lock = File::open(folder.join(LOCK)).ok()?;
-    lock.try_lock().ok()?;
-    Some((folder, lock))
+    match File::open(folder.join(LOCK)) {
+        Ok(lock) => {
+            lock.try_lock().ok()?;
+            Some((folder, Some(lock)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let age = metadata.modified().ok()?.elapsed().ok()?;
+            (age > LOCKED_BY_THEN).then_some((folder, None))
+        }
+        Err(_) => None,
+    }
 }
 
-/// Others can neither put anything into such a folder nor another in its place: it is open to its owner alone.
 #[cfg(unix)]
 fn is_of_the_same_user(theirs: &Metadata, ours: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -173,6 +197,8 @@ fn is_of_the_same_user(_: &Metadata, _: &Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     /// A folder as a host has it, with a file in it.
@@ -195,6 +221,12 @@ mod tests {
         let lock = File::open(alive.join(LOCK)).unwrap();
         lock.lock().unwrap();
         let without_lock = folder(parent, "airlock-scratch-new", false);
+        let half_made = folder(parent, "airlock-scratch-half-made", false);
+        let long_ago = SystemTime::now() - LOCKED_BY_THEN * 2;
+        File::open(&half_made)
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
         let other_name = folder(parent, "other", true);
         let linked = folder(outside.path(), "linked", true);
         let link = parent.join("airlock-scratch-link");
@@ -207,7 +239,7 @@ mod tests {
             .open()
             .unwrap();
 
-        assert!(!left.exists());
+        assert!(!left.exists() && !half_made.exists());
         for kept in [&alive, &without_lock, &other_name, &linked] {
             assert!(kept.join("plugin-a/deep/file").exists(), "{kept:?}");
         }
@@ -231,6 +263,12 @@ mod tests {
         let one = open();
         let other = open();
         assert_eq!(count(), 2);
+        #[cfg(unix)]
+        for entry in fs::read_dir(parent.path()).unwrap() {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
         drop(one);
         assert_eq!(count(), 1);
         for folder in &other.1 {
