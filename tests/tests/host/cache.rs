@@ -1,7 +1,8 @@
 //! The compile cache: faster where it can be, and never trusted.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use airlock_host::{CompileCache, Engine, Plugin};
 use airlock_tests::component;
@@ -104,6 +105,31 @@ async fn an_entry_cannot_be_passed_off_as_another_plugins() {
     fs::copy(&misfits, &puppet).unwrap();
     let loaded = Plugin::load(&engine, component("puppet")).await.unwrap();
     assert_eq!(loaded.tools().next().unwrap().name, "puppet");
+}
+
+#[tokio::test]
+async fn a_cache_that_is_full_keeps_what_was_loaded_last() {
+    let folder = TempDir::new().unwrap();
+    load(folder.path()).await;
+    let first = entry(folder.path());
+    let long_ago = SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60);
+    let set_modified = |path: &Path| File::open(path).unwrap().set_modified(long_ago).unwrap();
+    set_modified(&first);
+    // Loaded again, so that it is not what was loaded longest ago.
+    let engine = engine(folder.path());
+    Plugin::load(&engine, component("puppet")).await.unwrap();
+    let second = entries(folder.path()).into_iter().find(|it| *it != first);
+    let second = second.unwrap();
+    set_modified(&second);
+    load(folder.path()).await;
+
+    let bytes = |path: &Path| fs::metadata(path).unwrap().len();
+    let cache = CompileCache::open(folder.path().join("compiled"), folder.path().join("key"));
+    let cache = cache.unwrap().most_bytes(bytes(&first) + bytes(&second));
+    let small = Engine::builder().cache(cache).build().unwrap();
+    Plugin::load(&small, component("bench")).await.unwrap();
+    assert!(first.exists() && !second.exists());
+    assert_eq!(entries(folder.path()).len(), 2);
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 //! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed hash has shown that this host
 //! wrote it, for this plugin, with this engine. Anything else is as good as absent, and is written anew.
 
+mod room;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,10 +31,14 @@ const DIGEST_BYTES: usize = 32;
 /// Entries are authenticated with a secret key (BLAKE3, keyed) that lies outside the folder, so that whoever can write to
 /// the folder alone can't make a host run code of theirs. An entry that is damaged, or comes from elsewhere, is
 /// compiled anew without a word.
+///
+/// Whoever adds an entry removes those that nobody has loaded for 60 days, and those that were loaded longest ago where all take more than
+/// [`most_bytes`](CompileCache::most_bytes).
 #[derive(Debug, Clone)]
 pub struct CompileCache {
     folder: PathBuf,
     key: [u8; HASH_BYTES],
+    most_bytes: u64,
 }
 
 impl CompileCache {
@@ -44,7 +50,17 @@ impl CompileCache {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
         let key = read_or_make_key(key.as_ref())?;
-        Ok(Self { folder, key })
+        Ok(Self {
+            folder,
+            key,
+            most_bytes: room::MOST_BYTES,
+        })
+    }
+
+    /// How many bytes all entries may take. Default: 1 GiB. The one that is added is kept, however large.
+    pub fn most_bytes(mut self, bytes: u64) -> Self {
+        self.most_bytes = bytes;
+        self
     }
 
     /// Where the entries are.
@@ -53,9 +69,16 @@ impl CompileCache {
     }
 
     pub(super) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
-        let entry = fs::read(self.path(key)).ok()?;
+        let mut file = File::open(self.path(key)).ok()?;
+        let metadata = file.metadata().ok()?;
+        // Room for all of it, which saves growing: the length is a hint, and whatever is read is checked.
+        let mut entry = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
+        file.read_to_end(&mut entry).ok()?;
         match self.decode(engine, key, &entry) {
-            Some(entry) => Some(entry),
+            Some(entry) => {
+                room::used(&file, &metadata);
+                Some(entry)
+            }
             None => {
                 tracing::debug!(%key, "a compile cache entry is damaged or not ours");
                 None
@@ -65,14 +88,18 @@ impl CompileCache {
 
     /// A cache that can't be written costs time, and is no error.
     pub(super) fn put(&self, key: &Key, digest: Digest, component: &Component, facts: &Facts) {
-        if let Err(error) = self.try_put(key, digest, component, facts) {
+        let path = self.path(key);
+        if let Err(error) = self.try_put(key, &path, digest, component, facts) {
             tracing::warn!(%key, "could not write to the compile cache: {error}");
+        } else if let Err(error) = room::make(&self.folder, &path, self.most_bytes) {
+            tracing::warn!("could not make room in the compile cache: {error}");
         }
     }
 
     fn try_put(
         &self,
         key: &Key,
+        path: &Path,
         digest: Digest,
         component: &Component,
         facts: &Facts,
@@ -87,11 +114,13 @@ impl CompileCache {
         let hash = self.hash(key, &body);
 
         // Others may be reading an older entry: it is replaced as a whole.
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let mut file = tempfile::Builder::new()
+            .suffix(room::PART)
+            .tempfile_in(&self.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(hash.as_bytes())?;
         file.write_all(&body)?;
-        file.persist(self.path(key))?;
+        file.persist(path)?;
         Ok(())
     }
 
@@ -131,7 +160,7 @@ impl CompileCache {
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{key}.compiled"))
+        self.folder.join(format!("{key}{}", room::ENTRY))
     }
 }
 
