@@ -37,6 +37,11 @@ impl Bare {
         }
     }
 
+    /// A compiled component, as wasmtime writes it.
+    pub fn compiled(&self) -> &std::path::Path {
+        &self.compiled
+    }
+
     pub async fn time(&self, case: Case, count: u64) -> Duration {
         match case {
             Case::Execute => {

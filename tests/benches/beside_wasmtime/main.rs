@@ -2,9 +2,11 @@
 //!
 //! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn, round by round,
 //! for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two neighbours share is told apart from
-//! what only one of them costs.
+//! what only one of them costs. Last it measures what the contract itself asks for.
 
+#[path = "../bare/mod.rs"]
 mod bare;
+mod least;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -179,11 +181,18 @@ fn main() {
         });
     }
     criterion.final_summary();
-    print!("{}", runtime.block_on(ratios(&ours, &bare)));
+    let (table, bares) = runtime.block_on(ratios(&ours, &bare));
+    print!("{table}");
+    let took = |case: Case| bares[case as usize];
+    print!(
+        "{}",
+        least::table(ours.engine.wasmtime(), &bare, &ours.params, took)
+    );
 }
 
-/// A table of medians over rounds in which both sides take turns.
-async fn ratios(ours: &Ours, bare: &Bare) -> String {
+/// A table of medians over rounds in which both sides take turns, and bare wasmtime's, in seconds.
+async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<f64>) {
+    let mut bares = Vec::new();
     let mut table = String::from(
         "\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n",
     );
@@ -210,6 +219,7 @@ async fn ratios(ours: &Ours, bare: &Bare) -> String {
             quartiles(rounds.iter().map(|it| it.0)),
             quartiles(rounds.iter().map(|it| it.1)),
         );
+        bares.push(b[1]);
         let verdict = if ratio[1] <= promised {
             "within"
         } else {
@@ -225,7 +235,7 @@ async fn ratios(ours: &Ours, bare: &Bare) -> String {
             ratio[2],
         );
     }
-    table
+    (table, bares)
 }
 
 fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
