@@ -18,7 +18,7 @@ use crate::shell;
 
 const SDK: &str = "airlock-sdk";
 
-/// From the project's folder, where npm puts what it installs.
+/// From the project's folder, or from one above it: where npm puts what it installs, in a workspace of several packages for all of them.
 const BUILDER: &str = "node_modules/.bin/airlock-ts";
 
 /// The first that the SDK's builder runs on.
@@ -149,8 +149,8 @@ fn is_new_enough(version: &str) -> bool {
 }
 
 fn find_builder(folder: &Path) -> Result<PathBuf, Failure> {
-    let builder = folder.join(BUILDER);
-    if builder.exists() {
+    let mut builders = folder.ancestors().map(|folder| folder.join(BUILDER));
+    if let Some(builder) = builders.find(|builder| builder.exists()) {
         return Ok(builder);
     }
     if bench::find("npm").is_none() {

@@ -305,6 +305,17 @@ fn a_missing_sdk_for_typescript_is_told_with_the_command() {
 }
 
 #[test]
+fn the_sdk_for_typescript_may_be_where_a_workspace_of_several_packages_has_it() {
+    let project = Project::new("ts");
+    let workspace = r#"{"private": true, "workspaces": ["add-a-line"]}"#;
+    fs::write(project.parent.path().join("package.json"), workspace).unwrap();
+    done(project.shell("cd .. && npm install"));
+    assert!(!project.folder().join("node_modules").exists());
+    let built = done(project.shell("airlock build --json"));
+    assert_eq!(built["tools"], json!(["add_a_line"]));
+}
+
+#[test]
 fn a_checkout_that_is_not_built_is_told_with_the_command() {
     let project = Project::new("js");
     let checkout = project.parent.path().join("checkout");
