@@ -61,25 +61,60 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Some(file) = std::env::args_os().nth(1) else {
         return Err("usage: plan_approval FILE".into());
     };
+    for told in plan(file.into()).await? {
+        println!("{told}");
+    }
+    Ok(())
+}
+
+/// Does what a model would do that plans, and gives what it would be told.
+async fn plan(file: PathBuf) -> Result<[String; 4], Error> {
     let planning = Arc::new(Planning {
         steps: Mutex::new(vec!["Read the tests".to_owned()]),
-        file: file.into(),
+        file,
     });
     let session = Session::builder().open()?;
     session.set_standing_handler(Some(planning.clone()));
-
-    // What a model would call, and what it would be told.
     let resolve = async |params: Value| match session.call("resolve", &params).await {
-        Ok(outcome) => println!("{}", outcome.text()),
-        Err(error) => println!("error: {error}"),
+        Ok(outcome) => outcome.text(),
+        Err(error) => format!("error: {error}"),
     };
-    resolve(json!({"action": "discard", "reason": "the second step is missing"})).await;
+
+    let params = json!({"action": "discard", "reason": "the second step is missing"});
+    let sent_back = resolve(params).await;
     planning.steps.lock().unwrap().push("Mend them".to_owned());
-    resolve(json!({"action": "apply", "reason": "complete"})).await;
+    let untitled = resolve(json!({"action": "apply", "reason": "complete"})).await;
     let extra = json!({"title": "Mend the tests"});
-    resolve(json!({"action": "apply", "reason": "complete", "extra": extra})).await;
+    let approved = resolve(json!({"action": "apply", "reason": "complete", "extra": extra})).await;
     // The mode is over: what nothing stands behind can't be resolved.
     session.set_standing_handler(None);
-    resolve(json!({"action": "apply", "reason": "again"})).await;
-    Ok(())
+    let over = resolve(json!({"action": "apply", "reason": "again"})).await;
+    Ok([sent_back, untitled, approved, over])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_plan_is_sent_back_then_approved_and_written_and_then_nothing_is_pending() {
+        let folder = std::env::temp_dir().join(format!("plan-approval-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("plan.json");
+        let told = plan(file.clone()).await.unwrap();
+        let written = std::fs::read(&file);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(
+            told,
+            [
+                "Keep planning: the second step is missing",
+                "error: the plan needs a title: pass `extra: {\"title\": …}`",
+                "Approved: Mend the tests. Begin with step 1.",
+                "error: No pending action to resolve. Nothing to apply or discard.",
+            ]
+        );
+        let written: Value = serde_json::from_slice(&written.unwrap()).unwrap();
+        assert_eq!(written["steps"], json!(["Read the tests", "Mend them"]));
+        assert_eq!(written["approvedBecause"], "complete");
+    }
 }
