@@ -32,6 +32,7 @@ pub(super) struct Kept {
     pub action: PendingAction,
     pub attempts: u32,
     pub state: ActionState,
+    #[cfg(feature = "sqlite")]
     pub interrupted: bool,
     pub last_error: Option<String>,
 }
@@ -61,12 +62,14 @@ impl Kept {
             action,
             attempts,
             state,
+            #[cfg(feature = "sqlite")]
             interrupted: standing.interrupted,
             last_error: standing.last_error,
         }
     }
 
     /// Whether it is on the stack, for anybody to claim.
+    #[cfg(feature = "sqlite")]
     pub fn is_pending(&self) -> bool {
         use ActionState::{Interrupted, Lost, Pending};
         matches!(self.state, Pending | Interrupted | Lost)
