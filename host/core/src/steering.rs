@@ -409,6 +409,46 @@ mod tests {
         }
     }
 
+    /// Plays turns with one action pending or none, as its id says, and compares what each forces.
+    fn check_stacks(max_forced: u32, turns: &[(Option<&str>, ToolChoice, TurnReport)]) {
+        let mut steering = Steering::new(ToolChoicePolicy::Remind { max_forced });
+        for (index, (id, choice, report)) in turns.iter().enumerate() {
+            let stack: Vec<_> = id.iter().copied().map(pending).collect();
+            let turn = steering.next_turn(&stack, TurnSettings::default());
+            assert_eq!(turn.tool_choice, *choice, "turn {index} of {turns:?}");
+            steering.report(*report);
+        }
+    }
+
+    #[test]
+    fn an_empty_stack_ends_what_was_overdue_and_how_often_it_was_forced() {
+        check_stacks(
+            1,
+            &[
+                (Some("a"), Auto, Ignored),
+                (Some("a"), Resolve, Ignored),
+                (Some("a"), Auto, Ignored),
+                // It was decided about elsewhere.
+                (None, Auto, Ignored),
+                (Some("b"), Auto, Ignored),
+                (Some("b"), Resolve, Ignored),
+                (Some("b"), Auto, Ignored),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_choice_that_was_not_forced_was_not_refused() {
+        check_stacks(
+            2,
+            &[
+                (Some("a"), Auto, ForcedChoiceRefused),
+                (Some("a"), Auto, Ignored),
+                (Some("a"), Resolve, Ignored),
+            ],
+        );
+    }
+
     #[test]
     fn each_action_is_told_of_once_in_the_order_of_their_pushes_and_again_when_it_came_back() {
         let mut steering = Steering::default();
