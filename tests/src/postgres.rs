@@ -1,5 +1,7 @@
 //! A PostgreSQL server of a test's own, on a private port.
 
+mod encryption;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::net::TcpListener;
@@ -217,6 +219,8 @@ impl PostgresServer {
             }
             false => Command::new(program),
         };
+        // Not the caller's own home, which that user may not read.
+        command.env("HOME", &self.folder);
         command.current_dir(&self.folder).stdin(Stdio::null());
         command
     }

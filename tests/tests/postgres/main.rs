@@ -1,5 +1,6 @@
 //! The PostgreSQL store against a real server: what only it promises, beside what every store does.
 
+mod encrypted;
 mod fleet;
 mod keeping;
 mod leases;

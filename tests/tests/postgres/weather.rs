@@ -8,7 +8,7 @@ use airlock_tests::{PostgresServer, Sync};
 use crate::{action, connect, ids, push, push_action, server, session};
 
 /// Why connecting fails, and its text, which never has the password.
-async fn refusal(url: &str) -> (BackendErrorKind, String) {
+pub async fn refusal(url: &str) -> (BackendErrorKind, String) {
     let error = PostgresStore::connect(url).await.unwrap_err();
     let text = error.to_string();
     assert!(!text.contains("secret"), "{text}");

@@ -70,6 +70,9 @@ type SessionKey = [u8; 16];
 /// effect once, also where the server had carried it out and the answer was lost. A call that fails in the end may or may not have taken
 /// effect; nothing that was reported as done is undone.
 ///
+/// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of the address insists on it, and on a certificate
+/// for the server's name from an authority that the system trusts, or from that in the file `&sslrootcert=FILE`.
+///
 /// **Volatile actions** are listed for all, and [lost](crate::ActionState::Lost) when their host has not been heard of for a lease time.
 ///
 /// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where many claim the topmost action at once,

@@ -1,5 +1,6 @@
 //! Connecting.
 
+use std::io::ErrorKind;
 use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -172,6 +173,16 @@ impl PostgresStoreBuilder {
                     if is_passing(&error) && Instant::now() < deadline =>
                 {
                     sleep(Duration::from_millis(50)).await;
+                }
+                // No way over a network ends so.
+                Err(sqlx::Error::Io(error))
+                    if error.kind() == ErrorKind::NotFound && options.get_socket().is_none() =>
+                {
+                    let problem = format!(
+                        "can't be used with these settings: a file that the address names can't be read: {error}; correct `sslrootcert`, `sslcert` or `sslkey`"
+                    );
+                    let kind = BackendErrorKind::Settings;
+                    return Err(StoreError::backend(kind, location, problem));
                 }
                 Err(error) => return Err(Failure::from(error).at(location)),
             }

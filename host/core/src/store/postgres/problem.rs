@@ -1,5 +1,6 @@
 //! What went wrong between us and a server, and what to say of it.
 
+use std::io;
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
@@ -125,6 +126,13 @@ fn said(error: &sqlx::Error) -> String {
     }
 }
 
+fn not_private(words: &str) -> (BackendErrorKind, String) {
+    let problem = format!(
+        "offers no encryption that fits the settings: {words}; see `sslmode` in the address, and `sslrootcert`, the file with the certificate to trust"
+    );
+    (BackendErrorKind::Settings, problem)
+}
+
 fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
     let words = said(error);
     let sqlx::Error::Database(database) = error else {
@@ -133,12 +141,11 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
                 BackendErrorKind::Settings,
                 format!("has a wrong address: {words}"),
             ),
-            sqlx::Error::Tls(_) => (
-                BackendErrorKind::Settings,
-                format!(
-                    "offers no encryption that fits the settings: {words}; see `sslmode` in the address"
-                ),
-            ),
+            sqlx::Error::Tls(_) => not_private(&words),
+            // A certificate that can't be trusted, among others.
+            sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                not_private(&words)
+            }
             error if is_passing(error) => unreachable(error, Duration::ZERO),
             _ => (BackendErrorKind::Other, format!("failed: {words}")),
         };
@@ -170,6 +177,13 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
         "55P03" => (
             BackendErrorKind::Busy,
             format!("is locked by others: {words}"),
+        ),
+        // An entry in its `pg_hba.conf` that is missing or forbids it, or no such user.
+        "28000" => (
+            BackendErrorKind::Denied,
+            format!(
+                "doesn't let us in: {words}; correct the user and `sslmode` in the address, or let the server's `pg_hba.conf` take connections from here"
+            ),
         ),
         code if code.starts_with("28") => (
             BackendErrorKind::Denied,
