@@ -77,6 +77,11 @@ async fn a_damaged_entry_is_rebuilt_silently_wherever_the_damage_is() {
         assert_eq!(load(folder.path()).await.tools().len(), 1);
         assert_ne!(fs::read(&entry).unwrap(), damaged);
     }
+    // Larger than any memory, and nothing in it: it is not read to its end.
+    let hollow = File::create(&entry).unwrap();
+    hollow.set_len(1 << 43).unwrap();
+    assert_eq!(load(folder.path()).await.tools().len(), 1);
+    assert!(fs::metadata(&entry).unwrap().len() < 1 << 30);
 }
 
 #[tokio::test]

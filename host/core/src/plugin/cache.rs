@@ -71,9 +71,14 @@ impl CompileCache {
     pub(super) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
         let mut file = File::open(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
-        // Room for all of it, which saves growing: the length is a hint, and whatever is read is checked.
-        let mut entry = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
-        file.read_to_end(&mut entry).ok()?;
+        // Whoever can write to the folder must not make us read without end.
+        let length = metadata.len().min(key.most_bytes);
+        // Room for all of it saves growing.
+        let mut entry = Vec::new();
+        entry
+            .try_reserve_exact(usize::try_from(length).ok()?)
+            .ok()?;
+        (&mut file).take(length).read_to_end(&mut entry).ok()?;
         match self.decode(engine, key, &entry) {
             Some(entry) => {
                 room::used(&file, &metadata);
@@ -171,13 +176,20 @@ impl CompileCache {
 pub(super) struct Key {
     component: blake3::Hash,
     engine: u64,
+    /// How large its entry may be.
+    most_bytes: u64,
 }
+
+/// How many times as large as its component an entry may be, and by how much more: two or three times is usual.
+const MOST_TIMES: u64 = 16;
+const MOST_MORE: u64 = 1 << 20;
 
 impl Key {
     pub fn new(engine: &Engine, component: &[u8]) -> Self {
         Self {
             component: blake3::hash(component),
             engine: compatibility(engine),
+            most_bytes: component.len() as u64 * MOST_TIMES + MOST_MORE,
         }
     }
 }

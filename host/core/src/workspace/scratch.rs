@@ -92,8 +92,10 @@ impl ScratchHomes {
             return Ok(Arc::clone(home));
         }
         let home = Arc::new(Home::make(parent)?);
-        home.sweep();
         homes.push(Arc::clone(&home));
+        // Others need not wait for what may take a while.
+        drop(homes);
+        home.sweep();
         Ok(home)
     }
 }
