@@ -1,13 +1,13 @@
 //! Directories of the host's own for what plugins write while they work, and what becomes of those that a killed host left.
 //!
-//! Each engine has one folder of its own in each place where it needs one, under a lock that the system gives back when the process ends, however
-//! it ends. Who makes such a folder first removes those beside it whose lock is free.
+//! Each engine has one folder of its own in each place where it needs one, and holds it locked. The system gives the lock back when the process ends,
+//! however it ends. Who makes such a folder removes those beside it that nobody holds. Programs that clean up temporary files spare what is
+//! locked, too: systemd's does.
 
 use std::fs::{self, DirEntry, File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
@@ -17,16 +17,10 @@ use super::roots::writable;
 /// What the names of the folders begin with.
 const PREFIX: &str = "airlock-scratch-";
 
-/// The file in such a folder that its host holds locked.
-const LOCK: &str = "lock";
-
 /// How many left folders are removed at one time: a plugin waits for it. The others have to wait for the next one.
 const MOST_SWEPT: usize = 64;
 
-/// Much longer than a host takes between making its folder and locking it.
-const LOCKED_BY_THEN: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How often to make a folder anew that was taken for a left one, between its making and its locking.
+/// How often to make a folder anew that was taken for a left one, between its making and its taking.
 const TRIES: usize = 8;
 
 /// The places where an engine has its scratch directories. What is in them is removed with the engine.
@@ -39,8 +33,8 @@ pub(crate) struct ScratchHomes {
 struct Home {
     parent: PathBuf,
     folder: TempDir,
-    /// Held for as long as the folder is in use.
-    _lock: File,
+    /// The folder itself, locked.
+    _held: File,
 }
 
 /// A directory of a plugin's own, made when the guest first asks for its directories and removed with the session.
@@ -105,11 +99,11 @@ impl Home {
         fs::create_dir_all(parent)?;
         for _ in 0..TRIES {
             let folder = named(PREFIX).tempdir_in(parent)?;
-            if let Some(lock) = lock_new(folder.path())? {
+            if let Some(held) = hold_new(folder.path())? {
                 return Ok(Self {
                     parent: parent.to_owned(),
                     folder,
-                    _lock: lock,
+                    _held: held,
                 });
             }
         }
@@ -123,7 +117,7 @@ impl Home {
             return;
         };
         let left = entries.filter_map(|entry| left_behind(&entry.ok()?, &ours));
-        for (folder, _lock) in left.take(MOST_SWEPT) {
+        for (folder, _held) in left.take(MOST_SWEPT) {
             match fs::remove_dir_all(&folder) {
                 Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
                 Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
@@ -144,25 +138,23 @@ fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
     builder
 }
 
-/// Makes and takes the lock of a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
-fn lock_new(folder: &Path) -> io::Result<Option<File>> {
-    let path = folder.join(LOCK);
-    let lock = match File::create_new(&path) {
-        Ok(lock) => lock,
+/// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
+fn hold_new(folder: &Path) -> io::Result<Option<File>> {
+    let held = match File::open(folder) {
+        Ok(held) => held,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    match lock.try_lock() {
+    match held.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system without locks: nobody can take this one either, so nobody sweeps there.
+        // A file system that locks no folders: nobody can take this one either, so nobody sweeps there.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
-    Ok(path.try_exists()?.then_some(lock))
+    Ok(folder.try_exists()?.then_some(held))
 }
 
-/// A folder that was ours and that nobody uses, with its lock, which is held until it is removed. It has none where its host was killed
-/// just when it made or removed the folder.
-fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, Option<File>)> {
+/// A folder that was ours and that nobody holds. We do, until it is removed.
+fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
     let name = entry.file_name();
     if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
         return None;
@@ -173,17 +165,9 @@ fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, Option<Fil
         return None;
     }
     let folder = entry.path();
-    match File::open(folder.join(LOCK)) {
-        Ok(lock) => {
-            lock.try_lock().ok()?;
-            Some((folder, Some(lock)))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let age = metadata.modified().ok()?.elapsed().ok()?;
-            (age > LOCKED_BY_THEN).then_some((folder, None))
-        }
-        Err(_) => None,
-    }
+    let held = File::open(&folder).ok()?;
+    held.try_lock().ok()?;
+    Some((folder, held))
 }
 
 #[cfg(unix)]
@@ -199,18 +183,13 @@ fn is_of_the_same_user(_: &Metadata, _: &Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use super::*;
 
     /// A folder as a host has it, with a file in it.
-    fn folder(parent: &Path, name: &str, with_lock: bool) -> PathBuf {
+    fn folder(parent: &Path, name: &str) -> PathBuf {
         let folder = parent.join(name);
         fs::create_dir_all(folder.join("plugin-a/deep")).unwrap();
         fs::write(folder.join("plugin-a/deep/file"), "text").unwrap();
-        if with_lock {
-            File::create(folder.join(LOCK)).unwrap();
-        }
         folder
     }
 
@@ -218,19 +197,12 @@ mod tests {
     fn folders_of_hosts_that_are_gone_are_removed_and_nothing_else_is() {
         let (parent, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let parent = parent.path();
-        let left = folder(parent, "airlock-scratch-left", true);
-        let alive = folder(parent, "airlock-scratch-alive", true);
-        let lock = File::open(alive.join(LOCK)).unwrap();
-        lock.lock().unwrap();
-        let without_lock = folder(parent, "airlock-scratch-new", false);
-        let half_made = folder(parent, "airlock-scratch-half-made", false);
-        let long_ago = SystemTime::now() - LOCKED_BY_THEN * 2;
-        File::open(&half_made)
-            .unwrap()
-            .set_modified(long_ago)
-            .unwrap();
-        let other_name = folder(parent, "other", true);
-        let linked = folder(outside.path(), "linked", true);
+        let left = folder(parent, "airlock-scratch-left");
+        let alive = folder(parent, "airlock-scratch-alive");
+        let held = File::open(&alive).unwrap();
+        held.lock().unwrap();
+        let other_name = folder(parent, "other");
+        let linked = folder(outside.path(), "linked");
         let link = parent.join("airlock-scratch-link");
         #[cfg(unix)]
         std::os::unix::fs::symlink(&linked, &link).unwrap();
@@ -241,8 +213,8 @@ mod tests {
             .open()
             .unwrap();
 
-        assert!(!left.exists() && !half_made.exists());
-        for kept in [&alive, &without_lock, &other_name, &linked] {
+        assert!(!left.exists());
+        for kept in [&alive, &other_name, &linked] {
             assert!(kept.join("plugin-a/deep/file").exists(), "{kept:?}");
         }
         assert_eq!(link.is_symlink(), cfg!(unix));
@@ -283,9 +255,12 @@ mod tests {
     #[test]
     fn a_folder_that_is_taken_for_a_left_one_is_not_used() {
         let parent = TempDir::new().unwrap();
-        let removed = parent.path().join("removed");
-        assert!(lock_new(&removed).unwrap().is_none());
-        let folder = folder(parent.path(), "new", false);
-        assert!(lock_new(&folder).unwrap().is_some());
+        assert!(hold_new(&parent.path().join("removed")).unwrap().is_none());
+        let folder = folder(parent.path(), "new");
+        let held = hold_new(&folder).unwrap();
+        assert!(held.is_some());
+        assert!(hold_new(&folder).unwrap().is_none());
+        drop(held);
+        assert!(hold_new(&folder).unwrap().is_some());
     }
 }
