@@ -26,7 +26,7 @@ const TRIES: usize = 8;
 /// The places where an engine has its scratch directories. What is in them is removed with the engine.
 #[derive(Default)]
 pub(crate) struct ScratchHomes {
-    homes: Mutex<Vec<Arc<Home>>>,
+    homes: Mutex<Vec<Home>>,
 }
 
 /// A folder of an engine's own.
@@ -39,58 +39,54 @@ struct Home {
 
 /// A directory of a plugin's own, made when the guest first asks for its directories and removed with the session.
 pub(crate) struct ScratchFolder {
+    /// Before `homes`, where it lies: it is removed first.
+    made: Mutex<Option<TempDir>>,
     homes: Arc<ScratchHomes>,
     parent: PathBuf,
-    made: Mutex<Option<Made>>,
-}
-
-/// Removed in this order.
-struct Made {
-    folder: TempDir,
-    _home: Arc<Home>,
 }
 
 impl ScratchFolder {
     /// To be made in `parent`, in the folder that `homes` has there.
     pub fn inside(homes: &Arc<ScratchHomes>, parent: PathBuf) -> Self {
         Self {
+            made: Mutex::default(),
             homes: Arc::clone(homes),
             parent,
-            made: Mutex::default(),
         }
     }
 
     /// Makes it if that has not been done, and opens it.
     pub fn open(&self) -> io::Result<Dir> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = match &mut *made {
-            Some(made) => made,
-            none => none.insert(self.make()?),
+        let folder = match &mut *made {
+            Some(folder) => folder,
+            none => none.insert(self.homes.make_inside(&self.parent)?),
         };
-        Ok(writable(File::open(made.folder.path())?))
-    }
-
-    fn make(&self) -> io::Result<Made> {
-        let home = self.homes.inside(&self.parent)?;
-        Ok(Made {
-            folder: named("plugin-").tempdir_in(home.folder.path())?,
-            _home: home,
-        })
+        Ok(writable(File::open(folder.path())?))
     }
 }
 
 impl ScratchHomes {
-    fn inside(&self, parent: &Path) -> io::Result<Arc<Home>> {
+    /// Makes a directory for a plugin, in this engine's folder in `parent`.
+    fn make_inside(&self, parent: &Path) -> io::Result<TempDir> {
         let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(home) = homes.iter().find(|home| home.parent == parent) {
-            return Ok(Arc::clone(home));
-        }
-        let home = Arc::new(Home::make(parent)?);
-        homes.push(Arc::clone(&home));
+        let known = homes.iter().position(|home| home.parent == parent);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                homes.push(Home::make(parent)?);
+                homes.len() - 1
+            }
+        };
+        let made = named("plugin-").tempdir_in(homes[index].folder.path())?;
         // Others need not wait for what may take a while.
         drop(homes);
-        home.sweep();
-        Ok(home)
+        if known.is_none()
+            && let Ok(ours) = made.path().metadata()
+        {
+            sweep(parent, &ours);
+        }
+        Ok(made)
     }
 }
 
@@ -109,19 +105,19 @@ impl Home {
         }
         Err(io::Error::other("new scratch directories keep vanishing"))
     }
+}
 
-    /// Removes the folders of hosts that are gone. What can't be removed stays, and is no error: nobody asked for it.
-    fn sweep(&self) {
-        let (Ok(ours), Ok(entries)) = (self.folder.path().metadata(), fs::read_dir(&self.parent))
-        else {
-            return;
-        };
-        let left = entries.filter_map(|entry| left_behind(&entry.ok()?, &ours));
-        for (folder, _held) in left.take(MOST_SWEPT) {
-            match fs::remove_dir_all(&folder) {
-                Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
-                Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
-            }
+/// Removes the folders of hosts that are gone, which have the same owner as what is `ours`. What can't be removed stays, and is no error: nobody
+/// asked for it.
+fn sweep(parent: &Path, ours: &Metadata) {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
+    let left = entries.filter_map(|entry| left_behind(&entry.ok()?, ours));
+    for (folder, _held) in left.take(MOST_SWEPT) {
+        match fs::remove_dir_all(&folder) {
+            Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
+            Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
         }
     }
 }
