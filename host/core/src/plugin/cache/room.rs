@@ -20,7 +20,7 @@ pub const MOST_BYTES: u64 = 1 << 30;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// For how long an entry is kept that nobody loads.
-const UNUSED: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+const UNUSED: Duration = Duration::from_secs(60 * DAY.as_secs());
 
 /// Takes note that an entry was loaded. Where that can't be written, it counts as older than it is, which costs a compilation.
 pub fn used(entry: &File, metadata: &Metadata) {

@@ -141,14 +141,7 @@ impl PostgresStoreBuilder {
     }
 
     fn check_settings(&self, location: &str) -> Result<(), StoreError> {
-        let wrong = |problem: &str| {
-            let problem = format!("can't be used with these settings: {problem}");
-            Err(StoreError::backend(
-                BackendErrorKind::Settings,
-                location,
-                problem,
-            ))
-        };
+        let wrong = |problem| Err(unusable(location, problem));
         if self.max_connections == 0 {
             return wrong("it needs one connection at least");
         }
@@ -179,10 +172,9 @@ impl PostgresStoreBuilder {
                     if error.kind() == ErrorKind::NotFound && options.get_socket().is_none() =>
                 {
                     let problem = format!(
-                        "can't be used with these settings: a file that the address names can't be read: {error}; correct `sslrootcert`, `sslcert` or `sslkey`"
+                        "a file that the address names can't be read: {error}; correct `sslrootcert`, `sslcert` or `sslkey`"
                     );
-                    let kind = BackendErrorKind::Settings;
-                    return Err(StoreError::backend(kind, location, problem));
+                    return Err(unusable(location, &problem));
                 }
                 Err(error) => return Err(Failure::from(error).at(location)),
             }
@@ -190,6 +182,11 @@ impl PostgresStoreBuilder {
         let is_up_to_date = schema::is_up_to_date(&mut connection, location).await?;
         Ok((connection, is_up_to_date))
     }
+}
+
+fn unusable(location: &str, problem: &str) -> StoreError {
+    let problem = format!("can't be used with these settings: {problem}");
+    StoreError::backend(BackendErrorKind::Settings, location, problem)
 }
 
 /// The address without its password.
