@@ -87,20 +87,21 @@ impl PostgresServer {
     }
 
     fn write_settings(&self, sync: Sync) {
-        let settings = self.data().join("postgresql.conf");
-        let mut settings = OpenOptions::new()
-            .append(true)
-            .open(settings)
-            .expect("the settings");
         let fsync = if sync == Sync::On { "on" } else { "off" };
-        write!(
-            settings,
+        self.add_settings(&format!(
             "listen_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = '{}'\nfsync = {fsync}\n\
              max_connections = 200\nshared_buffers = 64MB\nlog_line_prefix = '%m %p %d '\n",
             self.port,
             self.folder.display(),
-        )
-        .expect("the settings are written");
+        ));
+    }
+
+    fn add_settings(&self, settings: &str) {
+        let file = self.data().join("postgresql.conf");
+        let file = OpenOptions::new().append(true).open(file);
+        let mut file = file.expect("the file of the settings");
+        file.write_all(settings.as_bytes())
+            .expect("the settings are written");
     }
 
     /// Starts a server that was stopped.

@@ -1,7 +1,6 @@
 //! A server that takes encrypted connections alone.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -34,12 +33,7 @@ impl PostgresServer {
             "pg_hba.conf",
             "hostssl all all 127.0.0.1/32 scram-sha-256\n",
         );
-        let settings = self.data().join("postgresql.conf");
-        let mut settings = OpenOptions::new()
-            .append(true)
-            .open(settings)
-            .expect("the settings");
-        writeln!(settings, "ssl = on").expect("the settings are written");
+        self.add_settings("ssl = on\n");
         self.restart("fast");
         let path = self.folder.join("authority.crt");
         fs::write(&path, authority.pem()).expect("the authority's certificate is written");
