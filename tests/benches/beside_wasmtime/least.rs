@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_tests::component;
@@ -15,38 +16,34 @@ use wasmtime::component::Component;
 use crate::bare::Bare;
 use crate::{Case, ROUNDS, quartiles};
 
-/// A part of a case: what it is, and how long it takes.
-struct Part {
-    case: Case,
-    what: &'static str,
-    takes: Duration,
-}
+/// What a part is, and how long it takes.
+type Part = (&'static str, Duration);
 
-/// A table of the parts, and one of the smallest ratios that they leave. `bare`: how long bare wasmtime takes for a case.
-pub fn table(engine: &Engine, files: &Bare, params: &Value, bare: impl Fn(Case) -> f64) -> String {
-    let parts: Vec<Part> = calls(params)
-        .into_iter()
-        .chain(loads(engine, files))
-        .collect();
+/// A table of the parts, and of the smallest ratios that they leave. `schema`: of `params`. `bare`: how long bare wasmtime takes for a case.
+pub fn table(
+    engine: &Engine,
+    files: &Bare,
+    (schema, params): (&Value, &Value),
+    bare: impl Fn(Case) -> f64,
+) -> String {
+    let cases = [
+        (Case::Execute, calls(schema, params).to_vec()),
+        (Case::Load, loads(engine, files).to_vec()),
+    ];
     let mut table = String::from(
         "\n| asked for by the contract | by itself | of bare wasmtime's |\n| --- | --- | --- |\n",
     );
-    for Part { case, what, takes } in &parts {
-        let (micros, share) = (
-            takes.as_secs_f64() * 1e6,
-            takes.as_secs_f64() / bare(*case) * 100.0,
-        );
-        let _ = writeln!(
-            table,
-            "| {}: {what} | {micros:.2} us | {share:.0}% |",
-            case.facts().0
-        );
+    for (case, parts) in &cases {
+        for (what, takes) in parts {
+            let (name, takes) = (case.facts().0, takes.as_secs_f64());
+            let (micros, share) = (takes * 1e6, takes / bare(*case) * 100.0);
+            let _ = writeln!(table, "| {name}: {what} | {micros:.2} us | {share:.0}% |");
+        }
     }
-    for case in [Case::Execute, Case::Load] {
-        let mine = parts.iter().filter(|part| part.case as u8 == case as u8);
-        let sum: Duration = mine.map(|part| part.takes).sum();
+    for (case, parts) in &cases {
+        let sum: Duration = parts.iter().map(|(_, takes)| takes).sum();
         let (name, _, promised) = case.facts();
-        let least = 1.0 + sum.as_secs_f64() / bare(case);
+        let least = 1.0 + sum.as_secs_f64() / bare(*case);
         let _ = writeln!(
             table,
             "| {name}: with these alone | | {least:.2}x, where {promised}x is promised |"
@@ -56,25 +53,15 @@ pub fn table(engine: &Engine, files: &Bare, params: &Value, bare: impl Fn(Case) 
 }
 
 /// Of a call that pushes.
-fn calls(params: &Value) -> [Part; 3] {
-    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-    let schema = jsonschema::validator_for(&schema).unwrap();
+fn calls(schema: &Value, params: &Value) -> [Part; 3] {
+    let schema = jsonschema::validator_for(schema).unwrap();
     assert!(schema.is_valid(params));
-    let part = |what, takes| Part {
-        case: Case::Execute,
-        what,
-        takes,
-    };
+    let write = || serde_json::to_string(black_box(params)).unwrap();
+    let check = || schema.is_valid(black_box(params));
     [
-        part(
-            "the params as JSON",
-            each(1000, || serde_json::to_string(black_box(params)).unwrap()),
-        ),
-        part(
-            "whether they fit the schema",
-            each(1000, || schema.is_valid(black_box(params))),
-        ),
-        part("an id, with its time", each(1000, id)),
+        ("the params as JSON", each(1000, write)),
+        ("whether they fit the schema", each(1000, check)),
+        ("an id, with its time", each(1000, id)),
     ]
 }
 
@@ -82,11 +69,6 @@ fn calls(params: &Value) -> [Part; 3] {
 fn loads(engine: &Engine, files: &Bare) -> [Part; 5] {
     let (plugin, compiled) = (component("bench"), files.compiled());
     let (plugin_bytes, code) = (fs::read(&plugin).unwrap(), fs::read(compiled).unwrap());
-    let part = |what, takes| Part {
-        case: Case::Load,
-        what,
-        takes,
-    };
     // SAFETY: the file was written by this process, for the same engine.
     let mapped = each(20, || unsafe {
         Component::deserialize_file(engine, compiled).unwrap()
@@ -95,22 +77,15 @@ fn loads(engine: &Engine, files: &Bare) -> [Part; 5] {
     let copied = each(20, || unsafe {
         Component::deserialize(engine, &code).unwrap()
     });
-    let key = [7; 32];
+    let read = |path: &Path| each(20, || fs::read(path).unwrap());
+    let hash = each(20, || blake3::hash(&plugin_bytes));
+    let keyed_hash = each(20, || blake3::keyed_hash(&[7; 32], &code));
     [
-        part(
-            "the component's bytes",
-            each(20, || fs::read(&plugin).unwrap()),
-        ),
-        part("their hash", each(20, || blake3::hash(&plugin_bytes))),
-        part(
-            "the entry's bytes",
-            each(20, || fs::read(compiled).unwrap()),
-        ),
-        part(
-            "their keyed hash",
-            each(20, || blake3::keyed_hash(&key, &code)),
-        ),
-        part(
+        ("the component's bytes", read(&plugin)),
+        ("their hash", hash),
+        ("the entry's bytes", read(compiled)),
+        ("their keyed hash", keyed_hash),
+        (
             "compiled code in fresh memory, that nobody can change, and not in a mapped file",
             copied.saturating_sub(mapped),
         ),
@@ -136,16 +111,3 @@ fn each<T>(count: u32, mut work: impl FnMut() -> T) -> Duration {
     });
     Duration::from_secs_f64(quartiles(rounds)[1])
 }
-
-/// The guest's own.
-const SCHEMA: &str = r#"{
-    "type": "object",
-    "properties": {
-        "title": {"type": "string"},
-        "count": {"type": "integer", "minimum": 0},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "file": {"type": "string", "description": "Read into the preview, where it is given"}
-    },
-    "required": ["title", "count"],
-    "additionalProperties": false
-}"#;

@@ -184,9 +184,11 @@ fn main() {
     let (table, bares) = runtime.block_on(ratios(&ours, &bare));
     print!("{table}");
     let took = |case: Case| bares[case as usize];
+    let tools = ours.session.tools_named(&["bench"]);
+    let call = (&tools[0].parameters, &ours.params);
     print!(
         "{}",
-        least::table(ours.engine.wasmtime(), &bare, &ours.params, took)
+        least::table(ours.engine.wasmtime(), &bare, call, took)
     );
 }
 
