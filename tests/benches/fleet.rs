@@ -173,12 +173,15 @@ async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
             id: format!("{}-{number}", session.id()).into(),
             label: "Rename: 12 files".to_owned(),
             source_tool_name: "batch_rename".to_owned(),
+            source_is_own_tool: false,
             details: None,
             has_reject: false,
             durable: true,
             plugin: plugin.digest,
+            plugin_name: Arc::clone(&plugin.name),
             grants: Policy::default(),
             workspace: None,
+            workspace_identity: None,
             pushed_at: SystemTime::now(),
         };
         let push = Push {
@@ -187,6 +190,7 @@ async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
             guest_state: Some(vec![7; 200]),
             plugin: &plugin,
             capacity: 100,
+            capacity_bytes: u64::MAX,
         };
         store.push(push).await.unwrap();
         session

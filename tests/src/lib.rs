@@ -2,6 +2,7 @@
 
 mod backend;
 mod guests;
+mod old_stores;
 mod outcome;
 mod poll;
 mod postgres;
@@ -11,6 +12,7 @@ pub mod wat;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, guests_folder, plugin};
+pub use old_stores::{postgres_version_2, sqlite_version_2};
 pub use outcome::outcome;
 pub use poll::poll_once;
 pub use postgres::{PostgresServer, Sync};

@@ -32,12 +32,15 @@ async fn any_outcome() -> ResolutionOutcome {
         id: ActionId::from("any"),
         label: "Any".to_owned(),
         source_tool_name: "none".to_owned(),
+        source_is_own_tool: false,
         details: None,
         has_reject: false,
         durable: true,
         plugin: digest,
+        plugin_name: "none".into(),
         grants: Policy::default(),
         workspace: None,
+        workspace_identity: None,
         pushed_at: std::time::SystemTime::UNIX_EPOCH,
     };
     let push = Push {
@@ -46,6 +49,7 @@ async fn any_outcome() -> ResolutionOutcome {
         guest_state: Some(Vec::new()),
         plugin: &plugin,
         capacity: 1,
+        capacity_bytes: u64::MAX,
     };
     store.push(push).await.expect("it is empty");
     let discarded = session.resolve(Resolution::discard("")).await;

@@ -47,6 +47,7 @@ mod digest;
 mod engine;
 mod error;
 mod event;
+mod identity;
 mod instance;
 mod limits;
 mod pending;
@@ -66,6 +67,7 @@ pub use digest::{Digest, ParseDigestError};
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Violation};
 pub use event::{Event, EventSource, LogLevel, Observer, Refusal};
+pub use identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
 pub use limits::{LimitKind, Limits};
 pub use pending::{
     ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,

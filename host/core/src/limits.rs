@@ -31,6 +31,8 @@ pub struct Limits {
     pub state_bytes: usize,
     /// Pending actions of a session at one time. Default: 1,000.
     pub pending_actions: usize,
+    /// Bytes of a session's pending actions at one time: of their labels, details and states. Default: 64 MiB.
+    pub pending_bytes: u64,
     /// Lines per call in the log, of the guest's standard output and error, and of progress, together. Default: 1,000.
     pub log_lines: usize,
     /// Bytes of one such line; what is longer is cut. Default: 8,192.
@@ -56,6 +58,7 @@ impl Default for Limits {
             details_bytes: MIB,
             state_bytes: 4 * MIB,
             pending_actions: 1000,
+            pending_bytes: 64 << 20,
             log_lines: 1000,
             log_line_bytes: 8192,
             open_files: 256,

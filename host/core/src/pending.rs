@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::digest::Digest;
+use crate::identity::WorkspaceIdentity;
 use crate::policy::Policy;
 
 /// The source tool's name where a plugin gives none.
@@ -87,6 +88,8 @@ pub struct PendingAction {
     pub label: String,
     /// The tool that made the preview; [`DEFAULT_SOURCE_TOOL_NAME`] where it gave no name.
     pub source_tool_name: String,
+    /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an older version doesn't tell.
+    pub source_is_own_tool: bool,
     /// For reviewers. Not forwarded to the resolution's result.
     pub details: Option<Value>,
     /// Whether the plugin wants to hear of a discard.
@@ -96,10 +99,14 @@ pub struct PendingAction {
     pub durable: bool,
     /// The bytes that pushed it, and the only ones that may apply it.
     pub plugin: Digest,
+    /// What the host called the plugin when it loaded it. Not the plugin's own word.
+    pub plugin_name: Arc<str>,
     /// What the plugin was granted when it pushed; applying never gets more.
     pub grants: Policy,
     /// The absolute path of the workspace that was previewed, and the only one that it may be applied to.
     pub workspace: Option<Arc<Path>>,
+    /// Which directory that was, and on which machine; none without a workspace, and for an action of an older version.
+    pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     /// When it was pushed, by this machine's clock.
     pub pushed_at: SystemTime,
 }

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::identity::WorkspaceIdentity;
 use crate::limits::Limits;
 use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
 use crate::policy::Policy;
@@ -21,6 +22,7 @@ pub(crate) struct SessionContext {
     pub store: Option<Arc<dyn PendingStore>>,
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
+    pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
 }
 
 /// What a producer wants decided.
@@ -55,6 +57,8 @@ pub(crate) enum NotPushed {
 /// Who pushes, and under what.
 pub(crate) struct Pusher<'a> {
     pub source: &'a PluginBytes,
+    /// Whether a tool of this name is one of its own.
+    pub has_tool: &'a (dyn Fn(&str) -> bool + Sync),
     pub policy: &'a Policy,
     pub limits: &'a Limits,
 }
@@ -69,7 +73,7 @@ impl Pusher<'_> {
         let Some(store) = &session.store else {
             return Err(NotPushed::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
-        let (action, guest_state) = self.accept(pushed, session.workspace.clone())?;
+        let (action, guest_state) = self.accept(pushed, session)?;
         let action = Arc::new(action);
         let push = Push {
             session: &session.id,
@@ -77,10 +81,15 @@ impl Pusher<'_> {
             guest_state,
             plugin: self.source,
             capacity: self.limits.pending_actions,
+            capacity_bytes: self.limits.pending_bytes,
         };
         match store.push(push).await {
             Ok(()) => Ok(action),
-            Err(full @ StoreError::Full { .. }) => Err(NotPushed::LimitExceeded(full.to_string())),
+            Err(
+                full @ (StoreError::Full { .. }
+                | StoreError::SessionFull { .. }
+                | StoreError::StoreFull { .. }),
+            ) => Err(NotPushed::LimitExceeded(full.to_string())),
             Err(error) => Err(NotPushed::StoreUnavailable(error.to_string())),
         }
     }
@@ -89,7 +98,7 @@ impl Pusher<'_> {
     fn accept(
         &self,
         pushed: Pushed,
-        workspace: Option<Arc<Path>>,
+        session: &SessionContext,
     ) -> Result<(PendingAction, Option<Vec<u8>>), NotPushed> {
         let limits = self.limits;
         let source_tool_name = match pushed.source_tool_name {
@@ -122,13 +131,16 @@ impl Pusher<'_> {
         let action = PendingAction {
             id: ActionId::generate(now),
             label: pushed.label,
+            source_is_own_tool: (self.has_tool)(&source_tool_name),
             source_tool_name,
             details,
             has_reject: pushed.has_reject,
             durable: pushed.state.is_some(),
             plugin: self.source.digest,
+            plugin_name: Arc::clone(&self.source.name),
             grants: self.policy.clone(),
-            workspace,
+            workspace: session.workspace.clone(),
+            workspace_identity: session.workspace_identity.clone(),
             pushed_at: now,
         };
         Ok((action, pushed.state))

@@ -40,6 +40,13 @@ pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped be
 pub const DISCARD_INTERRUPTED: &str =
     "a discard was begun, and its host stopped before the end was recorded";
 
+/// What an action counts for where bytes are bounded.
+fn pushed_bytes(action: &PendingAction, details: Option<&str>, guest_state: Option<&[u8]>) -> u64 {
+    let bytes =
+        action.label.len() + details.map_or(0, str::len) + guest_state.map_or(0, <[u8]>::len);
+    bytes as u64
+}
+
 /// What becomes of an action whose claim ended without a word.
 fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Option<String>) {
     match decision {
@@ -87,7 +94,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// Puts an action on top of its session's stack.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed; nothing was pushed then.
+    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed, [`StoreError::SessionFull`] where they would
+    /// have more bytes than it allows, and [`StoreError::StoreFull`] where the store would; nothing was pushed then.
     async fn push(&self, push: Push<'_>) -> Result<(), StoreError>;
 
     /// The topmost pending action.
@@ -167,6 +175,8 @@ pub struct Push<'a> {
     pub plugin: &'a PluginBytes,
     /// The most actions that the session may have on the stack or claimed.
     pub capacity: usize,
+    /// The most bytes that those may have together: of labels, details and states.
+    pub capacity_bytes: u64,
 }
 
 /// A plugin as it was loaded. Cheap to clone.

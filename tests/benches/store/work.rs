@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_host::{
     ActionId, Claim, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push,
-    Resolution, ResolutionOutcome, SessionId,
+    Resolution, ResolutionOutcome, SessionId, WorkspaceIdentity,
 };
 use serde_json::json;
 
@@ -18,6 +18,7 @@ pub struct Client {
     store: Arc<dyn PendingStore>,
     session: SessionId,
     plugin: PluginBytes,
+    place: Arc<WorkspaceIdentity>,
     outcome: ResolutionOutcome,
 }
 
@@ -32,6 +33,7 @@ impl Client {
                 name: "bench".into(),
                 bytes: bytes.into(),
             },
+            place: Arc::new(WorkspaceIdentity::at("/".as_ref()).unwrap()),
             outcome: airlock_tests::outcome("Renamed 2 files").await,
         }
     }
@@ -45,12 +47,15 @@ impl Client {
             id: new_id(),
             label: "Rename: 2 files in photos".to_owned(),
             source_tool_name: "batch_rename_preview".to_owned(),
+            source_is_own_tool: true,
             details: Some(json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})),
             has_reject: false,
             durable: true,
             plugin: self.plugin.digest,
+            plugin_name: Arc::clone(&self.plugin.name),
             grants: Policy::default(),
             workspace: Some(std::path::Path::new("/home/ada/photos").into()),
+            workspace_identity: Some(Arc::clone(&self.place)),
             pushed_at: SystemTime::now(),
         };
         let push = Push {
@@ -59,6 +64,7 @@ impl Client {
             guest_state: Some(vec![b'x'; 300]),
             plugin: &self.plugin,
             capacity: 1000,
+            capacity_bytes: u64::MAX,
         };
         self.store.push(push).await.unwrap();
     }

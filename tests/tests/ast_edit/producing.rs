@@ -304,7 +304,9 @@ async fn a_session_without_the_producer_can_discard() {
 
 #[tokio::test]
 async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
-    use airlock_host::{ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push};
+    use airlock_host::{
+        ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity,
+    };
     let files = TempDir::new().unwrap();
     let store = Arc::new(
         SqliteStore::open(files.path().join("pending.db"))
@@ -318,16 +320,21 @@ async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
         name: "ast_edit".into(),
         bytes: bytes.to_vec().into(),
     };
+    let identity = tree.session.workspace().map(WorkspaceIdentity::at);
+    let identity = identity.map(|identity| Arc::new(identity.unwrap()));
     let action = PendingAction {
         id: ActionId::from("01a2005d-d50a-7498-954a-3c20d939438b"),
         label: "AST Edit: 1 replacement in 1 file".to_owned(),
         source_tool_name: "ast_edit".to_owned(),
+        source_is_own_tool: true,
         details: None,
         has_reject: false,
         durable: true,
         plugin: plugin.digest,
+        plugin_name: "ast_edit".into(),
         grants: Policy::default(),
         workspace: tree.session.workspace().map(Into::into),
+        workspace_identity: identity,
         pushed_at: std::time::SystemTime::now(),
     };
     let push = Push {
@@ -336,6 +343,7 @@ async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
         guest_state: Some(Vec::new()),
         plugin: &plugin,
         capacity: 10,
+        capacity_bytes: u64::MAX,
     };
     store.push(push).await.unwrap();
     let error = tree.apply().await.unwrap_err().to_string();

@@ -65,12 +65,15 @@ fn action(id: &str) -> PendingAction {
         id: id.into(),
         label: format!("the action {id}"),
         source_tool_name: "tool".to_owned(),
+        source_is_own_tool: false,
         details: None,
         has_reject: false,
         durable: true,
         plugin: plugin().digest,
+        plugin_name: plugin().name.clone(),
         grants: Policy::default(),
         workspace: None,
+        workspace_identity: None,
         pushed_at: SystemTime::now(),
     }
 }
@@ -88,6 +91,7 @@ async fn push_action(
         guest_state,
         plugin: plugin(),
         capacity: CAPACITY,
+        capacity_bytes: u64::MAX,
     };
     store.push(push).await
 }

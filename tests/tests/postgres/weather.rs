@@ -277,6 +277,7 @@ async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
         guest_state: Some(Vec::new()),
         plugin: crate::plugin(),
         capacity: 0,
+        capacity_bytes: u64::MAX,
     };
     let error = store.push(refused.clone()).await.unwrap_err();
     assert!(matches!(error, StoreError::Full { capacity: 0 }), "{error}");

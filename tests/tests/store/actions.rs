@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_host::{
     ActionId, Decision, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution,
-    SessionId, WorkspaceGrant,
+    SessionId, WorkspaceGrant, WorkspaceIdentity,
 };
 use serde_json::{Map, Value, json};
 
@@ -60,12 +60,15 @@ impl Spec {
             id: id(number),
             label: TEXTS[self.label].to_owned(),
             source_tool_name: TEXTS[self.source_tool_name].to_owned(),
+            source_is_own_tool: self.has_reject,
             details: details(self.details),
             has_reject: self.has_reject,
             durable: self.guest_state.is_some(),
             plugin: plugin(self.plugin).digest,
+            plugin_name: plugin(self.plugin).name.clone(),
             grants: grants(self.grants),
             workspace: workspace(self.workspace),
+            workspace_identity: identity(self.workspace),
             pushed_at: SystemTime::UNIX_EPOCH
                 + Duration::from_millis(1_760_000_000_123 + number as u64),
         }
@@ -85,6 +88,7 @@ impl Spec {
             guest_state: self.guest_state.clone(),
             plugin: plugin(self.plugin),
             capacity,
+            capacity_bytes: u64::MAX,
         };
         store.push(push).await
     }
@@ -148,6 +152,17 @@ fn workspace(choice: Choice) -> Option<Arc<Path>> {
         _ => b"/work/\xff\xfe\n",
     };
     Some(Path::new(OsStr::from_bytes(path)).into())
+}
+
+/// Of a workspace that was pushed by this version; one of an older version has none.
+fn identity(workspace: Choice) -> Option<Arc<WorkspaceIdentity>> {
+    let machine = json!({"id": "0123456789abcdef0123456789abcdef", "name": "büro-1"});
+    let identity = match workspace {
+        0 | 1 => return None,
+        2 => json!({"machine": machine, "inode": u64::MAX, "born": -1}),
+        _ => json!({"machine": machine, "file_system": u64::MAX, "inode": 2, "born": i64::MAX}),
+    };
+    Some(Arc::new(serde_json::from_value(identity).unwrap()))
 }
 
 /// What a decision comes with.

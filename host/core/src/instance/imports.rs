@@ -16,8 +16,10 @@ impl PendingActions for State {
         let Some(session) = &home.session else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
+        let has_tool = |name: &str| home.has_tool(name);
         let pusher = Pusher {
             source: &home.plugin,
+            has_tool: &has_tool,
             policy: &home.policy,
             limits: &home.limits,
         };

@@ -13,6 +13,7 @@ use super::usage::Usage;
 use crate::event::{LogLevel, Observer, Refusal};
 use crate::limits::Limits;
 use crate::pending::{ActionId, PendingAction};
+use crate::plugin::Plugin;
 use crate::policy::{Phase, Policy};
 use crate::pushing::SessionContext;
 use crate::store::PluginBytes;
@@ -21,6 +22,8 @@ use crate::workspace::{Files, FilesView, Roots};
 /// Where an instance belongs.
 pub(crate) struct Home {
     pub plugin: PluginBytes,
+    /// With its tools; none while they are asked for.
+    pub loaded: Option<Plugin>,
     pub policy: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
@@ -28,6 +31,14 @@ pub(crate) struct Home {
     pub volatile: VolatileActions,
     /// None while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,
+}
+
+impl Home {
+    /// Whether the plugin has a tool of this name.
+    pub fn has_tool(&self, name: &str) -> bool {
+        let mut tools = self.loaded.iter().flat_map(Plugin::tools);
+        tools.any(|tool| tool.name == name)
+    }
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.

@@ -151,6 +151,7 @@ pub(super) async fn ask_for_tools(
     let limits = engine.shared_limits();
     let home = Home {
         plugin: source.clone(),
+        loaded: None,
         policy: Policy::default().with_workspace(WorkspaceGrant::None),
         limits: Arc::clone(limits),
         roots: Arc::new(Roots {

@@ -164,6 +164,7 @@ impl Slot {
         } = &self.surroundings;
         let home = Home {
             plugin: self.plugin.source().clone(),
+            loaded: Some(self.plugin.clone()),
             policy: policy.clone(),
             limits: Arc::clone(limits),
             roots: Arc::clone(&self.roots),

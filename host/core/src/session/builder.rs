@@ -12,6 +12,7 @@ use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::{Event, EventSource, Observer};
+use crate::identity::Machine;
 use crate::limits::Limits;
 use crate::pending::SessionId;
 use crate::plugin::{Plugin, RejectedTool};
@@ -29,6 +30,7 @@ use crate::workspace::WorkspaceFolder;
 pub struct SessionBuilder {
     id: Option<SessionId>,
     workspace: Option<PathBuf>,
+    machine: Option<Machine>,
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
@@ -55,6 +57,13 @@ impl SessionBuilder {
     /// The directory that the session's tools see as theirs. Default: they see no files.
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
+        self
+    }
+
+    /// What stores know this machine by. Default: its own id, hashed, as [`Machine`] tells. Actions are applied on the machine that previewed
+    /// them alone, so replicas that share their workspaces, say containers with one volume, are to be given one name.
+    pub fn machine(mut self, name: &str) -> Self {
+        self.machine = Some(Machine::named(name));
         self
     }
 
@@ -137,7 +146,10 @@ impl SessionBuilder {
     /// As [`SessionBuilder::open`].
     pub fn open_with_report(self) -> Result<(Session, Vec<RejectedTool>), Error> {
         let workspace = match self.workspace {
-            Some(path) => Some(Arc::new(open_workspace(&path)?)),
+            Some(path) => {
+                let machine = self.machine.unwrap_or_else(|| Machine::this().clone());
+                Some(Arc::new(open_workspace(&path, machine)?))
+            }
             None => None,
         };
         let engine = self.engine.or_else(|| {
@@ -166,6 +178,7 @@ impl SessionBuilder {
                     id,
                     store,
                     workspace: workspace.as_ref().map(|it| it.path().into()),
+                    workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
                 }),
                 workspace,
                 engine,
@@ -194,8 +207,8 @@ impl fmt::Debug for SessionBuilder {
     }
 }
 
-fn open_workspace(path: &Path) -> Result<WorkspaceFolder, Error> {
-    WorkspaceFolder::at(path).map_err(|error| Error::Workspace {
+fn open_workspace(path: &Path, machine: Machine) -> Result<WorkspaceFolder, Error> {
+    WorkspaceFolder::at(path, machine).map_err(|error| Error::Workspace {
         path: path.to_owned(),
         reason: error.to_string(),
     })

@@ -16,6 +16,32 @@ pub enum StoreError {
         /// The most that the session may hold.
         capacity: usize,
     },
+    /// The session's pending actions have as many bytes as they may.
+    #[error(
+        "this session's pending actions have {held} bytes, and this one has {pushed}; the limit is {limit}; resolve some first"
+    )]
+    SessionFull {
+        /// The most bytes that the session's pending actions may have together.
+        limit: u64,
+        /// The bytes that they have.
+        held: u64,
+        /// The bytes that were to be added.
+        pushed: u64,
+    },
+    /// The store keeps as many bytes as it may.
+    #[error(
+        "the pending store {store} keeps {held} bytes, and this action has {pushed}; its limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
+    )]
+    StoreFull {
+        /// Which store: a path, or an address without its password.
+        store: String,
+        /// The most bytes that the store may keep.
+        limit: u64,
+        /// The bytes that it keeps.
+        held: u64,
+        /// The bytes that were to be added, with the plugin's where it is not kept yet.
+        pushed: u64,
+    },
     /// The claim has run out, and the action is no longer its holder's.
     #[error("the claim on pending action {0} was lost; somebody else may have resolved it")]
     LeaseLost(ActionId),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
+use crate::identity::host_name;
 use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
 
 /// What is written of where an action stands.
@@ -124,16 +125,5 @@ pub(super) fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
 
 /// A name for this process that tells people where it runs: what a host is called unless told otherwise.
 pub(super) fn process_name() -> String {
-    format!("{}/{}", machine(), std::process::id())
-}
-
-#[cfg(unix)]
-fn machine() -> String {
-    let system = rustix::system::uname();
-    system.nodename().to_string_lossy().into_owned()
-}
-
-#[cfg(not(unix))]
-fn machine() -> String {
-    std::env::var("HOSTNAME").unwrap_or_else(|_| "host".to_owned())
+    format!("{}/{}", host_name(), std::process::id())
 }

@@ -8,6 +8,7 @@ use foldhash::quality::RandomState;
 
 use super::{
     Claim, Claimed, Completion, Lease, PendingStore, Push, StoreError, Watch, Watchers, lose_claim,
+    pushed_bytes,
 };
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
@@ -68,6 +69,8 @@ impl MemoryStore {
 struct Stack {
     /// All that are not resolved, topmost last.
     open: Vec<Open>,
+    /// What all of them count for.
+    bytes: u64,
     /// Oldest first. Searched only for an id that is not open, which is rare.
     resolved: VecDeque<(ActionId, Decision)>,
     last_token: u64,
@@ -77,6 +80,7 @@ struct Stack {
 struct Open {
     action: Arc<PendingAction>,
     guest_state: Option<Vec<u8>>,
+    bytes: u64,
     attempts: u32,
     last_error: Option<String>,
     interrupted: bool,
@@ -161,8 +165,14 @@ impl Stack {
 impl PendingStore for MemoryStore {
     async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
         let Push {
-            session, capacity, ..
+            session,
+            capacity,
+            capacity_bytes: limit,
+            ..
         } = push;
+        let details = push.action.details.as_ref().map(ToString::to_string);
+        let state = push.guest_state.as_deref();
+        let pushed = pushed_bytes(&push.action, details.as_deref(), state);
         self.with(|sessions| {
             let stack = match sessions.get_mut(session) {
                 Some(stack) => stack,
@@ -171,9 +181,19 @@ impl PendingStore for MemoryStore {
             if stack.open.len() >= capacity {
                 return Err(StoreError::Full { capacity });
             }
+            let held = stack.bytes;
+            if held.saturating_add(pushed) > limit {
+                return Err(StoreError::SessionFull {
+                    limit,
+                    held,
+                    pushed,
+                });
+            }
+            stack.bytes += pushed;
             stack.open.push(Open {
                 action: push.action,
                 guest_state: push.guest_state,
+                bytes: pushed,
                 attempts: 0,
                 last_error: None,
                 interrupted: false,
@@ -233,6 +253,7 @@ impl PendingStore for MemoryStore {
     async fn complete(&self, lease: Lease, _completion: Completion<'_>) -> Result<(), StoreError> {
         self.end_claim(lease, |stack, position, decision| {
             let open = stack.open.remove(position);
+            stack.bytes -= open.bytes;
             stack.remember(open.action.id.clone(), decision);
         })
     }
@@ -281,9 +302,12 @@ mod tests {
             details: None,
             has_reject: false,
             durable: true,
+            source_is_own_tool: false,
             plugin: digest,
+            plugin_name: "".into(),
             grants: Policy::default(),
             workspace: None,
+            workspace_identity: None,
             pushed_at: SystemTime::UNIX_EPOCH,
         };
         let push = Push {
@@ -296,6 +320,7 @@ mod tests {
                 bytes: Vec::new().into(),
             },
             capacity: 1,
+            capacity_bytes: u64::MAX,
         };
         store.push(push).await.unwrap();
         match store.claim(session, &Resolution::apply("")).await.unwrap() {

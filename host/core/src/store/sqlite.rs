@@ -171,6 +171,7 @@ impl PendingStore for SqliteStore {
             guest_state: push.guest_state,
             plugin: push.plugin.clone(),
             capacity: push.capacity,
+            capacity_bytes: push.capacity_bytes,
         };
         let hosts = Arc::clone(&self.inner.hosts);
         let work = move |connection: &_| stack::push(connection, &hosts, &push);

@@ -9,6 +9,7 @@ use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
 use super::ScratchFolder;
+use crate::identity::{Machine, WorkspaceIdentity};
 
 /// What one plugin of one session sees of the host's files.
 pub(crate) struct Roots {
@@ -24,23 +25,34 @@ pub(crate) struct Roots {
 pub(crate) struct WorkspaceFolder {
     path: PathBuf,
     identity: Identity,
+    lasting: Arc<WorkspaceIdentity>,
 }
 
 impl WorkspaceFolder {
     /// `path` must be a directory.
-    pub fn at(path: &Path) -> io::Result<Self> {
+    pub fn at(path: &Path, machine: Machine) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
         let metadata = fs::metadata(&path)?;
         if !metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
         let identity = Identity::of(&metadata);
-        Ok(Self { path, identity })
+        let lasting = Arc::new(WorkspaceIdentity::of(&path, &metadata, machine));
+        Ok(Self {
+            path,
+            identity,
+            lasting,
+        })
     }
 
     /// Absolute, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What it is known by after a restart.
+    pub fn lasting(&self) -> &Arc<WorkspaceIdentity> {
+        &self.lasting
     }
 
     /// Opens it, unless something else has taken its place.

@@ -60,8 +60,10 @@ impl Slot {
         check_size(&result, call)?;
         let mut pushed = Vec::new();
         if let Some(action) = action {
+            let has_tool = |name: &str| self.producer.tools().any(|tool| tool.name == name);
             let pusher = Pusher {
                 source: &self.producer.inner.source,
+                has_tool: &has_tool,
                 policy: &self.surroundings.policy,
                 limits: call.limits,
             };

@@ -1,5 +1,6 @@
 //! Actions as rows.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
@@ -18,8 +19,8 @@ use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 /// What [`action`] reads, of a table `a`.
 macro_rules! action_columns {
     () => {
-        "a.id, a.label, a.source_tool_name, a.details, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
-        a.pushed_at"
+        "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
+        a.grants, a.workspace, a.workspace_identity, a.pushed_at"
     };
 }
 
@@ -112,12 +113,17 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
         id: text(row, "id")?.into(),
         label: text(row, "label")?,
         source_tool_name: text(row, "source_tool_name")?,
+        source_is_own_tool: get(row, "source_is_own_tool")?,
         details: optional_json::<Value>(row, "details")?,
         has_reject: get(row, "has_reject")?,
         durable: get(row, "durable")?,
         plugin: parsed_digest(plugin)?,
+        plugin_name: optional_text(row, "plugin_name")?
+            .unwrap_or_default()
+            .into(),
         grants: json(row, "grants")?,
         workspace: workspace.map(path_of_bytes),
+        workspace_identity: optional_json(row, "workspace_identity")?.map(Arc::new),
         pushed_at: time_of_nanos(get(row, "pushed_at")?),
     })
 }

@@ -19,6 +19,16 @@ pub(super) enum Problem {
     Full {
         capacity: usize,
     },
+    SessionFull {
+        limit: u64,
+        held: u64,
+        pushed: u64,
+    },
+    StoreFull {
+        limit: u64,
+        held: u64,
+        pushed: u64,
+    },
     LeaseLost(ActionId),
     Io(io::Error),
 }
@@ -47,6 +57,25 @@ impl Problem {
     pub fn at(self, path: &Path) -> StoreError {
         match self {
             Problem::Full { capacity } => StoreError::Full { capacity },
+            Problem::SessionFull {
+                limit,
+                held,
+                pushed,
+            } => StoreError::SessionFull {
+                limit,
+                held,
+                pushed,
+            },
+            Problem::StoreFull {
+                limit,
+                held,
+                pushed,
+            } => StoreError::StoreFull {
+                store: path.display().to_string(),
+                limit,
+                held,
+                pushed,
+            },
             Problem::LeaseLost(id) => StoreError::LeaseLost(id),
             Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
             Problem::Io(error) => {

@@ -1,5 +1,6 @@
 //! Rows, as the actions that they are.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, Params, Row};
@@ -12,9 +13,11 @@ use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
 /// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
-    a.source_tool_name, a.has_reject, a.durable, a.plugin, a.grants, a.workspace, a.pushed_at,
+    a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
+    a.workspace_identity, a.pushed_at,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.decided_by, a.reason,
     a.extra, a.resolved_at, a.result, a.error, a.token,
+    coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
     coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
     NOT a.durable AND host_gone(a.owner) AS host_gone";
@@ -43,14 +46,17 @@ impl Found {
             id: ActionId::from(id),
             label: row.get("label")?,
             source_tool_name: row.get("source_tool_name")?,
+            source_is_own_tool: row.get("source_is_own_tool")?,
             details: json(row, "details")?,
             has_reject: row.get("has_reject")?,
             durable: row.get("durable")?,
             plugin: digest(row, "plugin")?.ok_or_else(|| bad("plugin"))?,
+            plugin_name: row.get::<_, String>("plugin_name")?.into(),
             grants: json(row, "grants")?.ok_or_else(|| bad("grants"))?,
             workspace: row
                 .get::<_, Option<Vec<u8>>>("workspace")?
                 .map(|bytes| path_of_bytes(&bytes)),
+            workspace_identity: json(row, "workspace_identity")?.map(Arc::new),
             pushed_at: time(row.get("pushed_at")?),
         };
         let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {

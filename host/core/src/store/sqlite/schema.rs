@@ -3,13 +3,13 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// One step for each version, from an empty file on. A released step is never changed.
-const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES];
+const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES];
 
 const FIRST: &str = "
 CREATE TABLE meta (
@@ -89,6 +89,25 @@ ALTER TABLE details RENAME TO large_details;
 ALTER TABLE guest_states RENAME TO large_guest_states;
 DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position) WHERE resolved IS NULL;
+";
+
+/// Who pushed, from where, and how much. The index of open actions answers how many bytes a session has, and whether a plugin is still needed,
+/// without a look at the rows.
+const PLACES_AND_SIZES: &str = "
+ALTER TABLE actions ADD COLUMN plugin_name TEXT;
+ALTER TABLE actions ADD COLUMN source_is_own_tool INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE actions ADD COLUMN workspace_identity TEXT;
+-- Of the label, the details and the state, as they were pushed.
+ALTER TABLE actions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE actions SET
+    plugin_name = (SELECT name FROM plugins WHERE digest = plugin),
+    bytes = length(CAST(label AS BLOB))
+        + coalesce(length(CAST(details AS BLOB)),
+            (SELECT length(CAST(json AS BLOB)) FROM large_details WHERE action = number), 0)
+        + coalesce(length(guest_state), (SELECT length(bytes) FROM large_guest_states WHERE action = number), 0)
+    WHERE resolved IS NULL;
+DROP INDEX open_actions;
+CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE resolved IS NULL;
 ";
 
 /// What is wrong with a file that is to be a store.

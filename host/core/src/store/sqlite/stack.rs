@@ -12,7 +12,9 @@ use super::rows::{Found, millis, select};
 use crate::digest::Digest;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, Resolution, SessionId};
 use crate::store::kept::bytes_of_path;
-use crate::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes};
+use crate::store::{
+    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes, pushed_bytes,
+};
 
 /// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
 ///
@@ -30,6 +32,7 @@ pub(super) struct OwnedPush {
     pub guest_state: Option<Vec<u8>>,
     pub plugin: PluginBytes,
     pub capacity: usize,
+    pub capacity_bytes: u64,
 }
 
 pub(super) fn push(
@@ -39,39 +42,54 @@ pub(super) fn push(
 ) -> Result<(), Problem> {
     let (session, action) = (push.session.as_str(), &push.action);
     let open = format!(
-        "SELECT count(*), coalesce(max(a.position), 0) FROM actions a WHERE a.session = +? AND {OPEN}"
+        "SELECT count(*), coalesce(max(a.position), 0), coalesce(sum(a.bytes), 0)
+        FROM actions a WHERE a.session = +? AND {OPEN}"
     );
-    let (count, top): (usize, i64) = connection
+    let (count, top, held): (usize, i64, u64) = connection
         .prepare_cached(&open)?
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if count >= push.capacity {
         let capacity = push.capacity;
         return Err(Problem::Full { capacity });
+    }
+    let details = action.details.as_ref().map(json).transpose()?;
+    let bytes = pushed_bytes(action, details.as_deref(), push.guest_state.as_deref());
+    if held.saturating_add(bytes) > push.capacity_bytes {
+        return Err(Problem::SessionFull {
+            limit: push.capacity_bytes,
+            held,
+            pushed: bytes,
+        });
     }
     keep_plugin(connection, &push.plugin)?;
     if !action.durable {
         hosts.register()?;
     }
-    let details = action.details.as_ref().map(json).transpose()?;
     let (small_details, large_details) = by_size(details.as_deref());
     let (small_state, large_state) = by_size(push.guest_state.as_deref());
     let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
-            has_reject, durable, plugin, grants, workspace, details, guest_state, pushed_at, owner)
+            source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
+            guest_state, bytes, pushed_at, owner)
         VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
-            :has_reject, :durable, :plugin, :grants, :workspace, :details, :guest_state, :pushed_at, :owner)";
+            :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
+            :guest_state, :bytes, :pushed_at, :owner)";
     connection.prepare_cached(insert)?.execute(named_params! {
         ":id": action.id.as_str(),
         ":session": session,
         ":position": top + 1,
         ":label": action.label,
         ":source_tool_name": action.source_tool_name,
+        ":source_is_own_tool": action.source_is_own_tool,
         ":has_reject": action.has_reject,
         ":durable": action.durable,
         ":plugin": action.plugin.as_bytes(),
+        ":plugin_name": &*action.plugin_name,
         ":grants": json(&action.grants)?,
         ":workspace": action.workspace.as_deref().map(bytes_of_path),
+        ":workspace_identity": action.workspace_identity.as_deref().map(json).transpose()?,
         ":details": small_details,
         ":guest_state": small_state,
+        ":bytes": bytes,
         ":pushed_at": millis(action.pushed_at),
         ":owner": (!action.durable).then(|| hosts.own()),
     })?;
