@@ -34,7 +34,7 @@
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
-//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`TurnReport`], [`Provider`] |
+//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`Reminder`], [`TurnReport`], [`Provider`] |
 //! | decide about more than previews | [`StandingHandler`] |
 //! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
 //! | watch | [`Event`], [`Observer`] |
@@ -81,7 +81,10 @@ pub use policy::{Phase, Policy, WorkspaceGrant};
 pub use producer::NativeProducer;
 pub use provider::Provider;
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
-pub use steering::{NextTurn, REMINDER, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
+pub use steering::{
+    NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,
+    TurnReport, TurnSettings,
+};
 pub use store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,

@@ -38,25 +38,24 @@ impl Provider {
 
     /// The value of the request's field for the tool choice.
     pub fn tool_choice(self, choice: ToolChoice) -> Value {
-        let name = crate::plugin::RESOLVE;
-        match (self, choice) {
-            (Provider::AnthropicMessages, ToolChoice::Auto) => json!({"type": "auto"}),
-            (Provider::AnthropicMessages, ToolChoice::Resolve) => {
+        match (self, choice.tool()) {
+            (Provider::AnthropicMessages, None) => json!({"type": "auto"}),
+            (Provider::AnthropicMessages, Some(name)) => {
                 json!({"type": "tool", "name": name})
             }
-            (Provider::OpenAiResponses | Provider::OpenAiChatCompletions, ToolChoice::Auto) => {
+            (Provider::OpenAiResponses | Provider::OpenAiChatCompletions, None) => {
                 json!("auto")
             }
-            (Provider::OpenAiResponses, ToolChoice::Resolve) => {
+            (Provider::OpenAiResponses, Some(name)) => {
                 json!({"type": "function", "name": name})
             }
-            (Provider::OpenAiChatCompletions, ToolChoice::Resolve) => {
+            (Provider::OpenAiChatCompletions, Some(name)) => {
                 json!({"type": "function", "function": {"name": name}})
             }
-            (Provider::Gemini, ToolChoice::Auto) => {
+            (Provider::Gemini, None) => {
                 json!({"functionCallingConfig": {"mode": "AUTO"}})
             }
-            (Provider::Gemini, ToolChoice::Resolve) => {
+            (Provider::Gemini, Some(name)) => {
                 json!({"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [name]}})
             }
         }

@@ -2,16 +2,19 @@
 //!
 //! Nothing here is stored: what is pending is asked of the stack, and who starts anew is reminded anew.
 
+mod reminder;
+
 use std::collections::HashMap;
 
 use crate::pending::{ActionId, ActionState, StackedAction};
 
-/// The steering message for a new preview. Fixed by the contract.
-pub const REMINDER: &str = "<system-reminder>
-This is a preview. Call the `resolve` tool to apply or discard these changes.
-</system-reminder>";
+pub use reminder::{REMINDER, RemindedAction, Reminder, ReminderKind};
 
 /// When a model is made to call `resolve`.
+///
+/// What is steered is the topmost action. Each that is newly on top is steered afresh, whatever was ignored before: one that was just
+/// pushed, one that lay below another, and one that is back after an apply that failed. As long as turns ignore it, it is told of again
+/// after 1, 2, 4 and 8 turns, and then every 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoicePolicy {
     /// In each turn, as long as something is pending.
@@ -19,7 +22,7 @@ pub enum ToolChoicePolicy {
     /// It is reminded first, and made to only after a turn that did not decide. A model that complies costs no change of tool
     /// choice, and with it no miss of the provider's prompt cache.
     Remind {
-        /// How many turns in a row it is made to, before it is let go on.
+        /// In how many turns at most it is made to, for each action that is newly on top. Then only reminders go on.
         max_forced: u32,
     },
     /// Never; there are no reminders either.
@@ -35,7 +38,8 @@ impl Default for ToolChoicePolicy {
 /// What the coming turn can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnSettings {
-    /// Whether `resolve` is among the tools that the model is offered.
+    /// Whether `resolve` is among the tools that the model is offered. A turn without it says nothing of what is pending, forces nothing,
+    /// and is not counted as one that ignored it.
     pub offers_resolve: bool,
     /// Whether the provider can make a model call a certain tool.
     pub can_force: bool,
@@ -58,8 +62,8 @@ impl Default for TurnSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NextTurn {
-    /// Messages to add for the model, in this order. Each is given once.
-    pub reminders: Vec<String>,
+    /// Messages to add to the conversation, in this order, where they stay: each is given once, also where the provider refuses the turn.
+    pub reminders: Vec<Reminder>,
     /// Which tool it must call, if any.
     pub tool_choice: ToolChoice,
     /// How many actions are pending.
@@ -75,6 +79,16 @@ pub enum ToolChoice {
     Resolve,
 }
 
+impl ToolChoice {
+    /// The name of the tool that it must call, if any.
+    pub fn tool(self) -> Option<&'static str> {
+        match self {
+            ToolChoice::Auto => None,
+            ToolChoice::Resolve => Some(crate::plugin::RESOLVE),
+        }
+    }
+}
+
 /// What the turn did that was sent last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TurnReport {
@@ -82,45 +96,122 @@ pub enum TurnReport {
     Resolved,
     /// It did something else.
     Ignored,
-    /// The provider refused the request for its forced tool choice: the turn did not take place.
+    /// The provider refused the request for its forced tool choice: the turn did not take place. It is not forced again as long as the
+    /// same action is on top: in no turn, or where the model was thinking at length, in none in which it does. Another action is tried
+    /// afresh, since the refusal may have had a reason that has passed.
     ForcedChoiceRefused,
 }
+
+/// The most turns between two reminders of an action.
+const LONGEST_PAUSE: u32 = 8;
 
 /// What has been said so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steering {
     policy: ToolChoicePolicy,
-    /// The actions that the model knows of, as it was told of them.
-    told: HashMap<ActionId, Told>,
-    /// The turn that was sent and not reported on.
+    /// The actions that the model knows of, as they were when it was told of them.
+    told: HashMap<ActionId, Standing>,
+    top: Option<Top>,
+    /// The turn that was sent and not reported on, where it could have decided.
     sent: Option<Sent>,
-    /// Whether a turn could have decided, and did not.
-    overdue: bool,
-    forced_in_a_row: u32,
-    refuses: Refuses,
 }
 
-/// How an action was when the model was told of it. A failed or interrupted apply is told of again.
-#[derive(Debug, PartialEq, Eq)]
-struct Told {
+/// What makes an action another one to the model: one that is back after an apply is told of again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
     attempts: u32,
     state: ActionState,
+}
+
+impl Standing {
+    fn of(stacked: &StackedAction) -> Self {
+        Self {
+            attempts: stacked.attempts,
+            state: stacked.state,
+        }
+    }
+}
+
+/// The action on top, and what was done about it since it came there.
+#[derive(Debug)]
+struct Top {
+    id: ActionId,
+    standing: Standing,
+    reminded: bool,
+    /// Turns that ignored it since the last reminder.
+    ignored: u32,
+    /// How many of those there are to be before the next one.
+    pause: u32,
+    /// Whether the last turn could have decided, and did not.
+    overdue: bool,
+    /// Turns that took place and were forced.
+    forced: u32,
+    refused: Refused,
+}
+
+/// What the provider refused to force.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    #[default]
+    Nothing,
+    WhileThinking,
+    Always,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     choice: ToolChoice,
-    settings: TurnSettings,
-    had_pending: bool,
+    extended_thinking: bool,
 }
 
-/// When the provider is known to refuse a forced choice.
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Refuses {
-    #[default]
-    Never,
-    WhileThinking,
-    Always,
+impl Top {
+    fn new(stacked: &StackedAction) -> Self {
+        Self {
+            id: stacked.action.id.clone(),
+            standing: Standing::of(stacked),
+            reminded: false,
+            ignored: 0,
+            pause: 1,
+            overdue: false,
+            forced: 0,
+            refused: Refused::default(),
+        }
+    }
+
+    fn is(&self, stacked: &StackedAction) -> bool {
+        self.id == stacked.action.id && self.standing == Standing::of(stacked)
+    }
+
+    /// Whether it is time for a reminder, which is then taken for given.
+    fn remind(&mut self) -> bool {
+        if !self.reminded {
+            self.reminded = true;
+            return true;
+        }
+        if self.ignored < self.pause {
+            return false;
+        }
+        self.ignored = 0;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        true
+    }
+
+    fn wants_to_force(&self, policy: ToolChoicePolicy) -> bool {
+        match policy {
+            ToolChoicePolicy::Force => true,
+            ToolChoicePolicy::Remind { max_forced } => self.overdue && self.forced < max_forced,
+            ToolChoicePolicy::Off => false,
+        }
+    }
+
+    fn can_force(&self, settings: TurnSettings) -> bool {
+        settings.can_force
+            && match self.refused {
+                Refused::Nothing => true,
+                Refused::WhileThinking => !settings.extended_thinking,
+                Refused::Always => false,
+            }
+    }
 }
 
 impl Steering {
@@ -133,85 +224,71 @@ impl Steering {
 
     /// `pending` is the stack, topmost first.
     pub fn next_turn(&mut self, pending: &[StackedAction], settings: TurnSettings) -> NextTurn {
-        let reminders = self.reminders(pending);
-        if pending.is_empty() {
-            self.overdue = false;
-            self.forced_in_a_row = 0;
-        }
-        let can_force = settings.offers_resolve
-            && settings.can_force
-            && match self.refuses {
-                Refuses::Never => true,
-                Refuses::WhileThinking => !settings.extended_thinking,
-                Refuses::Always => false,
-            };
-        let tool_choice = match can_force && !pending.is_empty() && self.wants_to_force() {
-            true => ToolChoice::Resolve,
-            false => ToolChoice::Auto,
-        };
-        self.sent = Some(Sent {
-            choice: tool_choice,
-            settings,
-            had_pending: !pending.is_empty(),
-        });
-        NextTurn {
-            reminders,
-            tool_choice,
-            pending: pending.len(),
-        }
-    }
-
-    fn wants_to_force(&self) -> bool {
-        match self.policy {
-            ToolChoicePolicy::Force => true,
-            ToolChoicePolicy::Remind { max_forced } => {
-                self.overdue && self.forced_in_a_row < max_forced
-            }
-            ToolChoicePolicy::Off => false,
-        }
-    }
-
-    fn reminders(&mut self, pending: &[StackedAction]) -> Vec<String> {
         self.told
             .retain(|id, _| pending.iter().any(|stacked| stacked.action.id == *id));
-        if self.policy == ToolChoicePolicy::Off {
-            return Vec::new();
+        let same = pending.first();
+        let same = same.and_then(|stacked| self.top.take().filter(|top| top.is(stacked)));
+        self.top = same.or_else(|| pending.first().map(Top::new));
+        self.sent = None;
+        let mut turn = NextTurn {
+            reminders: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            pending: pending.len(),
+        };
+        let is_steered = settings.offers_resolve && self.policy != ToolChoicePolicy::Off;
+        let Some(top) = self.top.as_mut().filter(|_| is_steered) else {
+            return turn;
+        };
+        if top.can_force(settings) && top.wants_to_force(self.policy) {
+            turn.tool_choice = ToolChoice::Resolve;
         }
-        let mut reminders = Vec::new();
-        // In the order in which they were pushed.
-        for stacked in pending.iter().rev() {
-            let told = Told {
-                attempts: stacked.attempts,
-                state: stacked.state,
-            };
-            if self.told.get(&stacked.action.id) != Some(&told) {
-                self.told.insert(stacked.action.id.clone(), told);
-                reminders.push(reminder(stacked));
+        self.sent = Some(Sent {
+            choice: turn.tool_choice,
+            extended_thinking: settings.extended_thinking,
+        });
+        turn.reminders = self.reminders(pending);
+        turn
+    }
+
+    /// Of the topmost action where it is time for that, and of whatever the model has not been told of as it is now.
+    fn reminders(&mut self, pending: &[StackedAction]) -> Vec<Reminder> {
+        let mut again = self.top.as_mut().is_some_and(Top::remind);
+        let mut due = Vec::new();
+        for stacked in pending {
+            let standing = Standing::of(stacked);
+            let told = self
+                .told
+                .insert(stacked.action.id.clone(), standing)
+                .is_some_and(|told| told == standing);
+            if std::mem::take(&mut again) || !told {
+                due.push(stacked);
             }
         }
-        reminders
+        reminder::about(&due)
     }
 
     /// Takes note of what the turn that was sent last did. A second report on it changes nothing.
     pub fn report(&mut self, report: TurnReport) {
-        let Some(sent) = self.sent.take() else {
+        let (Some(sent), Some(top)) = (self.sent.take(), &mut self.top) else {
             return;
         };
+        let forced = sent.choice == ToolChoice::Resolve;
         match report {
             TurnReport::Resolved => {
-                self.overdue = false;
-                self.forced_in_a_row = 0;
+                top.forced += u32::from(forced);
+                top.overdue = false;
+                // It answers, if about something else: patience begins anew.
+                (top.ignored, top.pause) = (0, 1);
             }
             TurnReport::Ignored => {
-                self.overdue = sent.had_pending;
-                if sent.choice == ToolChoice::Resolve {
-                    self.forced_in_a_row += 1;
-                }
+                top.forced += u32::from(forced);
+                top.overdue = true;
+                top.ignored += 1;
             }
-            TurnReport::ForcedChoiceRefused if sent.choice == ToolChoice::Resolve => {
-                self.refuses = match sent.settings.extended_thinking {
-                    true => Refuses::WhileThinking,
-                    false => Refuses::Always,
+            TurnReport::ForcedChoiceRefused if forced => {
+                top.refused = match sent.extended_thinking {
+                    true => Refused::WhileThinking,
+                    false => Refused::Always,
                 };
             }
             // Nothing was forced, so that can't be it.
@@ -220,36 +297,12 @@ impl Steering {
     }
 }
 
-/// What the model is told of one action. Labels are quoted as JSON: they come from a guest, and must not end the message.
-fn reminder(stacked: &StackedAction) -> String {
-    let label = || {
-        serde_json::Value::from(&*stacked.action.label)
-            .to_string()
-            .replace('<', "\\u003c")
-    };
-    let id = &stacked.action.id;
-    match stacked.state {
-        ActionState::Interrupted => format!(
-            "<system-reminder>
-An apply of {} (id {id}) was interrupted in attempt {}: it may have taken effect, wholly or in part. Find out before you call the `resolve` tool to apply it again or to discard it.
-</system-reminder>",
-            label(),
-            stacked.attempts
-        ),
-        ActionState::Lost => format!(
-            "<system-reminder>
-The preview {} (id {id}) was lost with the process that held it. Call the `resolve` tool to discard it, and preview again.
-</system-reminder>",
-            label()
-        ),
-        _ => REMINDER.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::time::SystemTime;
+
+    use serde_json::json;
 
     use super::*;
     use crate::digest::Digest;
@@ -283,203 +336,269 @@ mod tests {
         stacked(id, 0, ActionState::Pending)
     }
 
+    /// Of each reminder, the ids.
+    fn ids(reminders: &[Reminder]) -> Vec<Vec<&str>> {
+        reminders
+            .iter()
+            .map(|it| it.actions.iter().map(|it| it.id.as_str()).collect())
+            .collect()
+    }
+
     use ToolChoice::{Auto, Resolve};
     use TurnReport::{ForcedChoiceRefused, Ignored, Resolved};
 
-    /// Plays turns with one action pending all the time, and compares what each forces.
-    fn check(policy: ToolChoicePolicy, settings: TurnSettings, turns: &[(ToolChoice, TurnReport)]) {
+    const PLAIN: TurnSettings = TurnSettings {
+        offers_resolve: true,
+        can_force: true,
+        extended_thinking: false,
+    };
+    const THINKING: TurnSettings = TurnSettings {
+        extended_thinking: true,
+        ..PLAIN
+    };
+    const NOT_OFFERED: TurnSettings = TurnSettings {
+        offers_resolve: false,
+        ..PLAIN
+    };
+    const CAN_NOT_FORCE: TurnSettings = TurnSettings {
+        can_force: false,
+        ..PLAIN
+    };
+
+    /// A turn: the ids on the stack, topmost first; what it can do; what it is to force, and of which actions to remind, each id a letter;
+    /// and what it did.
+    type Turn<'a> = (&'a str, TurnSettings, ToolChoice, &'a str, TurnReport);
+
+    fn check(policy: ToolChoicePolicy, turns: &[Turn<'_>]) {
         let mut steering = Steering::new(policy);
-        for (index, (choice, report)) in turns.iter().enumerate() {
-            let turn = steering.next_turn(&[pending("a")], settings);
+        for (index, (stack, settings, choice, told, report)) in turns.iter().enumerate() {
+            let stack: Vec<_> = stack.split("").filter(|it| !it.is_empty()).collect();
+            let stack: Vec<_> = stack.into_iter().map(pending).collect();
+            let turn = steering.next_turn(&stack, *settings);
+            let said = ids(&turn.reminders);
+            let said: Vec<_> = said.iter().map(|ids| ids.concat()).collect();
+            let expected: Vec<_> = told.split(' ').filter(|it| !it.is_empty()).collect();
             assert_eq!(turn.tool_choice, *choice, "{policy:?}, turn {index}");
-            assert_eq!(
-                turn.reminders.len(),
-                usize::from(index == 0 && policy != ToolChoicePolicy::Off)
-            );
+            assert_eq!(said, expected, "{policy:?}, turn {index}");
+            assert_eq!(turn.pending, stack.len());
             steering.report(*report);
         }
-        let turn = steering.next_turn(&[], settings);
-        assert_eq!(
-            (turn.tool_choice, turn.reminders.len()),
-            (Auto, 0),
-            "nothing is pending"
-        );
+        let turn = steering.next_turn(&[], PLAIN);
+        assert_eq!((turn.tool_choice, turn.reminders.len()), (Auto, 0));
     }
 
     #[test]
     fn a_policy_says_when_a_decision_is_forced() {
-        let settings = TurnSettings::default();
-        let force = ToolChoicePolicy::Force;
         check(
-            force,
-            settings,
+            ToolChoicePolicy::Force,
             &[
-                (Resolve, Ignored),
-                (Resolve, Ignored),
-                (Resolve, Resolved),
-                (Resolve, Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+                ("a", PLAIN, Resolve, "", Resolved),
+                ("a", PLAIN, Resolve, "", Ignored),
             ],
         );
         let remind = ToolChoicePolicy::Remind { max_forced: 2 };
         check(
             remind,
-            settings,
             &[
-                (Auto, Resolved),
-                (Auto, Resolved),
-                (Auto, Ignored),
-                (Resolve, Resolved),
-                (Auto, Resolved),
-            ],
-        );
-        check(
-            remind,
-            settings,
-            &[
-                (Auto, Ignored),
-                (Resolve, Ignored),
-                (Resolve, Ignored),
-                (Auto, Ignored),
-                (Auto, Resolved),
-                (Auto, Ignored),
-                (Resolve, Ignored),
+                ("a", PLAIN, Auto, "a", Resolved),
+                ("a", PLAIN, Auto, "", Resolved),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", Resolved),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+                ("a", PLAIN, Auto, "", Ignored),
             ],
         );
         check(
             ToolChoicePolicy::Off,
-            settings,
-            &[(Auto, Ignored), (Auto, Ignored), (Auto, Ignored)],
+            &[
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", PLAIN, Auto, "", Ignored),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_ignored_action_is_told_of_again_after_1_2_4_8_and_then_every_8_turns() {
+        for (settings, policy) in [
+            (PLAIN, ToolChoicePolicy::default()),
+            (CAN_NOT_FORCE, ToolChoicePolicy::default()),
+            (CAN_NOT_FORCE, ToolChoicePolicy::Force),
+        ] {
+            let mut steering = Steering::new(policy);
+            let told: Vec<usize> = (0..40)
+                .filter(|_| {
+                    let turn = steering.next_turn(&[pending("a")], settings);
+                    steering.report(Ignored);
+                    !turn.reminders.is_empty()
+                })
+                .collect();
+            assert_eq!(told, [0, 1, 3, 7, 15, 23, 31, 39], "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn another_action_on_top_is_steered_afresh_whatever_was_ignored_before() {
+        check(
+            ToolChoicePolicy::Remind { max_forced: 1 },
+            &[
+                ("a", PLAIN, Auto, "a", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+                ("a", PLAIN, Auto, "", Ignored),
+                // One is pushed on top.
+                ("ba", PLAIN, Auto, "b", Ignored),
+                ("ba", PLAIN, Resolve, "b", Ignored),
+                ("ba", PLAIN, Auto, "", Ignored),
+                // It was decided about elsewhere.
+                ("a", PLAIN, Auto, "a", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+                ("", PLAIN, Auto, "", Ignored),
+                ("c", PLAIN, Auto, "c", Ignored),
+                ("c", PLAIN, Resolve, "c", Ignored),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_was_pushed_together_is_told_of_together_and_what_is_found_below_too() {
+        check(
+            ToolChoicePolicy::Remind { max_forced: 0 },
+            &[
+                ("ba", PLAIN, Auto, "ba", Ignored),
+                ("ba", PLAIN, Auto, "b", Ignored),
+                // Somebody had claimed it, and gives it back.
+                ("bxa", PLAIN, Auto, "x", Ignored),
+                ("bxa", PLAIN, Auto, "b", Ignored),
+            ],
         );
     }
 
     #[test]
     fn what_can_not_be_forced_is_not() {
         for policy in [ToolChoicePolicy::Force, ToolChoicePolicy::default()] {
-            let settings = TurnSettings::default();
-            for unable in [
-                TurnSettings {
-                    can_force: false,
-                    ..settings
-                },
-                TurnSettings {
-                    offers_resolve: false,
-                    ..settings
-                },
-            ] {
-                check(
-                    policy,
-                    unable,
-                    &[(Auto, Ignored), (Auto, Ignored), (Auto, Ignored)],
-                );
-            }
+            check(
+                policy,
+                &[
+                    ("a", CAN_NOT_FORCE, Auto, "a", Ignored),
+                    ("a", CAN_NOT_FORCE, Auto, "a", Ignored),
+                    ("a", CAN_NOT_FORCE, Auto, "", Ignored),
+                ],
+            );
         }
-        let thinking = TurnSettings {
-            extended_thinking: true,
-            ..TurnSettings::default()
-        };
+    }
+
+    #[test]
+    fn a_turn_that_does_not_offer_resolve_says_nothing_and_is_not_counted() {
+        check(
+            ToolChoicePolicy::default(),
+            &[
+                ("a", NOT_OFFERED, Auto, "", Ignored),
+                ("a", PLAIN, Auto, "a", Resolved),
+                ("a", NOT_OFFERED, Auto, "", Ignored),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", NOT_OFFERED, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_refused_choice_is_not_tried_again_for_the_same_action_and_is_for_another() {
         check(
             ToolChoicePolicy::Force,
-            thinking,
             &[
-                (Resolve, ForcedChoiceRefused),
-                (Auto, Ignored),
-                (Auto, ForcedChoiceRefused),
-                (Auto, Ignored),
+                ("a", PLAIN, Resolve, "a", ForcedChoiceRefused),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", THINKING, Auto, "a", Ignored),
+                ("ba", PLAIN, Resolve, "b", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
             ],
         );
     }
 
     #[test]
     fn a_choice_that_was_refused_while_thinking_is_tried_again_without() {
-        let mut steering = Steering::new(ToolChoicePolicy::Force);
-        let plain = TurnSettings::default();
-        let thinking = TurnSettings {
-            extended_thinking: true,
-            ..plain
-        };
-        for (settings, choice, report) in [
-            (thinking, Resolve, ForcedChoiceRefused),
-            (thinking, Auto, Ignored),
-            (plain, Resolve, ForcedChoiceRefused),
-            (plain, Auto, Ignored),
-            (thinking, Auto, Ignored),
-        ] {
-            assert_eq!(
-                steering.next_turn(&[pending("a")], settings).tool_choice,
-                choice
-            );
-            steering.report(report);
-        }
-    }
-
-    /// Plays turns with one action pending or none, as its id says, and compares what each forces.
-    fn check_stacks(max_forced: u32, turns: &[(Option<&str>, ToolChoice, TurnReport)]) {
-        let mut steering = Steering::new(ToolChoicePolicy::Remind { max_forced });
-        for (index, (id, choice, report)) in turns.iter().enumerate() {
-            let stack: Vec<_> = id.iter().copied().map(pending).collect();
-            let turn = steering.next_turn(&stack, TurnSettings::default());
-            assert_eq!(turn.tool_choice, *choice, "turn {index} of {turns:?}");
-            steering.report(*report);
-        }
-    }
-
-    #[test]
-    fn an_empty_stack_ends_what_was_overdue_and_how_often_it_was_forced() {
-        check_stacks(
-            1,
+        check(
+            ToolChoicePolicy::Force,
             &[
-                (Some("a"), Auto, Ignored),
-                (Some("a"), Resolve, Ignored),
-                (Some("a"), Auto, Ignored),
-                // It was decided about elsewhere.
-                (None, Auto, Ignored),
-                (Some("b"), Auto, Ignored),
-                (Some("b"), Resolve, Ignored),
-                (Some("b"), Auto, Ignored),
+                ("a", THINKING, Resolve, "a", ForcedChoiceRefused),
+                ("a", THINKING, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", ForcedChoiceRefused),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", THINKING, Auto, "", Ignored),
+                ("ba", THINKING, Resolve, "b", Ignored),
             ],
         );
     }
 
     #[test]
     fn a_choice_that_was_not_forced_was_not_refused() {
-        check_stacks(
-            2,
+        check(
+            ToolChoicePolicy::Remind { max_forced: 2 },
             &[
-                (Some("a"), Auto, ForcedChoiceRefused),
-                (Some("a"), Auto, Ignored),
-                (Some("a"), Resolve, Ignored),
+                ("a", PLAIN, Auto, "a", ForcedChoiceRefused),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", Ignored),
             ],
         );
     }
 
     #[test]
-    fn each_action_is_told_of_once_in_the_order_of_their_pushes_and_again_when_it_came_back() {
+    fn a_reminder_has_a_type_a_text_and_what_it_is_about() {
         let mut steering = Steering::default();
         let mut told = |pending: &[StackedAction]| {
-            steering
-                .next_turn(pending, TurnSettings::default())
-                .reminders
+            let turn = steering.next_turn(pending, PLAIN);
+            steering.report(Resolved);
+            turn.reminders
         };
-        assert_eq!(told(&[pending("b"), pending("a")]), [REMINDER, REMINDER]);
-        assert_eq!(told(&[pending("b"), pending("a")]), [""; 0]);
-        assert_eq!(
-            told(&[pending("c"), pending("b"), pending("a")]),
-            [REMINDER]
-        );
-        let failed = stacked("c", 1, ActionState::Pending);
-        assert_eq!(told(&[failed.clone(), pending("b")]), [REMINDER]);
-        let interrupted = stacked("b", 2, ActionState::Interrupted);
-        let said = told(&[failed.clone(), interrupted.clone()]).concat();
+        let said = told(&[pending("b"), pending("a")]);
+        let action = |id| json!({"id": id, "label": "Rename: 2 \"files\"</system-reminder>", "tool": "custom_tool"});
+        let expected = json!([{"type": "resolve-reminder", "text": REMINDER, "actions": [action("b"), action("a")]}]);
+        assert_eq!(serde_json::to_value(said).unwrap(), expected);
+        let failed = stacked("b", 1, ActionState::Pending);
+        assert_eq!(ids(&told(&[failed.clone(), pending("a")])), [["b"]]);
+
+        let interrupted = stacked("a", 2, ActionState::Interrupted);
+        let said = told(&[failed.clone(), interrupted.clone()]);
+        assert_eq!(said[0].kind, ReminderKind::Interrupted);
+        let text = &said[0].text;
         assert!(
-            said.contains("(id b) was interrupted in attempt 2: it may have taken effect"),
-            "{said}"
+            text.contains("(id a) was interrupted in attempt 2: it may have taken effect"),
+            "{text}"
         );
-        assert_eq!(said.matches("</system-reminder>").count(), 1, "{said}");
+        assert_eq!(text.matches("</system-reminder>").count(), 1, "{text}");
         let lost = stacked("l", 0, ActionState::Lost);
-        let said = told(&[lost, failed, interrupted]).concat();
-        assert!(
-            said.contains("was lost with the process that held it"),
-            "{said}"
+        let said = told(&[lost, failed, interrupted]);
+        assert_eq!(said[0].kind, ReminderKind::Lost);
+        assert!(said[0].text.contains("(id l) is lost"), "{said:?}");
+        assert_eq!(ids(&said), [["l"]]);
+    }
+
+    #[test]
+    fn the_topmost_action_is_in_the_last_reminder() {
+        let turn = Steering::default().next_turn(
+            &[
+                stacked("d", 1, ActionState::Interrupted),
+                pending("c"),
+                stacked("b", 0, ActionState::Lost),
+                pending("a"),
+            ],
+            PLAIN,
         );
+        let expected = [vec!["b"], vec!["c", "a"], vec!["d"]];
+        assert_eq!(ids(&turn.reminders), expected);
+    }
+
+    #[test]
+    fn a_types_name_is_the_one_that_it_is_written_with() {
+        for kind in [
+            ReminderKind::Preview,
+            ReminderKind::Interrupted,
+            ReminderKind::Lost,
+        ] {
+            assert_eq!(json!(kind), kind.as_str());
+        }
     }
 }

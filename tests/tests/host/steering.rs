@@ -1,34 +1,91 @@
 //! The contract's section *Steering the model*, through a session with a real guest.
 
-use airlock_host::{REMINDER, Resolution, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
-use airlock_tests::{Puppet, durable, poll_once};
+use airlock_host::{
+    ActionState, REMINDER, ReminderKind, Resolution, ToolChoice, ToolChoicePolicy, TurnReport,
+    TurnSettings,
+};
+use airlock_tests::{Puppet, durable, poll_once, push};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_preview_is_told_of_once_and_a_decision_forced_only_after_a_turn_without_one() {
+async fn previews_are_told_of_in_one_reminder_and_a_decision_forced_only_after_a_turn_without_one()
+{
     let puppet = Puppet::new().await;
     let turn = puppet.session.next_turn().await.unwrap();
     assert_eq!(
         (turn.reminders.len(), turn.tool_choice, turn.pending),
         (0, ToolChoice::Auto, 0)
     );
-    puppet.push(durable("Preview", json!([]))).await;
+    let first = push("First", json!({"source": "renamer"}));
+    let outcome = puppet.call(json!([first, durable("Second", json!([]))]));
+    let ids = outcome.await.unwrap().pushed;
     let turn = puppet.session.next_turn().await.unwrap();
-    assert_eq!(
-        (turn.reminders, turn.tool_choice),
-        (vec![REMINDER.to_owned()], ToolChoice::Auto)
-    );
+    assert_eq!(turn.tool_choice, ToolChoice::Auto);
+    let reminders = serde_json::to_value(turn.reminders).unwrap();
+    let actions = json!([
+        {"id": ids[0].id, "label": "Second", "tool": "custom_tool"},
+        {"id": ids[1].id, "label": "First", "tool": "renamer"},
+    ]);
+    let expected = json!({"type": "resolve-reminder", "text": REMINDER, "actions": actions});
+    assert_eq!(reminders, json!([expected]));
     // The turn did something else.
     puppet.call(json!([])).await.unwrap();
-    for forced in [true, true, true, false] {
+    for (forced, told) in [(true, 1), (true, 0), (true, 1), (false, 0), (false, 0)] {
         let turn = puppet.session.next_turn().await.unwrap();
-        assert!(turn.reminders.is_empty());
-        assert_eq!(turn.tool_choice == ToolChoice::Resolve, forced);
+        assert_eq!(turn.reminders.len(), told);
+        assert_eq!(turn.tool_choice.tool(), forced.then_some("resolve"));
     }
     let params = json!({"action": "discard", "reason": "no"});
     puppet.session.call("resolve", &params).await.unwrap();
     let turn = puppet.session.next_turn().await.unwrap();
+    assert_eq!((turn.tool_choice, turn.pending), (ToolChoice::Auto, 1));
+    assert_eq!(turn.reminders[0].actions[0].label, "First");
+    puppet.session.call("resolve", &params).await.unwrap();
+    let turn = puppet.session.next_turn().await.unwrap();
     assert_eq!((turn.tool_choice, turn.pending), (ToolChoice::Auto, 0));
+    assert!(turn.reminders.is_empty());
+}
+
+/// However often the ones before were ignored.
+#[tokio::test]
+async fn a_new_preview_is_told_of_and_forced_again_though_others_were_ignored_for_good() {
+    let puppet = Puppet::new().await;
+    for label in ["First", "Second", "Third"] {
+        puppet.push(durable(label, json!([]))).await;
+        let mut turns = Vec::new();
+        for _ in 0..24 {
+            let turn = puppet.session.next_turn().await.unwrap();
+            let told = turn.reminders.iter().map(|it| it.actions[0].label.clone());
+            turns.push((told.collect::<String>(), turn.tool_choice.tool().is_some()));
+        }
+        let told = |at: usize| turns[at].0 == label;
+        let forced: Vec<bool> = turns.iter().map(|turn| turn.1).collect();
+        let told: Vec<usize> = (0..24).filter(|at| told(*at)).collect();
+        assert_eq!(told, [0, 1, 3, 7, 15, 23], "{label}: {turns:?}");
+        assert_eq!(forced[..5], [false, true, true, true, false], "{label}");
+        assert!(!forced[5..].contains(&true), "{label}");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_preview_is_told_as_what_it_is() {
+    let puppet = Puppet::new().await;
+    let id = puppet.push(push("Rename", json!({"volatile": true}))).await;
+    puppet.session.next_turn().await.unwrap();
+    puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
+    let turn = puppet.session.next_turn().await.unwrap();
+    let [reminder] = &turn.reminders[..] else {
+        panic!("{turn:?}");
+    };
+    assert_eq!(reminder.kind, ReminderKind::Lost);
+    let expected = format!(
+        "<system-reminder>\nThe preview \"Rename\" (id {id}) is lost: its tool kept it in memory only, and that is gone. \
+         Call the `resolve` tool to discard it, and preview again.\n</system-reminder>"
+    );
+    assert_eq!(reminder.text, expected);
+    assert_eq!(turn.pending, 1);
+    let pending = puppet.session.pending().await.unwrap();
+    assert_eq!(pending[0].state, ActionState::Lost);
 }
 
 #[test]
@@ -48,10 +105,9 @@ async fn a_turn_that_decided_is_not_forced_though_the_apply_failed_and_it_is_tol
     puppet.session.next_turn().await.unwrap();
     puppet.resolve(Resolution::apply("")).await.unwrap_err();
     let turn = puppet.session.next_turn().await.unwrap();
-    assert_eq!(
-        (turn.reminders, turn.tool_choice),
-        (vec![REMINDER.to_owned()], ToolChoice::Auto)
-    );
+    assert_eq!(turn.tool_choice, ToolChoice::Auto);
+    assert_eq!(turn.reminders.len(), 1);
+    assert_eq!(turn.reminders[0].text, REMINDER);
 }
 
 #[tokio::test]
@@ -71,7 +127,9 @@ async fn an_interrupted_apply_is_told_as_what_it_is() {
         "<system-reminder>\nAn apply of \"Write: 1 file\" (id {id}) was interrupted in attempt 1: it may have taken effect, wholly or in part. \
          Find out before you call the `resolve` tool to apply it again or to discard it.\n</system-reminder>"
     );
-    assert_eq!(turn.reminders, [expected]);
+    assert_eq!(turn.reminders.len(), 1);
+    assert_eq!(turn.reminders[0].kind, ReminderKind::Interrupted);
+    assert_eq!(turn.reminders[0].text, expected);
 }
 
 #[tokio::test]
@@ -87,6 +145,15 @@ async fn a_session_keeps_to_its_policy_and_to_what_the_provider_can_do() {
     force.session.report_turn(TurnReport::ForcedChoiceRefused);
     let turn = force.session.next_turn_with(thinking).await.unwrap();
     assert_eq!(turn.tool_choice, ToolChoice::Auto);
+    // Also without thinking it may have been for a passing reason.
+    let turn = force.session.next_turn().await.unwrap();
+    assert_eq!(turn.tool_choice, ToolChoice::Resolve);
+    force.session.report_turn(TurnReport::ForcedChoiceRefused);
+    let turn = force.session.next_turn().await.unwrap();
+    assert_eq!(turn.tool_choice, ToolChoice::Auto);
+    force.push(durable("Another", json!([]))).await;
+    let turn = force.session.next_turn().await.unwrap();
+    assert_eq!(turn.tool_choice, ToolChoice::Resolve);
 
     let off = Puppet::with(|session| session.tool_choice(ToolChoicePolicy::Off)).await;
     off.push(durable("Left alone", json!([]))).await;

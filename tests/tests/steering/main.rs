@@ -1,19 +1,42 @@
-//! Steering a model through random turns: sessions with a real guest beside a small model of what the contract promises.
+//! Steering a model through random turns: sessions with a real guest, and rules that hold for whatever happened.
 //!
-//! `transitions` is all that can happen, `model` what is to follow from it, and `machine` lets it happen and compares.
-//! `PROPTEST_CASES` asks for more than the usual number of cases.
+//! `transitions` is all that can happen, `conversation` lets it happen and takes down each turn, and `rules` says what is promised about such a
+//! trace. `PROPTEST_CASES` asks for more than the usual number of cases.
 
-mod machine;
-mod model;
+mod conversation;
+mod rules;
 mod transitions;
 
-use proptest_state_machine::prop_state_machine;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
 
-use machine::Machine;
+/// So many cases, or as many as `PROPTEST_CASES` says.
+fn config(cases: u32) -> Config {
+    Config {
+        cases: match std::env::var_os("PROPTEST_CASES") {
+            Some(_) => Config::default().cases,
+            None => cases,
+        },
+        // A failure is told with the steps that lead to it, which is what belongs into a test.
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
 
-prop_state_machine! {
-    #![proptest_config(machine::config(256))]
+proptest! {
+    #![proptest_config(config(256))]
 
     #[test]
-    fn turns_are_steered_as_the_model_says_and_come_to_an_end(sequential 1..40 => Machine);
+    fn turns_are_steered_by_the_rules_and_come_to_an_end(
+        surroundings in transitions::surroundings(),
+        transitions in proptest::collection::vec(transitions::transition(), 1..40),
+    ) {
+        let trace = conversation::play(surroundings, &transitions);
+        for (name, rule) in rules::RULES {
+            if let Err((turn, problem)) = rule(surroundings.policy, &trace) {
+                let told: Vec<_> = trace[..=turn].iter().map(|it| format!("{it:?}")).collect();
+                prop_assert!(false, "{name}: turn {turn} {problem}\n{}", told.join("\n"));
+            }
+        }
+    }
 }

@@ -26,6 +26,8 @@ pub enum Provider {
 #[derive(Debug, Clone)]
 pub enum Transition {
     Turn(Turn),
+    /// So many turns in which the model does nothing of what it is asked.
+    Silence(u8),
     /// Between two turns, through another session of the same id: somebody at a terminal, say.
     Elsewhere(Deed),
 }
@@ -40,10 +42,20 @@ pub struct Turn {
     pub reported: bool,
 }
 
+impl Turn {
+    pub const SILENT: Self = Self {
+        offers_resolve: true,
+        extended_thinking: false,
+        deeds: Vec::new(),
+        reported: false,
+    };
+}
+
 #[derive(Debug, Clone)]
 pub enum Deed {
     CallAnotherTool,
-    Push(Kind),
+    /// In one call, in this order.
+    Push(Vec<Kind>),
     Resolve {
         target: Target,
         decision: Decision,
@@ -99,8 +111,9 @@ pub fn surroundings() -> impl Strategy<Value = Surroundings> {
 
 pub fn transition() -> impl Strategy<Value = Transition> {
     prop_oneof![
-        8 => turn().prop_map(Transition::Turn),
-        1 => deed().prop_map(Transition::Elsewhere),
+        16 => turn().prop_map(Transition::Turn),
+        1 => (1..30_u8).prop_map(Transition::Silence),
+        2 => deed().prop_map(Transition::Elsewhere),
     ]
 }
 
@@ -149,7 +162,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     });
     prop_oneof![
         2 => Just(Deed::CallAnotherTool),
-        4 => kind.prop_map(Deed::Push),
+        3 => proptest::collection::vec(kind, 1..3).prop_map(Deed::Push),
         5 => resolve,
         1 => Just(Deed::ResolveWrongly),
     ]

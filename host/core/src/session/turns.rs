@@ -42,14 +42,14 @@ impl Session {
     /// [`report_turn`](Session::report_turn) said so.
     ///
     /// ```no_run
-    /// # use airlock_host::{Session, ToolChoice};
+    /// # use airlock_host::Session;
     /// # async fn example(session: Session) -> Result<(), airlock_host::Error> {
     /// let turn = session.next_turn().await?;
     /// for reminder in &turn.reminders {
-    ///     println!("to the model: {reminder}");
+    ///     println!("to the model, as a message of the type {}: {}", reminder.kind, reminder.text);
     /// }
-    /// if turn.tool_choice == ToolChoice::Resolve {
-    ///     println!("it must call `resolve`");
+    /// if let Some(tool) = turn.tool_choice.tool() {
+    ///     println!("it must call `{tool}`");
     /// }
     /// # Ok(())
     /// # }

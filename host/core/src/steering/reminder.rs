@@ -1,0 +1,140 @@
+//! What a model is told of pending actions, in words and as data.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::pending::{ActionId, ActionState, StackedAction};
+
+/// The steering message for previews that wait. Fixed by the contract.
+pub const REMINDER: &str = "<system-reminder>
+This is a preview. Call the `resolve` tool to apply or discard these changes.
+</system-reminder>";
+
+/// A message for the model, and beside it, which actions it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Reminder {
+    /// What it tells.
+    #[serde(rename = "type")]
+    pub kind: ReminderKind,
+    /// For the model, word for word.
+    pub text: String,
+    /// What it is about, topmost first; not empty.
+    pub actions: Vec<RemindedAction>,
+}
+
+/// What a [`Reminder`] tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum ReminderKind {
+    /// That previews wait for a decision; its text is [`REMINDER`].
+    #[serde(rename = "resolve-reminder")]
+    Preview,
+    /// That an apply may have taken effect, since its end is not known.
+    #[serde(rename = "resolve-interrupted")]
+    Interrupted,
+    /// That a preview which the tool kept in memory is gone, and can only be discarded.
+    #[serde(rename = "resolve-lost")]
+    Lost,
+}
+
+impl ReminderKind {
+    /// The message's type, for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReminderKind::Preview => "resolve-reminder",
+            ReminderKind::Interrupted => "resolve-interrupted",
+            ReminderKind::Lost => "resolve-lost",
+        }
+    }
+}
+
+impl fmt::Display for ReminderKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A pending action, as a [`Reminder`] names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RemindedAction {
+    /// Its id.
+    pub id: ActionId,
+    /// What would happen, in one line, as its tool wrote it.
+    pub label: String,
+    /// The name of the tool that made the preview, as that gave it.
+    pub tool: String,
+}
+
+impl From<&StackedAction> for RemindedAction {
+    fn from(stacked: &StackedAction) -> Self {
+        Self {
+            id: stacked.action.id.clone(),
+            label: stacked.action.label.clone(),
+            tool: stacked.action.source_tool_name.clone(),
+        }
+    }
+}
+
+/// What is to be said of these actions, which are given topmost first: one message for all previews, and one for each action of
+/// which there is more to say. The topmost action is in the last one.
+pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
+    let mut reminders: Vec<Reminder> = Vec::new();
+    let mut said_of_previews = false;
+    for stacked in actions {
+        let (kind, text) = match stacked.state {
+            ActionState::Interrupted => (ReminderKind::Interrupted, interrupted(stacked)),
+            ActionState::Lost => (ReminderKind::Lost, lost(stacked)),
+            _ if said_of_previews => continue,
+            _ => (ReminderKind::Preview, REMINDER.to_owned()),
+        };
+        let actions = match kind {
+            ReminderKind::Preview => {
+                said_of_previews = true;
+                actions
+                    .iter()
+                    .filter(|it| !matches!(it.state, ActionState::Interrupted | ActionState::Lost))
+                    .map(|&it| it.into())
+                    .collect()
+            }
+            ReminderKind::Interrupted | ReminderKind::Lost => vec![(*stacked).into()],
+        };
+        reminders.push(Reminder {
+            kind,
+            text,
+            actions,
+        });
+    }
+    reminders.reverse();
+    reminders
+}
+
+fn interrupted(stacked: &StackedAction) -> String {
+    format!(
+        "<system-reminder>
+An apply of {} (id {}) was interrupted in attempt {}: it may have taken effect, wholly or in part. Find out before you call the `resolve` tool to apply it again or to discard it.
+</system-reminder>",
+        quoted_label(stacked),
+        stacked.action.id,
+        stacked.attempts
+    )
+}
+
+fn lost(stacked: &StackedAction) -> String {
+    format!(
+        "<system-reminder>
+The preview {} (id {}) is lost: its tool kept it in memory only, and that is gone. Call the `resolve` tool to discard it, and preview again.
+</system-reminder>",
+        quoted_label(stacked),
+        stacked.action.id
+    )
+}
+
+/// Labels are quoted as JSON: they come from a guest, and must not end the message.
+fn quoted_label(stacked: &StackedAction) -> String {
+    serde_json::Value::from(&*stacked.action.label)
+        .to_string()
+        .replace('<', "\\u003c")
+}
