@@ -11,7 +11,7 @@ mod values;
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueHint};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::output::Format;
@@ -79,6 +79,7 @@ pub enum Command {
 /// Call a tool, and decide about what it wants to do
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
+#[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
     /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
     #[arg(value_hint = ValueHint::FilePath)]
@@ -97,12 +98,21 @@ pub struct RunArgs {
     pub call: CallArgs,
 
     /// Apply all that becomes pending, without asking
-    #[arg(long, value_name = "REASON", conflicts_with = "discard")]
+    #[arg(long, value_name = "REASON")]
     pub apply: Option<String>,
 
     /// Discard all that becomes pending, without asking
     #[arg(long, value_name = "REASON")]
     pub discard: Option<String>,
+
+    /// An object for the tool, beside the reason: JSON, `@FILE`, or `-` for standard input
+    #[arg(
+        long,
+        value_name = "JSON",
+        allow_hyphen_values = true,
+        requires = "decision"
+    )]
+    pub extra: Option<String>,
 
     #[command(flatten)]
     pub store: StoreArgs,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Failure};
 
@@ -22,6 +22,15 @@ pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
         )
         .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
     })
+}
+
+/// Reads what `--extra` holds, which goes to the tool with a decision.
+pub fn extra(word: &str) -> Result<Map<String, Value>, Failure> {
+    match json("extras", word)? {
+        Value::Object(extra) => Ok(extra),
+        _ => Err(Failure::usage("what `--extra` holds is not an object")
+            .with_hint("for example: --extra '{\"ticket\": 17}'")),
+    }
 }
 
 fn read_stdin(what: &str) -> Result<String, Failure> {

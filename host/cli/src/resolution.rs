@@ -13,11 +13,17 @@ use serde_json::{Map, Value};
 /// What became of an action that could not be applied.
 pub const PENDING_AGAIN: &str = "the action is pending again";
 
+/// The same, where its tool kept the preview in memory, and was stopped.
+pub const LOST: &str =
+    "its tool kept the preview in memory only, and that is gone: it can only be discarded";
+
 /// A decision, and how carrying it out ended.
 pub struct Resolved {
     pub action: Arc<PendingAction>,
     pub resolution: Resolution,
     pub outcome: Result<ResolutionOutcome, Error>,
+    /// Whether the action is still there, and can't be applied any more.
+    pub is_lost: bool,
 }
 
 /// The object about it.
@@ -53,6 +59,7 @@ impl Resolved {
             _ if matches!(error, Error::NotRecorded { .. }) => {
                 "the action will be listed as interrupted, though it was carried out"
             }
+            Decision::Apply if self.is_lost => LOST,
             Decision::Apply => PENDING_AGAIN,
             Decision::Discard => "the action is discarded all the same",
         })

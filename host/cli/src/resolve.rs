@@ -3,7 +3,6 @@
 mod target;
 
 use airlock_host::{Decision, Error, Resolution, Session};
-use serde_json::{Map, Value};
 
 use crate::args::ResolveArgs;
 use crate::bundled;
@@ -39,17 +38,9 @@ pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Resul
 fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
     let resolution = Resolution::new(args.action.into(), args.reason.as_str());
     Ok(match &args.extra {
-        Some(word) => resolution.with_extra(extra(word)?),
+        Some(word) => resolution.with_extra(input::extra(word)?),
         None => resolution,
     })
-}
-
-fn extra(word: &str) -> Result<Map<String, Value>, Failure> {
-    match input::json("extras", word)? {
-        Value::Object(extra) => Ok(extra),
-        _ => Err(Failure::usage("what `--extra` holds is not an object")
-            .with_hint("for example: --extra '{\"ticket\": 17}'")),
-    }
 }
 
 /// The action's session, in its workspace, and with its plugin from the store.

@@ -28,6 +28,7 @@ use request::Request;
 
 pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let request = Request::read(args)?;
+    let decider = Decider::choose(args, out)?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
     let loaded = load::load(&args.plugin, args.call.limits(), &interrupt, &progress).await?;
@@ -43,7 +44,6 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     };
 
     let outcome = call(&stage, &store, tool, &request, &pushes).await?;
-    let decider = Decider::choose(args, out);
     out.show(&decider.preview(&outcome));
     let resolved = decider.decide(&stage, &outcome.pushed, out).await;
     let given_up = volatile::give_up(&stage, &store, &outcome.pushed).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_host::{Decision, PendingAction, Resolution, Session};
+use airlock_host::{ActionState, Decision, PendingAction, Resolution, Session, StackedAction};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -30,10 +30,20 @@ impl Stage {
             .session
             .resolve_with(resolution.clone(), Some(self.interrupt.token()));
         let outcome = self.progress.during(what.to_owned(), carrying_out).await;
+        let is_lost = outcome.is_err() && !action.durable && self.lists_as_lost(action).await;
         Resolved {
+            is_lost,
             action: Arc::clone(action),
             resolution,
             outcome,
         }
+    }
+
+    /// Where the store can't be read, that is told elsewhere.
+    async fn lists_as_lost(&self, action: &PendingAction) -> bool {
+        let pending = self.session.pending().await.unwrap_or_default();
+        let is_lost =
+            |it: &StackedAction| it.state == ActionState::Lost && it.action.id == action.id;
+        pending.iter().any(is_lost)
     }
 }

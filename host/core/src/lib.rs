@@ -50,6 +50,7 @@ mod event;
 mod identity;
 mod instance;
 mod limits;
+mod lost;
 mod pending;
 mod plugin;
 mod policy;

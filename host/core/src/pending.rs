@@ -121,7 +121,7 @@ pub enum ActionState {
     Resolving,
     /// On the stack again after an apply whose end nobody knows, since its host stopped in the middle.
     Interrupted,
-    /// On the stack, but volatile, and the host that held its preview in memory is gone: it can only be discarded.
+    /// On the stack, but volatile, and the instance that held its preview in memory is gone, or its host is: it can only be discarded.
     Lost,
     /// Applied, for good.
     Applied,

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::identity::WorkspaceIdentity;
 use crate::limits::Limits;
+use crate::lost::LostActions;
 use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
 use crate::policy::Policy;
 use crate::store::{PendingStore, PluginBytes, Push, StoreError};
@@ -23,6 +24,17 @@ pub(crate) struct SessionContext {
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
+    pub lost: LostActions,
+}
+
+impl SessionContext {
+    /// The instance that held these volatile actions has ended.
+    pub fn lose(&self, actions: &[ActionId]) {
+        self.lost.add(actions);
+        if let Some(store) = &self.store {
+            store.lose(&self.id, actions);
+        }
+    }
 }
 
 /// What a producer wants decided.

@@ -124,7 +124,13 @@ impl Session {
     /// [`Error::Store`] where the store can't be read. Without a store there are none.
     pub async fn pending(&self) -> Result<Vec<StackedAction>, Error> {
         match &self.inner.context.store {
-            Some(store) => Ok(store.list(self.id()).await?),
+            Some(store) => {
+                let mut stack = store.list(self.id()).await?;
+                let states = stack.iter_mut();
+                let states = states.map(|it| (&it.action.id, &mut it.state));
+                self.inner.context.lost.mark(states);
+                Ok(stack)
+            }
             None => Ok(Vec::new()),
         }
     }

@@ -78,7 +78,7 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 ///   |                     |
 ///   |                     +--------- claim ------> resolving, with one attempt more
 ///   |
-///   +-- a volatile action whose host is gone is *lost*: it can still be claimed, and only be discarded
+///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
 /// ```
 ///
 /// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of three
@@ -149,6 +149,11 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
     /// the stack, [interrupted](crate::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
     fn abandon(&self, lease: Lease);
+
+    /// The guest's instance that held these volatile actions in memory has ended, though its host goes on: they are
+    /// [lost](crate::ActionState::Lost) from now on, those that are claimed as soon as they are on the stack again. Never blocks, and may
+    /// take effect later; the session that lost them knows by itself.
+    fn lose(&self, session: &SessionId, actions: &[ActionId]);
 
     /// The plugin that pushed actions which are still open, where the store keeps plugins.
     ///

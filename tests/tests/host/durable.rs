@@ -22,6 +22,7 @@ macro_rules! suite {
                 interrupted::the_guest_sees_the_second_attempt_after_an_interruption,
                 interrupted::an_apply_whose_future_is_dropped_is_listed_as_interrupted,
                 interrupted::volatile_actions_are_lost_with_their_host_and_can_only_be_discarded,
+                interrupted::volatile_actions_are_lost_with_their_instance_as_all_hosts_see,
                 interrupted::what_could_not_be_recorded_is_told_and_listed_as_interrupted_later,
                 leases::a_lease_is_renewed_while_the_guest_runs,
                 leases::a_lost_lease_stops_the_guest,

@@ -107,17 +107,18 @@ async fn after_a_trap_the_instance_is_never_used_again() {
     let recall = json!([{"do": "recall", "key": "k"}]);
     puppet.text(remember.clone()).await;
     assert_eq!(puppet.text(recall.clone()).await, "kept");
-    // A tool's own error is no reason to drop it.
-    puppet
-        .call(json!([{"do": "failed", "message": ""}]))
-        .await
-        .unwrap_err();
-    assert_eq!(puppet.text(recall.clone()).await, "kept");
+    // A tool's own error is no reason to drop it, nor is that it noticed a cancellation.
+    for end in [
+        json!({"do": "failed", "message": ""}),
+        json!({"do": "cancelled"}),
+    ] {
+        puppet.call(json!([end])).await.unwrap_err();
+        assert_eq!(puppet.text(recall.clone()).await, "kept", "{end}");
+    }
     for end in [
         json!({"do": "trap"}),
         json!({"do": "exit", "code": 0}),
         json!({"do": "recurse"}),
-        json!({"do": "cancelled"}),
     ] {
         puppet.text(remember.clone()).await;
         puppet.call(json!([end])).await.unwrap_err();

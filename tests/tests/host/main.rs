@@ -15,3 +15,4 @@ mod sdk;
 mod standing;
 mod steering;
 mod surroundings;
+mod volatile;

@@ -59,14 +59,11 @@ impl Target {
 
     /// Refused before it counts as an attempt, which could not succeed.
     fn volatile(&self, state: ActionState, store: &Store) -> Failure {
-        let place = match state {
-            ActionState::Lost => "a process that has ended",
-            _ => "the process that previewed it",
+        let why = match state {
+            ActionState::Lost => ": its tool kept the preview in memory only, and that is gone",
+            _ => " here: its preview is in the memory of the process that previewed it only",
         };
-        let message = format!(
-            "pending action {} can't be applied here: its preview is in the memory of {place} only",
-            self.action.id
-        );
+        let message = format!("pending action {} can't be applied{why}", self.action.id);
         let discard = [
             "resolve",
             "discard",

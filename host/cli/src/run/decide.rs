@@ -9,14 +9,15 @@ use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
 use super::prompt::{self, Answer};
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::input;
 use crate::output::Output;
-use crate::resolution::Resolved;
+use crate::resolution::{LOST, Resolved};
 use crate::stage::Stage;
 
 /// Who decides.
 pub enum Decider {
     /// The command line did, about all alike.
-    Decided(Decision, String),
+    Decided(Resolution),
     /// Whoever sits at the terminal.
     Terminal,
     /// Nobody: all is left as it is.
@@ -24,16 +25,22 @@ pub enum Decider {
 }
 
 impl Decider {
-    pub fn choose(args: &RunArgs, out: &Output) -> Self {
+    /// # Errors
+    /// Where `--extra` can't be read.
+    pub fn choose(args: &RunArgs, out: &Output) -> Result<Self, Failure> {
         // Somebody is asked only where they have seen the preview.
         let at_a_terminal =
             io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        match (&args.apply, &args.discard) {
-            (Some(reason), _) => Decider::Decided(Decision::Apply, reason.clone()),
-            (None, Some(reason)) => Decider::Decided(Decision::Discard, reason.clone()),
-            (None, None) if at_a_terminal && !out.is_json() => Decider::Terminal,
-            (None, None) => Decider::Nobody,
-        }
+        let resolution = match (&args.apply, &args.discard) {
+            (Some(reason), _) => Resolution::apply(reason),
+            (None, Some(reason)) => Resolution::discard(reason),
+            (None, None) if at_a_terminal && !out.is_json() => return Ok(Decider::Terminal),
+            (None, None) => return Ok(Decider::Nobody),
+        };
+        Ok(Decider::Decided(match &args.extra {
+            Some(word) => resolution.with_extra(input::extra(word)?),
+            None => resolution,
+        }))
     }
 
     /// What the call gave. What is about to be decided anyway need not be told to be pending.
@@ -54,8 +61,8 @@ impl Decider {
         let mut all = Vec::new();
         for (index, action) in pushed.iter().enumerate() {
             let resolved = match self {
-                Decider::Decided(decision, reason) => {
-                    Some(resolve(stage, action, *decision, reason.clone(), out).await)
+                Decider::Decided(resolution) => {
+                    Some(resolve(stage, action, resolution.clone(), out).await)
                 }
                 Decider::Terminal => ask(stage, action, (index, pushed.len()), out).await,
                 Decider::Nobody => None,
@@ -86,7 +93,8 @@ async fn ask(
         else {
             return last;
         };
-        let resolved = resolve(stage, action, decision, reason, out).await;
+        let resolution = Resolution::new(decision, reason);
+        let resolved = resolve(stage, action, resolution, out).await;
         // After a failed apply the action is pending again; a discard always removes it.
         let again = resolved.outcome.is_err() && decision == Decision::Apply;
         if !again || stage.interrupt.happened() {
@@ -99,13 +107,11 @@ async fn ask(
 async fn resolve(
     stage: &Stage,
     action: &Arc<PendingAction>,
-    decision: Decision,
-    reason: String,
+    resolution: Resolution,
     out: &mut Output,
 ) -> Resolved {
-    let resolved = stage
-        .resolve(action, Resolution::new(decision, reason))
-        .await;
+    let decision = resolution.decision;
+    let resolved = stage.resolve(action, resolution).await;
     match &resolved.outcome {
         Ok(_) => {
             out.gap();
@@ -118,6 +124,7 @@ async fn resolve(
             let failure = Failure::from(error);
             let failure = match (decision, resolved.afterwards()) {
                 (Decision::Discard, Some(told)) => failure.and_hint(told),
+                (Decision::Apply, Some(LOST)) => failure.and_hint(LOST),
                 // What stays pending is told at the end.
                 _ => failure,
             };

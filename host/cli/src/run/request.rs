@@ -24,6 +24,10 @@ impl Request {
             (Some(word), None) if is_params(word) => (None, Some(word)),
             (tool, params) => (tool.clone(), params.as_ref()),
         };
+        if params.is_some_and(|word| word == "-") && args.extra.as_deref() == Some("-") {
+            let message = "the params and `--extra` can't both be read from standard input";
+            return Err(Failure::usage(message).with_hint("put one of them into a file: `@FILE`"));
+        }
         let params = match params {
             Some(word) => input::json("params", word)?,
             None => json!({}),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use airlock_host::{
-    Claim, Completion, Lease, MemoryStore, PendingStore, Push, Resolution, SessionId,
+    ActionId, Claim, Completion, Lease, MemoryStore, PendingStore, Push, Resolution, SessionId,
     StackedAction, StoreError, Watch,
 };
 use async_trait::async_trait;
@@ -49,6 +49,10 @@ impl PendingStore for ForgetfulStore {
 
     fn abandon(&self, lease: Lease) {
         self.0.abandon(lease);
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        self.0.lose(session, actions);
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

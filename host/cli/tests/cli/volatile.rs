@@ -150,7 +150,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
     let (kind, message, hint) = resolve("apply").error();
     assert_eq!(kind, "volatile");
     assert!(
-        message.contains("in the memory of a process that has ended"),
+        message.contains("in memory only, and that is gone"),
         "{message}"
     );
     assert!(hint.contains("`airlock resolve discard --id "), "{hint}");

@@ -144,7 +144,10 @@ impl State {
 impl Drop for State {
     /// Whatever ends an instance, its volatile actions end with it.
     fn drop(&mut self) {
-        self.home.volatile.lock().clear();
+        let lost: Vec<ActionId> = self.home.volatile.lock().drain().collect();
+        if let Some(session) = self.home.session.as_ref().filter(|_| !lost.is_empty()) {
+            session.lose(&lost);
+        }
     }
 }
 

@@ -222,8 +222,9 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Makes one call, in the live instance where there is one. The instance stays if the call came to its end; where this future is
-    /// dropped in the middle, the instance goes with it.
+    /// Makes one call, in the live instance where there is one. The instance stays if the guest came to the end of the call, also where that
+    /// was to say that it noticed a cancellation. Where it was interrupted in the middle, or this future is dropped there, the instance goes
+    /// with it, since it may have stopped halfway through something; so do its volatile actions.
     async fn run<T>(
         &mut self,
         call: impl AsyncFnOnce(Box<Instance>) -> Done<T>,
@@ -234,10 +235,8 @@ impl Entered<'_> {
             None => Box::pin(self.slot.make_instance(self.cancel)).await?,
         };
         let (instance, result) = call(instance).await;
-        // A cancelled guest may have stopped halfway through something.
-        let keep = !matches!(result, Err(Error::Cancelled));
         if let Some(live) = &mut self.live {
-            **live = instance.filter(|_| keep);
+            **live = instance;
         }
         result
     }

@@ -207,7 +207,7 @@ impl<'a> Standing<'a> {
             },
             ActionState::Lost => Told {
                 state,
-                told: ": its preview was in the memory of a process that has ended; it can only be discarded".to_owned(),
+                told: ": its tool kept the preview in memory only, and that is gone; it can only be discarded".to_owned(),
                 error: None,
             },
             ActionState::Resolving => Told {

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::event::{Event, EventSource, Observer};
 use crate::identity::Machine;
 use crate::limits::Limits;
+use crate::lost::LostActions;
 use crate::pending::SessionId;
 use crate::plugin::{Plugin, RejectedTool};
 use crate::policy::Policy;
@@ -179,6 +180,7 @@ impl SessionBuilder {
                     store,
                     workspace: workspace.as_ref().map(|it| it.path().into()),
                     workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
+                    lost: LostActions::default(),
                 }),
                 workspace,
                 engine,

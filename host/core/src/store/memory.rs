@@ -84,6 +84,8 @@ struct Open {
     attempts: u32,
     last_error: Option<String>,
     interrupted: bool,
+    /// It is volatile, and its instance is gone.
+    lost: bool,
     /// Somebody is carrying out a decision, under a token.
     claim: Option<(Decision, u64)>,
 }
@@ -98,9 +100,10 @@ impl Open {
             action: Arc::clone(&self.action),
             attempts: self.attempts,
             last_error: self.last_error.clone(),
-            state: match self.interrupted {
-                true => ActionState::Interrupted,
-                false => ActionState::Pending,
+            state: match (self.lost, self.interrupted) {
+                (true, _) => ActionState::Lost,
+                (false, true) => ActionState::Interrupted,
+                (false, false) => ActionState::Pending,
             },
         }
     }
@@ -197,6 +200,7 @@ impl PendingStore for MemoryStore {
                 attempts: 0,
                 last_error: None,
                 interrupted: false,
+                lost: false,
                 claim: None,
             });
             Ok(())
@@ -277,6 +281,16 @@ impl PendingStore for MemoryStore {
             open.claim = None;
             lose_claim(decision, &mut open.interrupted, &mut open.last_error);
         });
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        self.with(|sessions| {
+            let open = sessions.get_mut(session).map(|stack| &mut stack.open);
+            for open in open.into_iter().flatten() {
+                open.lost |= !open.action.durable && actions.contains(&open.action.id);
+            }
+        });
+        self.watchers.notify(session);
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -34,7 +34,7 @@ use self::problem::Failure;
 use self::record::{action_columns, get, kept, kept_columns, text};
 use super::{Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch};
 use crate::digest::Digest;
-use crate::pending::{Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, Resolution, SessionId, StackedAction};
 
 pub use builder::PostgresStoreBuilder;
 
@@ -222,6 +222,19 @@ impl PendingStore for PostgresStore {
                 Err(error) => {
                     tracing::warn!("a claim was not given back, and will run out: {error}")
                 }
+            }
+        });
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        let inner = Arc::clone(&self.inner);
+        let (session, actions) = (session.clone(), actions.to_vec());
+        self.inner.runtime.spawn(async move {
+            match inner.lose(&session, &actions).await {
+                Ok(()) => inner.changes.tell(&session),
+                Err(error) => tracing::warn!(
+                    "volatile actions were lost, and others see them as pending until this host ends: {error}"
+                ),
             }
         });
     }

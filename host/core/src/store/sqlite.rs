@@ -265,6 +265,17 @@ impl PendingStore for SqliteStore {
         });
     }
 
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        let watchers = self.inner.watchers.clone();
+        let (session, actions) = (session.clone(), actions.to_vec());
+        self.inner.writer.write_later(move |connection| {
+            stack::lose(connection, &session, &actions)?;
+            // As for a claim that is given back.
+            watchers.notify(&session);
+            Ok(())
+        });
+    }
+
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         self.read(move |connection| upkeep::plugin(connection, digest))
             .await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::{
-    BackendErrorKind, Claim, Completion, Digest, Lease, PendingStore, PluginBytes, Push,
+    ActionId, BackendErrorKind, Claim, Completion, Digest, Lease, PendingStore, PluginBytes, Push,
     Resolution, SessionId, StackedAction, StoreError, Watch,
 };
 use airlock_tests::Host;
@@ -94,6 +94,12 @@ impl PendingStore for Faulty {
     fn abandon(&self, lease: Lease) {
         if self.check().is_ok() {
             self.inner.abandon(lease);
+        }
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        if self.check().is_ok() {
+            self.inner.lose(session, actions);
         }
     }
 

@@ -81,10 +81,12 @@ pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backen
 pub async fn volatile_actions_are_lost_with_their_host_and_can_only_be_discarded<B: Backend>() {
     let conversation = Conversation::<B>::new().await;
     let killed = conversation.backend.host().await;
-    let session = conversation.session(&killed).await;
+    // Killed as it is, its process can't tell that the instance is gone.
+    let silent = with_fault(&killed, Fault::BrokenOnceClaimed);
+    let session = conversation.session(&silent).await;
     let fields = json!({"volatile": true, "apply": [ledger("applied")]});
     let id = push(&session, volatile_or_durable("In memory", fields)).await;
-    drop(session);
+    drop((session, silent));
     let host = conversation.backend.host().await;
     assert_eq!(conversation.only(&host).await.state, ActionState::Pending);
     conversation.backend.kill(killed).await;
@@ -99,6 +101,33 @@ pub async fn volatile_actions_are_lost_with_their_host_and_can_only_be_discarded
     session.resolve(Resolution::discard("lost")).await.unwrap();
     assert_eq!(find(&host, &id).await.state, ActionState::Discarded);
     assert_eq!(conversation.ledger(), "");
+}
+
+pub async fn volatile_actions_are_lost_with_their_instance_as_all_hosts_see<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let (host, other) = (
+        conversation.backend.host().await,
+        conversation.backend.host().await,
+    );
+    let session = conversation.session(&host).await;
+    let fields = json!({"volatile": true, "apply": [{"do": "trap"}]});
+    let id = push(&session, volatile_or_durable("In memory", fields)).await;
+    assert_eq!(conversation.only(&other).await.state, ActionState::Pending);
+    session.resolve(Resolution::apply("")).await.unwrap_err();
+    // Who made it happen knows at once.
+    let state = session.pending().await.unwrap()[0].state;
+    assert_eq!(state, ActionState::Lost);
+    until("the others see it", async || {
+        conversation.only(&other).await.state == ActionState::Lost
+    })
+    .await;
+    let found = find(&other, &id).await;
+    assert_eq!((found.state, found.attempts), (ActionState::Lost, 1));
+    let store = other.durable.as_ref().unwrap();
+    assert_eq!(store.stats().await.unwrap().lost, 1);
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    session.resolve(Resolution::discard("lost")).await.unwrap();
+    assert_eq!(find(&other, &id).await.state, ActionState::Discarded);
 }
 
 pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<B: Backend>() {

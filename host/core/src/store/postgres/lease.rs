@@ -4,6 +4,7 @@ use super::connections::Statement;
 use super::record::micros;
 use super::text::escaped;
 use super::{Inner, session_key};
+use crate::pending::{ActionId, SessionId};
 use crate::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, Lease, StoreError};
 
 const RENEW: &str =
@@ -46,7 +47,20 @@ const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NUL
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
     RETURNING 1";
 
+/// No host has an empty name, so the owner is gone.
+const LOSE: &str = "UPDATE airlock.actions SET owner = ''::bytea
+    WHERE id = ANY($1) AND session = $2 AND open AND NOT durable";
+
 impl Inner {
+    pub async fn lose(&self, session: &SessionId, actions: &[ActionId]) -> Result<(), StoreError> {
+        let ids: Vec<String> = actions
+            .iter()
+            .map(|id| escaped(id.as_str()).into_owned())
+            .collect();
+        let statement = Statement::new(LOSE).bind(ids).bind(session_key(session));
+        self.read(&statement).await.map(drop)
+    }
+
     pub async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
         let statement = of(RENEW, lease).bind(micros(self.lease_time));
         let rows = self.read(&statement).await?;

@@ -308,6 +308,20 @@ pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Prob
     Ok(())
 }
 
+/// An action without an owner is lost.
+pub(super) fn lose(
+    connection: &Connection,
+    session: &SessionId,
+    actions: &[ActionId],
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET owner = NULL WHERE id = ? AND session = ? AND NOT durable";
+    let mut update = connection.prepare_cached(update)?;
+    for action in actions {
+        update.execute([action.as_str(), session.as_str()])?;
+    }
+    Ok(())
+}
+
 /// Takes back a claim that nobody heard of: no guest was told of it, so it does not count as an attempt.
 pub(super) fn unclaim(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
     let update = "UPDATE actions SET state = 'pending',

@@ -1,0 +1,60 @@
+//! Volatile actions whose preview is gone while their session goes on.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::pending::{ActionId, ActionState};
+
+/// The actions of a session whose instance has ended, as far as the store doesn't list them as lost yet: it is told without being waited
+/// for, and whoever heard of the end must not see them as pending.
+#[derive(Default)]
+pub(crate) struct LostActions(Mutex<HashSet<ActionId>>);
+
+impl LostActions {
+    pub fn add(&self, ids: &[ActionId]) {
+        self.lock().extend(ids.iter().cloned());
+    }
+
+    /// Lists them as lost. What the store lists so by itself is forgotten here, and so is what it lists no more.
+    pub fn mark<'a>(&self, stack: impl Iterator<Item = (&'a ActionId, &'a mut ActionState)>) {
+        let mut lost = self.lock();
+        if lost.is_empty() {
+            return;
+        }
+        let mut still = HashSet::new();
+        for (id, state) in stack {
+            if *state != ActionState::Lost && lost.contains(id) {
+                still.insert(id.clone());
+                *state = ActionState::Lost;
+            }
+        }
+        *lost = still;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<ActionId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_is_listed_as_lost_until_the_store_does_so_itself() {
+        use ActionState::{Interrupted, Lost, Pending};
+        let lost = LostActions::default();
+        lost.add(&["a".into(), "b".into()]);
+        let listed = |stack: &[(&str, ActionState)]| {
+            let ids: Vec<ActionId> = stack.iter().map(|(id, _)| (*id).into()).collect();
+            let mut states: Vec<ActionState> = stack.iter().map(|(_, state)| *state).collect();
+            lost.mark(ids.iter().zip(&mut states));
+            (states, lost.lock().len())
+        };
+        let three = [("a", Pending), ("b", Interrupted), ("c", Pending)];
+        assert_eq!(listed(&three), (vec![Lost, Lost, Pending], 2));
+        assert_eq!(listed(&three), (vec![Lost, Lost, Pending], 2));
+        assert_eq!(listed(&[("a", Lost), ("b", Pending)]), (vec![Lost; 2], 1));
+        assert_eq!(listed(&[]), (vec![], 0));
+    }
+}
