@@ -1,6 +1,6 @@
 //! The contract's section *Pushing*.
 
-use airlock_host::Limits;
+use airlock_host::{Limits, Resolution};
 use airlock_tests::{Puppet, plugin, push};
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     assert_eq!(puppet.labels().await.len(), 1000);
     // One decision makes room for one more.
     puppet
-        .resolve(airlock_host::Resolution::discard("enough"))
+        .resolve(Resolution::discard("enough"))
         .await
         .unwrap();
     let text = puppet
@@ -149,13 +149,36 @@ async fn without_a_store_the_guest_is_told_so_in_the_contracts_words() {
     );
     assert!(puppet.session.pending().await.unwrap().is_empty());
     let nothing = puppet
-        .resolve(airlock_host::Resolution::apply("?"))
+        .resolve(Resolution::apply("?"))
         .await
         .unwrap_err();
     assert_eq!(
         nothing.to_string(),
         "No pending action to resolve. Nothing to apply or discard."
     );
+}
+
+/// Otherwise a discarded action could come back for ever.
+#[tokio::test]
+async fn what_was_decided_cannot_push_itself_again() {
+    let refused = "push refused: invalid: an action can be pushed only during `execute`: what was decided can't come back by itself";
+    let puppet = Puppet::new().await;
+    for volatile in [false, true] {
+        let again = push("Again", json!({"volatile": volatile}));
+        let fields = json!({"volatile": volatile, "apply": [again.clone()], "reject": [again]});
+        puppet.push(push("First", fields.clone())).await;
+        let applied = puppet.resolve(Resolution::apply("yes")).await.unwrap();
+        assert_eq!(applied.text(), refused);
+        assert!(puppet.labels().await.is_empty());
+
+        puppet.push(push("First", fields)).await;
+        let discarded = puppet.resolve(Resolution::discard("no")).await.unwrap();
+        assert_eq!(discarded.text(), refused);
+        assert!(puppet.labels().await.is_empty());
+    }
+    // The next call may push again.
+    puppet.push(push("Later", json!({}))).await;
+    assert_eq!(puppet.labels().await, ["Later"]);
 }
 
 #[tokio::test]

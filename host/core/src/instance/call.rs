@@ -14,13 +14,12 @@ use super::bindings::exports::airlock::tool::resolver::Resolution;
 use super::bindings::types::{
     Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult,
 };
-use super::state::State;
+use super::state::{Export, State};
 use super::{Instance, failure};
 use crate::content::{Content, ToolResult};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::pending::PendingAction;
-use crate::policy::Phase;
 
 pub(crate) use super::bindings::exports::airlock::tool::resolver::Resolution as ResolverResolution;
 
@@ -86,7 +85,7 @@ impl Instance {
         let guest = async |exports: &CustomTool, store: &mut Store<State>| {
             exports.airlock_tool_tool().call_definitions(store).await
         };
-        self.run(&call, Phase::Preview, guest).await.1
+        self.run(&call, Export::Definitions, guest).await.1
     }
 
     pub async fn execute(
@@ -99,7 +98,7 @@ impl Instance {
             let tool = exports.airlock_tool_tool();
             tool.call_execute(store, call_id, call.tool, params).await
         };
-        let (mut instance, returned) = self.run(call, Phase::Preview, guest).await;
+        let (mut instance, returned) = self.run(call, Export::Execute, guest).await;
         let pushed = match &mut instance {
             Some(instance) => std::mem::take(&mut instance.store.data_mut().pushed),
             None => Vec::new(),
@@ -117,7 +116,7 @@ impl Instance {
             let resolver = exports.airlock_tool_resolver();
             resolver.call_apply(store, resolution.clone()).await
         };
-        let (instance, returned) = self.run(call, Phase::Apply, guest).await;
+        let (instance, returned) = self.run(call, Export::Apply, guest).await;
         let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
         (instance, result)
     }
@@ -131,7 +130,7 @@ impl Instance {
             let resolver = exports.airlock_tool_resolver();
             resolver.call_reject(store, resolution.clone()).await
         };
-        let (instance, returned) = self.run(call, Phase::Preview, guest).await;
+        let (instance, returned) = self.run(call, Export::Reject, guest).await;
         let result = returned.and_then(|returned| {
             let result = returned.map_err(guest_error)?;
             result.map(|result| convert(result, call)).transpose()
@@ -143,12 +142,12 @@ impl Instance {
     async fn run<T>(
         mut self: Box<Self>,
         call: &Call<'_>,
-        phase: Phase,
+        export: Export,
         guest: impl AsyncFnOnce(&CustomTool, &mut Store<State>) -> wasmtime::Result<T>,
     ) -> Done<T> {
         self.store.set_epoch_deadline(1);
         let state = self.store.data_mut();
-        state.begin_call(call.tool, phase, call.cancel.cloned());
+        state.begin_call(call.tool, export, call.cancel.cloned());
         let ended = {
             let running = pin!(guest(&self.exports, &mut self.store));
             within(call.limits, call.cancel, running).await

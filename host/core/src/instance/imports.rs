@@ -4,9 +4,11 @@ use super::bindings::pending_actions::{
     Host as PendingActions, PendingAction as Pushed, PushError,
 };
 use super::bindings::{host, types};
-use super::state::State;
+use super::state::{Export, State};
 use crate::event::{LogLevel, Refusal};
-use crate::pushing::{self, Details, NotPushed, Pusher, STORE_UNAVAILABLE};
+use crate::pushing::{
+    self, Details, NotPushed, ONLY_DURING_EXECUTE, Pusher, STORE_UNAVAILABLE,
+};
 
 impl types::Host for State {}
 
@@ -16,6 +18,11 @@ impl PendingActions for State {
         let Some(session) = &home.session else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
+        if self.running != Some(Export::Execute) {
+            let refused = NotPushed::Invalid(ONLY_DURING_EXECUTE.to_owned());
+            self.tell_refused(&refused);
+            return Err(refused.into());
+        }
         let has_tool = |name: &str| home.has_tool(name);
         let pusher = Pusher {
             source: &home.plugin,

@@ -70,6 +70,25 @@ impl VolatileActions {
     }
 }
 
+/// Which of a guest's exports the host is calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Export {
+    Definitions,
+    Execute,
+    Apply,
+    Reject,
+}
+
+impl Export {
+    /// What the sandbox lets the guest do meanwhile.
+    fn phase(self) -> Phase {
+        match self {
+            Export::Definitions | Export::Execute | Export::Reject => Phase::Preview,
+            Export::Apply => Phase::Apply,
+        }
+    }
+}
+
 /// The data of a wasmtime store.
 pub(crate) struct State {
     wasi: WasiCtx,
@@ -78,6 +97,8 @@ pub(crate) struct State {
     pub usage: Usage,
     pub home: Home,
     pub log: GuestLog,
+    /// None between calls, and while the guest is instantiated.
+    pub running: Option<Export>,
     /// What the current call pushed.
     pub pushed: Vec<Arc<PendingAction>>,
     /// How the caller of the current call says that it no longer wants the answer.
@@ -103,6 +124,7 @@ impl State {
             table,
             files: Files::new(home.roots.clone(), limits.open_files, limits.scratch_bytes),
             usage: Usage::new(limits),
+            running: None,
             pushed: Vec::new(),
             cancel: None,
             log,
@@ -111,10 +133,11 @@ impl State {
     }
 
     /// To be called before every call into the guest: no function of the guest's own can change what is set here.
-    pub fn begin_call(&mut self, tool: &str, phase: Phase, cancel: Option<CancellationToken>) {
-        let writable = self.home.policy.allows_workspace_change(phase);
+    pub fn begin_call(&mut self, tool: &str, export: Export, cancel: Option<CancellationToken>) {
+        let writable = self.home.policy.allows_workspace_change(export.phase());
         self.files.set_workspace_writable(writable);
         self.log.begin_call(tool);
+        self.running = Some(export);
         self.pushed.clear();
         self.cancel = cancel;
         self.usage.refused = None;
@@ -127,6 +150,7 @@ impl State {
             self.log.refused(Refusal::WorkspaceChange { times });
         }
         self.log.end_call();
+        self.running = None;
         self.cancel = None;
     }
 

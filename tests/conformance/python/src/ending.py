@@ -49,6 +49,9 @@ class Ending:
                 return self._report()
             case "count":
                 return _next()
+            case "push":
+                airlock.push(self.text, apply=lambda: None)
+                return f"pushed {self.text}"
         raise airlock.ToolError(f"no such ending: {self.how}")
 
     def _say(self) -> airlock.Result:

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use airlock_sdk::{
-    Content, Error, Link, Output, Resolution, is_cancelled, log, report_progress,
+    Content, Error, Link, Output, Resolution, VolatileAction, is_cancelled, log, report_progress,
     report_progress_of,
 };
 use schemars::JsonSchema;
@@ -65,6 +65,7 @@ impl Ending {
             "resolution" => resolution.map_or(Ok(Output::default()), told),
             "report" => Ok(self.report()),
             "count" => Ok(count()),
+            "push" => self.push(),
             other => Err(Error::tool(format!("no such ending: {other}"))),
         }
     }
@@ -75,6 +76,11 @@ impl Ending {
             Value::Null => output,
             details => output.details(details),
         }
+    }
+
+    fn push(&self) -> Result<Output, Error> {
+        VolatileAction::new(&self.text, |_| Ok(Output::default())).push()?;
+        Ok(Output::text(format!("pushed {}", self.text)))
     }
 
     fn blocks(&self) -> Output {

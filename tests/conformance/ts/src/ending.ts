@@ -61,6 +61,9 @@ export async function end(pi: CustomToolAPI, ending: Ending, signal: AbortSignal
       return asText();
     case "count":
       return text(String(++count));
+    case "push":
+      pi.pushPendingAction({ label: said, apply: () => ({ content: [] }) });
+      return text(`pushed ${said}`);
     default:
       throw new ToolError(`no such ending: ${ending.how}`);
   }

@@ -82,6 +82,19 @@ static airlock_status count(airlock_reply *reply) {
   return AIRLOCK_OK;
 }
 
+static airlock_status do_nothing(const airlock_resolution *resolution, airlock_reply *reply) {
+  (void)resolution, (void)reply;
+  return AIRLOCK_NOTHING;
+}
+
+static airlock_status push_again(const char *label, airlock_reply *reply) {
+  airlock_volatile_action action = {.label = label, .apply = do_nothing};
+  airlock_pushed pushed = airlock_push_volatile(&action);
+  if (pushed.status != AIRLOCK_PUSHED) return airlock_tool_error(reply, "%s", pushed.message);
+  airlock_text(reply, "pushed %s", label);
+  return AIRLOCK_OK;
+}
+
 airlock_status end_as(const cJSON *ending, const airlock_resolution *resolution, airlock_reply *reply) {
   const char *how = text_of(ending, "how", ""), *text = text_of(ending, "text", "");
   if (strcmp(how, "text") == 0) return say(ending, reply);
@@ -95,5 +108,6 @@ airlock_status end_as(const cJSON *ending, const airlock_resolution *resolution,
   if (strcmp(how, "resolution") == 0) return told(resolution, reply);
   if (strcmp(how, "report") == 0) return report(ending, reply);
   if (strcmp(how, "count") == 0) return count(reply);
+  if (strcmp(how, "push") == 0) return push_again(text, reply);
   return airlock_tool_error(reply, "no such ending: %s", how);
 }

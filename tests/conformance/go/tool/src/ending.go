@@ -75,6 +75,8 @@ func (e Ending) end(call surroundings, resolution *airlock.Resolution) (*airlock
 	case "count":
 		count++
 		return airlock.Text(strconv.Itoa(count)), nil
+	case "push":
+		return pushAgain(e.Text)
 	default:
 		return nil, airlock.ToolErrorf("no such ending: %s", e.How)
 	}
@@ -86,6 +88,15 @@ func (e Ending) say() *airlock.Result {
 		times = *e.Times
 	}
 	return airlock.Text(strings.Repeat(e.Text, times)).Details(orNil(e.Details))
+}
+
+// pushAgain pushes as a call does, though there may be none.
+func pushAgain(label string) (*airlock.Result, error) {
+	nothing := func(*airlock.Resolution) (*airlock.Result, error) { return nil, nil }
+	if _, err := new(airlock.Call).PushVolatile(airlock.VolatileAction{Label: label, Apply: nothing}); err != nil {
+		return nil, err
+	}
+	return airlock.Text("pushed " + label), nil
 }
 
 func told(resolution *airlock.Resolution) *airlock.Result {
