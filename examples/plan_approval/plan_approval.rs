@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use airlock_host::{Error, Session, StandingHandler, StandingResult};
+use airlock_host::{Error, Json, Session, StandingHandler, StandingResult};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ impl StandingHandler for Planning {
             message: format!("can't write {}: {error}", self.file.display()),
         })?;
         Ok(StandingResult {
-            details: Some(state),
+            details: Json::of(&state).ok(),
             ..StandingResult::text(format!("Approved: {title}. Begin with step 1."))
         })
     }

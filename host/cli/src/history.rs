@@ -2,12 +2,11 @@
 
 use airlock_host::ResolvedQuery;
 use airlock_host::render::{Block, Line, Role};
-use serde_json::json;
 
 use crate::args::LogArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::record::Record;
+use crate::record::{Log, Record};
 use crate::session;
 use crate::store::{self, WhenMissing};
 use crate::time;
@@ -20,8 +19,9 @@ pub async fn list(args: &LogArgs, out: &mut Output) -> Result<Exit, Failure> {
         limit: args.limit as usize,
     };
     let resolved = store.durable().resolved_actions(&query).await?;
-    let records: Vec<_> = resolved.iter().map(Record::new).collect();
-    out.json(&json!({ "log": records }));
+    out.json(&Log {
+        log: resolved.iter().map(Record::new).collect(),
+    });
     match (&session, resolved.as_slice()) {
         (None, []) => out.line("Nothing was decided yet."),
         (Some(session), []) => {

@@ -8,7 +8,8 @@ mod params;
 mod table;
 
 use airlock_host::render::{Block, Line, Role};
-use airlock_host::{Limits, Plugin, Policy, ToolDefinition};
+use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -32,7 +33,7 @@ pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Resul
     };
     let policy = Policy::default();
     let title = Line::new().with_role(Role::Title, loaded.name());
-    let (facts, mut described) = match &loaded {
+    let (facts, about) = match &loaded {
         Loaded::Plugin(plugin) => (
             facts_of_plugin(plugin, &policy),
             describe_plugin(plugin, &policy),
@@ -46,11 +47,23 @@ pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Resul
             block.fact(NAMES, name, &text)
         });
     out.show(&with_tools(block, &loaded));
-    described["name"] = loaded.name().into();
-    described["tools"] = json!(loaded.tools());
-    described["rejected"] = json!(loaded.rejected());
-    out.json(&described);
+    out.json(&Described {
+        about,
+        name: loaded.name(),
+        tools: loaded.tools(),
+        rejected: loaded.rejected(),
+    });
     Ok(Exit::Done)
+}
+
+/// The object for programs. Schemas are written as the texts that they are.
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    about: Value,
+    name: &'a str,
+    tools: Vec<&'a ToolDefinition>,
+    rejected: &'a [RejectedTool],
 }
 
 /// What is known of something, by name.
@@ -104,7 +117,7 @@ fn of_tool(tool: &ToolDefinition) -> Block {
         let name = Line::new().with_role(Role::Faint, "traits:");
         block = block.line(name.with(format!(" {}", traits.join(", "))).indented(2));
     }
-    let params = params::of(&tool.parameters);
+    let params = params::of(&tool.parameters.value());
     match params.is_empty() {
         true => block.line(Line::from("It lists no params.").indented(2)),
         false => block.line("").block(table::of(&params).indented(2)),

@@ -2,12 +2,11 @@
 
 use airlock_host::render::{Block, Line, Role};
 use airlock_host::{ActionRecord, SessionId};
-use serde_json::json;
 
 use crate::args::PendingArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::record::Entry;
+use crate::record::{Entry, Pending};
 use crate::session;
 use crate::store::{self, Store, WhenMissing};
 use crate::time;
@@ -16,8 +15,9 @@ pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure>
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
     let session = (!args.all).then(|| session::id(&args.session));
     let open = store.durable().open_actions(session.as_ref()).await?;
-    let entries: Vec<_> = open.iter().map(Entry::new).collect();
-    out.json(&json!({ "pending": entries }));
+    out.json(&Pending {
+        pending: open.iter().map(Entry::new).collect(),
+    });
     match (&session, open.as_slice()) {
         (None, []) => out.line("Nothing is pending."),
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,

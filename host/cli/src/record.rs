@@ -1,7 +1,7 @@
 //! What a store keeps of an action, as an object for programs.
 
 use airlock_host::{
-    ActionId, ActionRecord, ActionState, Decision, PendingAction, Policy, SessionId,
+    ActionId, ActionRecord, ActionState, Decision, Json, PendingAction, Policy, SessionId,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub struct Pushed<'a> {
     id: &'a ActionId,
     label: &'a str,
     source_tool_name: &'a str,
-    details: &'a Option<Value>,
+    details: &'a Option<Json>,
     durable: bool,
 }
 
@@ -29,6 +29,18 @@ pub struct Entry<'a> {
     pushed_at: Option<String>,
     attempts: u32,
     state: ActionState,
+}
+
+/// What waits for a decision.
+#[derive(Serialize)]
+pub struct Pending<'a> {
+    pub pending: Vec<Entry<'a>>,
+}
+
+/// What was decided.
+#[derive(Serialize)]
+pub struct Log<'a> {
+    pub log: Vec<Record<'a>>,
 }
 
 /// All that is known of an action.

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::json::Json;
 use crate::pending::{Decision, PendingAction};
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
@@ -88,7 +89,7 @@ pub(crate) fn discarded(label: &str, reason: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ToolResult {
     pub content: Vec<Content>,
-    pub details: Option<Value>,
+    pub details: Option<Json>,
 }
 
 /// A call that succeeded.
@@ -97,8 +98,8 @@ pub(crate) struct ToolResult {
 pub struct CallOutcome {
     /// Blocks for the model.
     pub content: Vec<Content>,
-    /// A JSON value for programs.
-    pub details: Option<Value>,
+    /// For programs.
+    pub details: Option<Json>,
     /// What this call pushed, topmost first.
     pub pushed: Vec<Arc<PendingAction>>,
 }
@@ -163,5 +164,5 @@ pub struct ResolutionDetails {
     pub label: Option<String>,
     /// The details that the plugin's `apply` or `reject` returned, where they are not null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source_result_details: Option<Value>,
+    pub source_result_details: Option<Json>,
 }

@@ -49,6 +49,7 @@ mod error;
 mod event;
 mod identity;
 mod instance;
+mod json;
 mod limits;
 mod lost;
 mod pending;
@@ -69,6 +70,7 @@ pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, Violation};
 pub use event::{Event, EventSource, LogLevel, Observer, Refusal};
 pub use identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
+pub use json::{Json, MAX_JSON_DEPTH, TooDeep};
 pub use limits::{LimitKind, Limits};
 pub use pending::{
     ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::digest::Digest;
 use crate::identity::WorkspaceIdentity;
+use crate::json::Json;
 use crate::policy::Policy;
 
 /// The source tool's name where a plugin gives none.
@@ -91,7 +92,7 @@ pub struct PendingAction {
     /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an older version doesn't tell.
     pub source_is_own_tool: bool,
     /// For reviewers. Not forwarded to the resolution's result.
-    pub details: Option<Value>,
+    pub details: Option<Json>,
     /// Whether the plugin wants to hear of a discard.
     pub has_reject: bool,
     /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state itself stays in the

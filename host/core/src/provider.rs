@@ -163,7 +163,7 @@ mod tests {
                 Provider::Gemini => (last, "parametersJsonSchema"),
             };
             assert_eq!(function["name"], "resolve", "{provider:?}");
-            assert_eq!(function[schema], resolve.parameters, "{provider:?}");
+            assert_eq!(resolve.parameters, function[schema], "{provider:?}");
             assert!(function["description"].is_string());
         }
     }

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::Value;
-
 use crate::identity::WorkspaceIdentity;
+use crate::json::Json;
 use crate::limits::Limits;
 use crate::lost::LostActions;
 use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
@@ -58,7 +57,7 @@ pub(crate) enum Details {
         not(feature = "ast-edit"),
         expect(dead_code, reason = "guests have text")
     )]
-    Value(Value),
+    Json(Json),
 }
 
 /// Why it was not taken.
@@ -134,10 +133,10 @@ impl Pusher<'_> {
         let details = match pushed.details {
             Details::Text(details) => {
                 check_size("details", details.len(), limits.details_bytes)?;
-                Some(parse_details(&details)?)
+                Some(check_details(&details)?)
             }
-            Details::Value(details) => {
-                check_size("details", details.to_string().len(), limits.details_bytes)?;
+            Details::Json(details) => {
+                check_size("details", details.as_str().len(), limits.details_bytes)?;
                 Some(details)
             }
             Details::None => None,
@@ -191,7 +190,7 @@ fn check_size(what: &str, size: usize, limit: usize) -> Result<(), NotPushed> {
     Ok(())
 }
 
-fn parse_details(details: &str) -> Result<Value, NotPushed> {
-    serde_json::from_str(details)
+fn check_details(details: &str) -> Result<Json, NotPushed> {
+    Json::checked(details)
         .map_err(|error| NotPushed::Invalid(format!("the details are not JSON: {error}")))
 }

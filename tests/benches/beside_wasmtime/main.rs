@@ -185,7 +185,8 @@ fn main() {
     print!("{table}");
     let took = |case: Case| bares[case as usize];
     let tools = ours.session.tools_named(&["bench"]);
-    let call = (&tools[0].parameters, &ours.params);
+    let schema = tools[0].parameters.value();
+    let call = (&schema, &ours.params);
     print!(
         "{}",
         least::table(ours.engine.wasmtime(), &bare, call, took)

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use airlock_host::{
-    ActionId, Claim, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push,
-    Resolution, ResolutionOutcome, SessionId, WorkspaceIdentity,
+    ActionId, Claim, Completion, Digest, Json, PendingAction, PendingStore, PluginBytes, Policy,
+    Push, Resolution, ResolutionOutcome, SessionId, WorkspaceIdentity,
 };
 use serde_json::json;
 
@@ -48,7 +48,7 @@ impl Client {
             label: "Rename: 2 files in photos".to_owned(),
             source_tool_name: "batch_rename_preview".to_owned(),
             source_is_own_tool: true,
-            details: Some(json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})),
+            details: Json::of(&json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})).ok(),
             has_reject: false,
             durable: true,
             plugin: self.plugin.digest,

@@ -21,7 +21,8 @@ async fn changed(tree: &Tree, paths: Value) -> Vec<String> {
     let details = call
         .unwrap_or_else(|error| panic!("{paths}: {error}"))
         .details
-        .unwrap();
+        .unwrap()
+        .value();
     if tree.pending().await > 0 {
         tree.discard().await;
     }

@@ -63,7 +63,10 @@ src/b.rs: 2 replacements
     assert_eq!(pending.action.label, "AST Edit: 3 replacements in 2 files");
     assert_eq!(pending.action.source_tool_name, "ast_edit");
     assert!(pending.action.durable);
-    assert_eq!(pending.action.details.as_ref().unwrap()["files"], files);
+    assert_eq!(
+        pending.action.details.as_ref().unwrap().value()["files"],
+        files
+    );
 }
 
 #[tokio::test]
@@ -81,7 +84,7 @@ async fn nothing_found_is_told_and_nothing_is_pushed() {
         let previewed = tree.edit(pat, out).await.unwrap();
         assert_eq!(previewed.text(), text);
         assert_eq!(tree.pending().await, 0);
-        assert_eq!(previewed.details.unwrap()["replacements"], 0);
+        assert_eq!(previewed.details.unwrap().value()["replacements"], 0);
     };
     check("old($A)", "new($A)", "No replacements: 1 file searched.").await;
     // What would be replaced by itself is no replacement.
@@ -112,7 +115,7 @@ async fn the_limit_takes_the_first_by_path_and_place_and_tells_of_the_rest() {
         ),
         "{text}"
     );
-    assert_eq!(previewed.details.unwrap()["leftByLimit"], 3);
+    assert_eq!(previewed.details.unwrap().value()["leftByLimit"], 3);
     tree.apply().await.unwrap();
     assert_eq!(tree.read("a.rs"), "fn a() { new(1); new(2) }\n");
     assert_eq!(tree.read("b.rs"), "fn b() { new(3); old(4); old(5) }\n");
@@ -177,7 +180,7 @@ async fn the_result_keeps_to_its_limit_however_much_there_is() {
         tree.write(&format!("f{file:03}.py"), "old(1)\n");
     }
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
-    let details = previewed.details.as_ref().unwrap();
+    let details = previewed.details.as_ref().unwrap().value();
     assert_eq!(details["fileCount"], 200);
     let listed = details["files"].as_array().unwrap().len();
     assert_eq!(details["filesOmitted"], 200 - listed);

@@ -66,7 +66,7 @@ async fn what_can_not_be_searched_is_named_and_the_rest_is_done() {
     }
     // Without a word of the pattern in it, nothing could be found there.
     assert!(!text.contains("utf16.js"), "{text}");
-    let skipped = &previewed.details.unwrap()["skipped"];
+    let skipped = &previewed.details.unwrap().value()["skipped"];
     assert_eq!(skipped[0]["path"], "huge.js");
     tree.apply().await.unwrap();
     assert_eq!(tree.read("good.js"), "new(1)\n");

@@ -177,7 +177,7 @@ impl<'a> Stage<'a> {
         let pushed = outcome.pushed.iter();
         Ok(Given {
             content: json!(outcome.content),
-            details: outcome.details,
+            details: outcome.details.map(|details| details.value()),
             pushed: pushed.map(|action| action.label.clone()).collect(),
         })
     }

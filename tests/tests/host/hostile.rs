@@ -97,7 +97,7 @@ async fn details_that_are_not_json_are_the_tools_failure() {
         .call(json!([{"do": "details", "json": "[1]"}]))
         .await
         .unwrap();
-    assert_eq!(outcome.details, Some(json!([1])));
+    assert_eq!(outcome.details.unwrap(), json!([1]));
 }
 
 #[tokio::test]

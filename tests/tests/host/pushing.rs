@@ -20,7 +20,7 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
     assert_eq!(action.id.as_str(), id);
     assert_eq!(action.label, "Rename: 2 files");
     assert_eq!(action.source_tool_name, "custom_tool");
-    assert_eq!(action.details, Some(json!({"files": 2})));
+    assert_eq!(action.details.as_ref().unwrap(), &json!({"files": 2}));
     assert!(action.durable);
     assert!(!action.has_reject);
     assert_eq!(action.plugin, plugin("puppet").await.digest());

@@ -35,7 +35,7 @@ async fn definitions_and_schemas_come_from_the_types() {
             ("divide", "Divide", vec!["read-only"]),
         ]
     );
-    let note = &plugin.tools().next().unwrap().parameters;
+    let note = plugin.tools().next().unwrap().parameters.value();
     assert_eq!(
         note["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
@@ -45,7 +45,8 @@ async fn definitions_and_schemas_come_from_the_types() {
         note["properties"]["path"]["description"],
         "The file's path."
     );
-    let divide = plugin.tools().nth(2).unwrap().output.as_ref().unwrap();
+    let divide = plugin.tools().nth(2).unwrap().output.as_ref();
+    let divide = divide.unwrap().value();
     assert_eq!(divide["properties"]["quotient"]["type"], "integer");
 }
 
@@ -66,7 +67,7 @@ async fn an_effect_in_preview_fails_and_the_plan_comes_back_to_apply() {
         (action.label.as_str(), action.source_tool_name.as_str()),
         ("Write: note.txt", "write_note")
     );
-    assert_eq!(action.details, Some(json!("for reviewers")));
+    assert_eq!(action.details.as_ref().unwrap(), &json!("for reviewers"));
     assert!(action.durable && !action.has_reject);
     assert!(!workspace.path().join("note.txt").exists());
     let applied = session.resolve(Resolution::apply("")).await.unwrap();
@@ -134,8 +135,8 @@ async fn a_panic_is_an_error_that_names_the_tool_and_nothing_of_the_machine() {
         .await
         .unwrap();
     assert_eq!(
-        outcome.details,
-        Some(json!({"quotient": 3, "session": "sdk"}))
+        outcome.details.unwrap(),
+        json!({"quotient": 3, "session": "sdk"})
     );
 }
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use airlock_host::{
-    CancellationToken, Error, Resolution, Session, StandingHandler, StandingResult, ToolChoice,
+    CancellationToken, Error, Json, Resolution, Session, StandingHandler, StandingResult,
+    ToolChoice,
 };
 use airlock_tests::{Puppet, durable};
 use async_trait::async_trait;
@@ -36,7 +37,8 @@ impl StandingHandler for Approval {
             }),
             "for ever" => std::future::pending().await,
             _ => Ok(StandingResult {
-                details: Some(json!({"title": extra.and_then(|extra| extra.get("title"))})),
+                details: Json::of(&json!({"title": extra.and_then(|extra| extra.get("title"))}))
+                    .ok(),
                 ..StandingResult::text("approved")
             }),
         }

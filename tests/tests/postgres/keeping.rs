@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use airlock_host::{
-    ActionId, ActionState, Completion, Decision, Digest, DurableStore, PendingStore, Policy,
+    ActionId, ActionState, Completion, Decision, Digest, DurableStore, Json, PendingStore, Policy,
     Resolution, ResolvedQuery,
 };
 
@@ -49,7 +49,7 @@ async fn an_action_comes_back_as_it_was_pushed() {
     let store = connect(&server().database_url()).await;
     let stack = session("whole");
     let mut pushed = action("one");
-    pushed.details = Some(serde_json::json!({"files": [1, 2.5, null], "big": u64::MAX}));
+    pushed.details = Json::of(&serde_json::json!({"files": [1, 2.5, null], "big": u64::MAX})).ok();
     pushed.has_reject = true;
     pushed.grants = Policy::read_only();
     pushed.workspace = Some(std::path::Path::new("/some/where").into());

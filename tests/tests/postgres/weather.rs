@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{BackendErrorKind, DurableStore, PendingStore, PostgresStore, StoreError};
+use airlock_host::{BackendErrorKind, DurableStore, Json, PendingStore, PostgresStore, StoreError};
 use airlock_tests::{PostgresServer, Sync};
 
 use crate::{action, connect, ids, push, push_action, server, session};
@@ -243,7 +243,7 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
         let mut pushed = action(&format!("id\0{}", name.len()));
         pushed.label = format!("a\0b{name}");
         pushed.source_tool_name = "\0".to_owned();
-        pushed.details = Some(serde_json::json!({"nul\0": ["\0", name]}));
+        pushed.details = Json::of(&serde_json::json!({"nul\0": ["\0", name]})).ok();
         push_action(&store, &stack, pushed.clone()).await.unwrap();
         let listed = store.list(&stack).await.unwrap();
         assert_eq!(*listed[0].action, pushed, "{name:?}");

@@ -40,8 +40,8 @@ async fn check_trail(text: String) {
     assert_eq!((record.state, record.attempts), (ActionState::Applied, 1));
     assert_eq!(record.session.as_str(), "one");
     assert_eq!(
-        record.action.details,
-        Some(json!({"old": format!("a\0{text}")}))
+        record.action.details.unwrap(),
+        json!({"old": format!("a\0{text}")})
     );
     assert_eq!(
         record.action.workspace.as_deref(),

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use airlock_host::{
-    ActionId, Decision, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution,
-    SessionId, WorkspaceGrant, WorkspaceIdentity,
+    ActionId, Decision, Digest, Json, PendingAction, PendingStore, PluginBytes, Policy, Push,
+    Resolution, SessionId, WorkspaceGrant, WorkspaceIdentity,
 };
 use serde_json::{Map, Value, json};
 
@@ -105,14 +105,18 @@ pub fn session(index: Choice) -> SessionId {
 
 pub const DETAILS: usize = 4;
 
-fn details(choice: Choice) -> Option<Value> {
-    [
+fn details(choice: Choice) -> Option<Json> {
+    let details = [
         None,
         Some(Value::Null),
-        Some(json!({"files": ["a", "ü\u{0}"], "size": u64::MAX, "negative": -1, "share": 0.1, "deep": {"z": 1, "a": [null, {}]}})),
+        Some(
+            json!({"files": ["a", "ü\u{0}"], "size": u64::MAX, "negative": -1, "share": 0.1, "deep": {"z": 1, "a": [null, {}]}}),
+        ),
         Some(json!("a text")),
-    ][choice]
-        .clone()
+    ];
+    details[choice]
+        .as_ref()
+        .map(|details| Json::of(details).unwrap())
 }
 
 pub const PLUGINS: usize = 2;

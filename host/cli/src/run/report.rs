@@ -1,6 +1,6 @@
 //! The object for programs: what a call gave, what is pending, and what was decided.
 
-use airlock_host::{CallOutcome, Content, StackedAction};
+use airlock_host::{CallOutcome, Content, Json, StackedAction};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::resolution::{self, Resolved};
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
     content: &'a [Content],
-    details: &'a Option<Value>,
+    details: &'a Option<Json>,
     is_error: bool,
     /// What is pending in the session after the decisions, topmost first.
     pending: Vec<Pushed<'a>>,

@@ -121,7 +121,10 @@ impl<'a> Examination<'a> {
             plugin,
             tool: Tool {
                 definition,
-                output: definition.output.as_ref().and_then(Schema::new),
+                output: definition
+                    .output
+                    .as_ref()
+                    .and_then(|schema| Schema::new(&schema.value())),
             },
             settings,
             tallies: property::ALL.iter().map(|_| Tally::default()).collect(),

@@ -37,10 +37,11 @@ impl Generator {
         for (index, byte) in tool.name.bytes().enumerate() {
             bytes[8 + index % 24] ^= byte.rotate_left((index / 24) as u32);
         }
+        let parameters = tool.parameters.value();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         Self {
-            strategy: strategy::of(&tool.parameters, words),
-            schema: Schema::new(&tool.parameters),
+            strategy: strategy::of(&parameters, words),
+            schema: Schema::new(&parameters),
             runner: TestRunner::new_with_rng(Config::default(), rng),
             drawn: 0,
         }
@@ -90,7 +91,7 @@ mod tests {
 
     fn tool(parameters: Value) -> ToolDefinition {
         ToolDefinition {
-            parameters,
+            parameters: parameters.try_into().unwrap(),
             ..resolve_tool()
         }
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_host::{
-    CallOutcome, Content, Decision, Error, Event, PendingAction, PendingStore, Plugin, Refusal,
-    Resolution, ResolutionOutcome, Session, StackedAction,
+    CallOutcome, Content, Decision, Error, Event, Json, PendingAction, PendingStore, Plugin,
+    Refusal, Resolution, ResolutionOutcome, Session, StackedAction,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -171,12 +171,12 @@ pub async fn resolve_all(
     Ok(answers)
 }
 
-fn said(content: &[Content], details: Option<Value>) -> Said {
+fn said(content: &[Content], details: Option<Json>) -> Said {
     let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
     Said {
         content: serde_json::to_value(content).unwrap_or_default(),
         text: texts.join("\n"),
-        details: details.unwrap_or_default(),
+        details: details.map(|details| details.value()).unwrap_or_default(),
     }
 }
 

@@ -5,7 +5,6 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
@@ -18,6 +17,7 @@ use super::state::{Export, State};
 use super::{Instance, failure};
 use crate::content::{Content, ToolResult};
 use crate::error::Error;
+use crate::json::Json;
 use crate::limits::Limits;
 use crate::pending::PendingAction;
 
@@ -182,15 +182,18 @@ fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
         return Err(Error::result_too_large(tool, bytes, limits));
     }
     let details = match result.details {
-        Some(details) => serde_json::from_str(&details).map_err(|error| Error::Failed {
-            message: format!("tool `{tool}` returned details that are not JSON: {error}"),
-        })?,
-        None => Value::Null,
+        Some(details) => {
+            let checked = Json::checked(&details).map_err(|error| Error::Failed {
+                message: format!("tool `{tool}` returned details that are not JSON: {error}"),
+            })?;
+            Some(checked)
+        }
+        None => None,
     };
     Ok(ToolResult {
         content,
         // `null` and no details are the same to whoever reads them.
-        details: Some(details).filter(|details| !details.is_null()),
+        details: details.filter(|details| !details.is_null()),
     })
 }
 

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::LoadedTool;
 use super::schema::{self, ParamsSchema};
 use crate::instance::bindings::types;
+use crate::json::Json;
 
 /// The most tools that a plugin may define.
 const MAX_TOOLS: usize = 1000;
@@ -30,10 +31,10 @@ pub struct ToolDefinition {
     /// What a model reads.
     pub description: String,
     /// JSON Schema (2020-12) of the params object.
-    pub parameters: Value,
+    pub parameters: Json,
     /// JSON Schema of the result's details, where the tool promises one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
+    pub output: Option<Json>,
     /// Hints about what the tool does.
     pub traits: ToolTraits,
 }
@@ -173,7 +174,7 @@ fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
         return Err("its description is empty".to_owned());
     }
     let parameters = schema::parse("parameters", &definition.parameters)?;
-    if parameters.get("type").and_then(Value::as_str) != Some("object") {
+    if !schema::is_of_objects(&parameters) {
         return Err("the `type` of its parameters schema is not \"object\"".to_owned());
     }
     let output = match definition.output {
@@ -205,7 +206,7 @@ pub(crate) fn resolve_definition() -> ToolDefinition {
         description: "Finalizes a pending action: `apply` makes the previewed changes, `discard` drops them. \
             Without an `id` it is the topmost action, the one that was previewed last."
             .to_owned(),
-        parameters: json!({
+        parameters: Json::of_own(&json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "properties": {
@@ -229,7 +230,7 @@ pub(crate) fn resolve_definition() -> ToolDefinition {
             },
             "required": ["action", "reason"],
             "additionalProperties": false
-        }),
+        })),
         output: None,
         traits: ToolTraits {
             hidden: true,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::schema_cost;
 use crate::error::Violation;
+use crate::json::Json;
 
 /// How many violations an error lists.
 const LISTED: usize = 20;
@@ -17,20 +18,20 @@ const MESSAGE_BYTES: usize = 300;
 /// The schema of a tool's params.
 #[derive(Debug)]
 pub(crate) struct ParamsSchema {
-    schema: Value,
+    schema: Json,
     /// A plugin that comes from the compile cache was checked before, and may never be called.
     validator: OnceLock<Result<Validator, String>>,
 }
 
 impl ParamsSchema {
-    pub fn new(schema: Value) -> Self {
+    pub fn new(schema: Json) -> Self {
         let validator = OnceLock::new();
         Self { schema, validator }
     }
 
     /// The places where `params` doesn't fit, in the schema's order; none where it fits.
     pub fn check(&self, params: &Value) -> Result<(), Vec<Violation>> {
-        let validator = match self.validator.get_or_init(|| compile(&self.schema)) {
+        let validator = match self.validator.get_or_init(|| compile(&self.schema.value())) {
             Ok(validator) => validator,
             Err(reason) => {
                 let (path, message) = (
@@ -55,14 +56,27 @@ impl ParamsSchema {
 }
 
 /// Reads a schema and checks that it can be used. `what` names it in the reason.
-pub(super) fn parse(what: &str, text: &str) -> Result<Value, String> {
-    let schema: Value = serde_json::from_str(text)
-        .map_err(|error| format!("its {what} schema is not JSON: {error}"))?;
+pub(super) fn parse(what: &str, text: &str) -> Result<Json, String> {
+    let json =
+        Json::checked(text).map_err(|error| format!("its {what} schema is not JSON: {error}"))?;
+    let schema = json.value();
     if !schema.is_object() {
         return Err(format!("its {what} schema is not a JSON object"));
     }
     compile(&schema).map_err(|reason| format!("its {what} schema can't be used: {reason}"))?;
-    Ok(schema)
+    Ok(json)
+}
+
+/// Whether it names objects as what it is about.
+pub(super) fn is_of_objects(schema: &Json) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Type<'a> {
+        #[serde(borrow, rename = "type")]
+        name: std::borrow::Cow<'a, str>,
+    }
+    schema
+        .parse::<Type<'_>>()
+        .is_ok_and(|named| named.name == "object")
 }
 
 fn compile(schema: &Value) -> Result<Validator, String> {

@@ -63,7 +63,7 @@ impl Block {
         let Some(details) = &action.details else {
             return block;
         };
-        let details = serde_json::to_string_pretty(details).unwrap_or_default();
+        let details = details.pretty().to_string();
         let name = Line::new().with_role(Role::Faint, "details");
         block
             .line(name.indented(2))

@@ -1,5 +1,6 @@
 //! A call, and what came of it.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::action::origin;
@@ -35,8 +36,11 @@ impl Block {
         params: &Value,
         result: Option<Result<&CallOutcome, &Error>>,
     ) -> Self {
-        if let (RESOLVE, Some(decided)) = (name, decided(params, result)) {
-            return Block::decision(&decided);
+        if name == RESOLVE {
+            let label = label(result);
+            if let Some(decided) = decided(params, label.as_deref(), result) {
+                return Block::decision(&decided);
+            }
         }
         let heading = match result {
             Some(Err(_)) => Line::new().with_role(Role::Failed, "Failed:").with(" "),
@@ -59,28 +63,32 @@ impl Block {
     }
 }
 
+/// What the action was called that a call of `resolve` was about.
+fn label(result: Option<Result<&CallOutcome, &Error>>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Details {
+        label: Option<String>,
+    }
+    let details = result?.ok()?.details.as_ref()?;
+    details.parse::<Details>().ok()?.label
+}
+
 /// The decision that a call of `resolve` took, where its params are what they should be.
 fn decided<'a>(
     params: &'a Value,
+    label: Option<&'a str>,
     result: Option<Result<&'a CallOutcome, &'a Error>>,
 ) -> Option<Decided<'a>> {
-    let text = |object: &'a Value, key| object.get(key).and_then(Value::as_str);
-    let decision = match text(params, "action")? {
+    let text = |key| params.get(key).and_then(Value::as_str);
+    let decision = match text("action")? {
         "apply" => Decision::Apply,
         "discard" => Decision::Discard,
         _ => return None,
-    };
-    let label = match result {
-        Some(Ok(outcome)) => outcome
-            .details
-            .as_ref()
-            .and_then(|details| text(details, "label")),
-        _ => None,
     };
     let outcome = result.map(|result| result.map(|outcome| -> &[Content] { &outcome.content }));
     Some(Decided {
         label,
         outcome,
-        ..Decided::new(decision, text(params, "reason")?)
+        ..Decided::new(decision, text("reason")?)
     })
 }

@@ -13,6 +13,7 @@ use crate::content::{
 };
 use crate::error::Error;
 use crate::instance::{Call, ResolverResolution};
+use crate::json::Json;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
 use crate::plugin::{ParamsSchema, resolve_definition};
 use crate::store::{Claim, Claimed};
@@ -237,7 +238,7 @@ impl From<ResolutionOutcome> for CallOutcome {
     fn from(outcome: ResolutionOutcome) -> Self {
         Self {
             content: outcome.content,
-            details: serde_json::to_value(&outcome.details).ok(),
+            details: Some(Json::of_own(&outcome.details)),
             pushed: Vec::new(),
         }
     }

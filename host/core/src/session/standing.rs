@@ -12,6 +12,7 @@ use super::Session;
 use super::resolve::{self, Told};
 use crate::content::{Content, ResolutionOutcome, ToolResult};
 use crate::error::Error;
+use crate::json::Json;
 use crate::pending::{Decision, Resolution};
 
 /// Takes decisions while nothing is pending: say, about a plan that the model has written and wants approved.
@@ -57,7 +58,7 @@ pub struct StandingResult {
     /// Blocks for the model.
     pub content: Vec<Content>,
     /// For programs; becomes `sourceResultDetails`.
-    pub details: Option<Value>,
+    pub details: Option<Json>,
 }
 
 impl StandingResult {

@@ -10,6 +10,7 @@ use super::{
     Claim, Claimed, Completion, Lease, PendingStore, Push, StoreError, Watch, Watchers, lose_claim,
     pushed_bytes,
 };
+use crate::json::Json;
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
@@ -173,9 +174,9 @@ impl PendingStore for MemoryStore {
             capacity_bytes: limit,
             ..
         } = push;
-        let details = push.action.details.as_ref().map(ToString::to_string);
+        let details = push.action.details.as_ref().map(Json::as_str);
         let state = push.guest_state.as_deref();
-        let pushed = pushed_bytes(&push.action, details.as_deref(), state);
+        let pushed = pushed_bytes(&push.action, details, state);
         self.with(|sessions| {
             let stack = match sessions.get_mut(session) {
                 Some(stack) => stack,

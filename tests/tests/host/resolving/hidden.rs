@@ -69,7 +69,7 @@ async fn resolve_is_called_like_a_tool_with_action_reason_extra_and_id() {
     assert_eq!(outcome.content, [Content::text("done")]);
     let details = json!({"action": "apply", "reason": "as a tool", "extra": {"a": 1},
         "sourceToolName": "custom_tool", "label": "By name"});
-    assert_eq!(outcome.details, Some(details));
+    assert_eq!(outcome.details.unwrap(), details);
     let params = json!({"action": "discard", "reason": "and this"});
     let outcome = puppet.session.call("resolve", &params).await.unwrap();
     assert_eq!(outcome.text(), "Discarded: Above. Reason: and this");

@@ -154,7 +154,8 @@ impl Pushed {
         };
         let label = self.label.as_ref();
         let tool = self.tool.clone().map(Text::Exact);
-        let details = action.details.clone().unwrap_or_default();
+        let details = action.details.as_ref();
+        let details = details.map(|details| details.value()).unwrap_or_default();
         label
             .and_then(|label| label.breach(&format!("{whose}'s label"), &action.label))
             .or_else(|| tool?.breach(&format!("{whose}'s tool"), &action.source_tool_name))

@@ -13,6 +13,7 @@ use super::search::{self, MAX_FILE_BYTES, Search};
 use crate::content::{Content, ToolResult};
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::json::Json;
 use crate::producer::native::Running;
 use crate::workspace::{Staged, Stamp, Unread, WritableFolder};
 
@@ -264,7 +265,9 @@ fn told(plan: &Plan, done_before: usize, running: &Running) -> ToolResult {
     }
     ToolResult {
         content: vec![Content::Text { text }],
-        details: Some(plan.to_json(false, running.limits().result_bytes / 2)),
+        details: Some(Json::of_own(
+            &plan.to_json(false, running.limits().result_bytes / 2),
+        )),
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::language::{self, Language};
 use crate::error::{Error, Violation};
+use crate::json::Json;
 use crate::plugin::{ToolDefinition, ToolTraits};
 
 /// What the tool is called.
@@ -82,7 +83,7 @@ pub(super) fn definition() -> ToolDefinition {
             code twice; `$_` and `$$$` match without a name. Nothing is written: the result is a preview as a unified diff, and \
             `resolve` applies or discards it. An apply is refused if a file has changed since."
             .to_owned(),
-        parameters: json!({
+        parameters: Json::of_own(&json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "properties": {
@@ -137,7 +138,7 @@ pub(super) fn definition() -> ToolDefinition {
             },
             "required": ["ops"],
             "additionalProperties": false
-        }),
+        })),
         output: None,
         traits: ToolTraits {
             deferrable: true,

@@ -13,6 +13,7 @@ use super::search::{self, MAX_FILE_BYTES, Matched, Results};
 use crate::content::{Content, ToolResult};
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::json::Json;
 use crate::producer::native::{Preview, Running};
 use crate::pushing::{Details, Pushed};
 use crate::workspace::ReadableFolder;
@@ -76,7 +77,7 @@ pub(super) fn of(
     let action = Pushed {
         label: format!("AST Edit: {}", plan.summary()),
         source_tool_name: Some(NAME.to_owned()),
-        details: Details::Value(details.clone()),
+        details: Details::Json(Json::of_own(&details)),
         has_reject: false,
         state: Some(state),
     };
@@ -104,7 +105,7 @@ pub(super) fn of(
 fn result(text: String, details: serde_json::Value) -> ToolResult {
     ToolResult {
         content: vec![Content::Text { text }],
-        details: Some(details),
+        details: Some(Json::of_own(&details)),
     }
 }
 

@@ -153,7 +153,7 @@ impl Slot {
 fn check_size(result: &ToolResult, call: &Call<'_>) -> Result<(), Error> {
     let details = result.details.as_ref();
     let bytes = result.content.iter().map(Content::len).sum::<usize>()
-        + details.map_or(0, |details| details.to_string().len());
+        + details.map_or(0, |details| details.as_str().len());
     match bytes > call.limits.result_bytes {
         true => Err(Error::result_too_large(call.tool, bytes, call.limits)),
         false => Ok(()),

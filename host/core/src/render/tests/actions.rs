@@ -4,6 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 
 use super::*;
+use crate::json::Json;
 use crate::pending::StackedAction;
 
 #[test]
@@ -75,7 +76,9 @@ fn what_is_pending() {
 #[test]
 fn all_that_is_known() {
     let pushed = PendingAction {
-        details: Some(json!({"files": ["a.jpeg"], "evil": "\u{1b}\u{202e}"})),
+        details: Some(Json::of_own(
+            &json!({"files": ["a.jpeg"], "evil": "\u{1b}\u{202e}"}),
+        )),
         ..action(LABEL, "ast_edit")
     };
     let pending = ActionRecord {

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 use crate::error::Error;
+use crate::json::Json;
 use crate::pending::StackedAction;
 use crate::render::{Decided, escape_line};
 
@@ -87,7 +88,7 @@ fn block() -> impl Strategy<Value = Block> {
                 message: other.clone(),
             };
             let mut action = action(&one, &other);
-            action.details = Some(json!({ &one: other }));
+            action.details = Some(Json::of_own(&json!({ &one: other })));
             let call = call(content.clone(), &[action.clone(), action.clone()]);
             let record = ActionRecord {
                 session: other.as_str().into(),

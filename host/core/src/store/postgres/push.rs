@@ -6,6 +6,7 @@ use super::record::{get, nanos_of_time};
 use super::text::escaped;
 use super::{HostId, Inner, session_key};
 use crate::digest::Digest;
+use crate::json::Json;
 use crate::store::kept::bytes_of_path;
 use crate::store::{Push, StoreError, pushed_bytes};
 
@@ -131,7 +132,7 @@ impl Inner {
 struct NewRow<'a> {
     push: &'a Push<'a>,
     host: &'a HostId,
-    details: Option<String>,
+    details: Option<&'a str>,
     grants: String,
     workspace_identity: Option<String>,
     bytes: u64,
@@ -140,10 +141,10 @@ struct NewRow<'a> {
 impl<'a> NewRow<'a> {
     fn of(push: &'a Push<'a>, host: &'a HostId) -> Result<Self, Failure> {
         let action = &push.action;
-        let details = action.details.as_ref().map(json).transpose()?;
+        let details = action.details.as_ref().map(Json::as_str);
         let guest_state = push.guest_state.as_deref();
         Ok(Self {
-            bytes: pushed_bytes(action, details.as_deref(), guest_state),
+            bytes: pushed_bytes(action, details, guest_state),
             details,
             grants: json(&action.grants)?,
             workspace_identity: action.workspace_identity.as_deref().map(json).transpose()?,
@@ -170,7 +171,7 @@ impl<'a> NewRow<'a> {
             .bind(escaped(action.id.as_str()))
             .bind(escaped(&action.label))
             .bind(escaped(&action.source_tool_name))
-            .bind(self.details.as_deref())
+            .bind(self.details)
             .bind(action.has_reject)
             .bind(action.durable)
             .bind(self.grants.as_str())

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{Decode, Postgres, Row, Type};
 
@@ -114,7 +113,7 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
         label: text(row, "label")?,
         source_tool_name: text(row, "source_tool_name")?,
         source_is_own_tool: get(row, "source_is_own_tool")?,
-        details: optional_json::<Value>(row, "details")?,
+        details: optional_json(row, "details")?,
         has_reject: get(row, "has_reject")?,
         durable: get(row, "durable")?,
         plugin: parsed_digest(plugin)?,

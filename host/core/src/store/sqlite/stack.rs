@@ -10,6 +10,7 @@ use super::hosts::{self, Hosts};
 use super::problem::Problem;
 use super::rows::{Found, millis, select};
 use crate::digest::Digest;
+use crate::json::Json;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, Resolution, SessionId};
 use crate::store::kept::bytes_of_path;
 use crate::store::{
@@ -52,8 +53,8 @@ pub(super) fn push(
         let capacity = push.capacity;
         return Err(Problem::Full { capacity });
     }
-    let details = action.details.as_ref().map(json).transpose()?;
-    let bytes = pushed_bytes(action, details.as_deref(), push.guest_state.as_deref());
+    let details = action.details.as_ref().map(Json::as_str);
+    let bytes = pushed_bytes(action, details, push.guest_state.as_deref());
     if held.saturating_add(bytes) > push.capacity_bytes {
         return Err(Problem::SessionFull {
             limit: push.capacity_bytes,
@@ -65,7 +66,7 @@ pub(super) fn push(
     if !action.durable {
         hosts.register()?;
     }
-    let (small_details, large_details) = by_size(details.as_deref());
+    let (small_details, large_details) = by_size(details);
     let (small_state, large_state) = by_size(push.guest_state.as_deref());
     let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
             source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
