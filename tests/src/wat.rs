@@ -1,5 +1,8 @@
 //! Components from hand-written core modules, for what no compiler would emit.
 
+use std::fs;
+use std::path::Path;
+
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
@@ -26,10 +29,25 @@ pub fn module(definitions: &str, extra: &str) -> String {
 /// # Panics
 /// Where the text is no such module.
 pub fn component(module: &str) -> Vec<u8> {
+    component_of(module, |_, text| text)
+}
+
+/// Makes a component of another world: `change` gets the name and the text of each file of ours.
+///
+/// # Panics
+/// Where the module does not fit that world.
+pub fn component_of(module: &str, change: impl Fn(&str, String) -> String) -> Vec<u8> {
     let mut core = wat::parse_str(module).expect("the module parses");
+    let world = tempfile::TempDir::new().expect("a temporary directory");
+    let wit = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit"));
+    for file in fs::read_dir(wit).expect("the world").flatten() {
+        let name = file.file_name();
+        let text = fs::read_to_string(file.path()).expect("a file of the world");
+        let changed = change(&name.to_string_lossy(), text);
+        fs::write(world.path().join(name), changed).expect("a temporary file");
+    }
     let mut resolve = Resolve::default();
-    let wit = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
-    let (package, _) = resolve.push_path(wit).expect("the world parses");
+    let (package, _) = resolve.push_path(world.path()).expect("the world parses");
     let world = resolve
         .select_world(&[package], Some("custom-tool"))
         .expect("the world is there");

@@ -17,7 +17,8 @@ pub(crate) const STORE_UNAVAILABLE: &str =
     "Pending action store unavailable for custom tools in this runtime.";
 
 /// Otherwise a discarded action could come back for ever, and nobody would have asked for it.
-pub(crate) const ONLY_DURING_EXECUTE: &str = "an action can be pushed only during `execute`: what was decided can't come back by itself";
+pub(crate) const ONLY_DURING_EXECUTE: &str =
+    "an action can be pushed only during `execute`: what was decided can't come back by itself";
 
 /// The part of a session that its producers can reach.
 pub(crate) struct SessionContext {

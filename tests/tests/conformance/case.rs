@@ -1,5 +1,6 @@
 //! The cases, as their files have them.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -140,6 +141,11 @@ pub enum Text {
     Is(String),
     Begins {
         begins: String,
+    },
+    /// Where it is the SDK's own: in each language.
+    In {
+        #[serde(rename = "in")]
+        languages: HashMap<String, String>,
     },
     /// `$id` stands for the id of the action of that label.
     Of {

@@ -32,12 +32,13 @@ pub fn gives(expected: &Gives, found: &Given, ids: &Ids) -> Result<(), String> {
     Ok(())
 }
 
-pub fn fails(expected: &Fails, found: &Error, ids: &Ids) -> Result<(), String> {
+pub fn fails(expected: &Fails, found: &Error, ids: &Ids, language: &str) -> Result<(), String> {
     let text = found.to_string();
     let expected_text = match &expected.text {
         Text::Begins { begins } if text.starts_with(begins) => text.clone(),
         Text::Begins { begins } => format!("{begins}…"),
         Text::Is(all) => all.clone(),
+        Text::In { languages } => languages.get(language).cloned().unwrap_or_default(),
         Text::Of { of, is } => is.replace("$id", id(of, ids)?),
     };
     same("the error's text", &json!(expected_text), &json!(text))?;

@@ -21,6 +21,10 @@ impl Language {
         }
     }
 
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     pub fn is_built(&self) -> bool {
         self.path().is_file()
     }

@@ -221,7 +221,9 @@ impl<'a> Stage<'a> {
         }
         match (gives, fails, found) {
             (Some(expected), _, Ok(found)) => compare::gives(expected, &found, &self.ids),
-            (_, Some(expected), Err(found)) => compare::fails(expected, &found, &self.ids),
+            (_, Some(expected), Err(found)) => {
+                compare::fails(expected, &found, &self.ids, self.language.name())
+            }
             (_, _, Err(found)) => Err(format!("it failed: {found}")),
             (_, _, Ok(found)) => Err(format!("it did not fail, but gave {}", found.content)),
         }

@@ -201,6 +201,73 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
     assert!(error.ends_with("1000 is the most"), "{error}");
 }
 
+/// Each lacks one thing alone: made in the same way without lacking it, it gets as far as to be asked for its tools.
+#[tokio::test]
+async fn what_lacks_a_single_function_or_field_of_the_world_is_refused() {
+    let push = "airlock:tool/pending-actions@0.1.0";
+    // A module that imports the push, which takes its record apart into so many numbers, and a place for the result.
+    let module = |numbers: usize| {
+        let numbers = "i32 ".repeat(numbers);
+        let import = format!(
+            r#"(module (import "{push}" "push-pending-action" (func $push (param {numbers} i32)))"#
+        );
+        wat::module("i32.const 0", "").replacen("(module", &import, 1)
+    };
+    let without = |function: &str| {
+        let module = wat::module("i32.const 0", "");
+        let begin = module
+            .find(&format!(r#"(func (export "{function}")"#))
+            .unwrap();
+        let end = begin + module[begin..].find("unreachable)").unwrap() + "unreachable)".len();
+        format!("{}{}", &module[..begin], &module[end..])
+    };
+    let field = |line: &'static str| {
+        move |file: &str, text: String| match file {
+            "pending-actions.wit" => text.replacen(line, "", 1),
+            _ => text,
+        }
+    };
+    let lacking = |name: &'static str| {
+        move |file: &str, text: String| match file {
+            "resolver.wit" => {
+                let begin = text.find(&format!("    {name}: func")).unwrap();
+                let end = begin + text[begin..].find(';').unwrap() + 1;
+                format!("{}{}", &text[..begin], &text[end..])
+            }
+            _ => text,
+        }
+    };
+    let resolver = "airlock:tool/resolver@0.1.0#";
+    for (bytes, parts) in [
+        (
+            wat::component(&module(12)),
+            ["has no tool that can be used", ""],
+        ),
+        (
+            wat::component_of(&without(&format!("{resolver}apply")), lacking("apply")),
+            ["doesn't fit the world", "`apply`"],
+        ),
+        (
+            wat::component_of(&without(&format!("{resolver}reject")), lacking("reject")),
+            ["doesn't fit the world", "`reject`"],
+        ),
+        (
+            wat::component_of(&module(10), field("label: string,")),
+            ["doesn't fit the world", push],
+        ),
+        (
+            wat::component_of(&module(11), field("has-reject: bool,")),
+            ["doesn't fit the world", push],
+        ),
+    ] {
+        let error = Plugin::from_bytes(engine(), "acme", bytes).await;
+        let error = error.unwrap_err().to_string();
+        for part in parts {
+            assert!(error.contains(part), "{part} in {error}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn of_very_many_tools_the_first_thousand_are_looked_at() {
     let flood = plugin("bad_definitions_flood").await;

@@ -1,6 +1,6 @@
 //! The contract's section *Pushing*.
 
-use airlock_host::{Limits, Resolution};
+use airlock_host::{ActionState, Limits, Resolution};
 use airlock_tests::{Puppet, plugin, push};
 use serde_json::{Value, json};
 
@@ -130,14 +130,49 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     assert!(text.ends_with("pushed 1000"), "{text}");
     assert_eq!(puppet.labels().await.len(), 1000);
     // One decision makes room for one more.
-    puppet
-        .resolve(Resolution::discard("enough"))
-        .await
-        .unwrap();
+    puppet.resolve(Resolution::discard("enough")).await.unwrap();
     let text = puppet
         .text(json!([push("Again", json!({"times": 2, "quiet": true}))]))
         .await;
     assert!(text.ends_with("pushed 1"), "{text}");
+}
+
+/// The preview may have been shown, so what it made pending stays; but for what only the instance knew.
+#[tokio::test]
+async fn what_a_call_pushed_before_it_crashed_or_failed_is_pending() {
+    for (end, kind, volatile) in [
+        (
+            json!({"do": "failed", "message": "no"}),
+            "failed",
+            ActionState::Pending,
+        ),
+        (
+            json!({"do": "tool-error", "message": "no"}),
+            "tool",
+            ActionState::Pending,
+        ),
+        (json!({"do": "trap"}), "trap", ActionState::Lost),
+        (json!({"do": "exit", "code": 1}), "trap", ActionState::Lost),
+        (json!({"do": "recurse"}), "limit", ActionState::Lost),
+    ] {
+        let puppet = Puppet::new().await;
+        let apply = json!({"apply": [{"do": "text", "text": "applied"}]});
+        let held = push("Volatile", json!({"volatile": true}));
+        let called = puppet.call(json!([held, push("Durable", apply), end]));
+        assert_eq!(called.await.unwrap_err().kind(), kind, "{end}");
+        let pending = puppet.session.pending().await.unwrap();
+        let found: Vec<_> = pending
+            .iter()
+            .map(|it| (it.action.label.as_str(), it.attempts, it.state))
+            .collect();
+        let expected = [
+            ("Durable", 0, ActionState::Pending),
+            ("Volatile", 0, volatile),
+        ];
+        assert_eq!(found, expected, "{end}");
+        let outcome = puppet.resolve(Resolution::apply("")).await.unwrap();
+        assert_eq!(outcome.text(), "applied");
+    }
 }
 
 #[tokio::test]
@@ -148,10 +183,7 @@ async fn without_a_store_the_guest_is_told_so_in_the_contracts_words() {
         STORE_UNAVAILABLE
     );
     assert!(puppet.session.pending().await.unwrap().is_empty());
-    let nothing = puppet
-        .resolve(Resolution::apply("?"))
-        .await
-        .unwrap_err();
+    let nothing = puppet.resolve(Resolution::apply("?")).await.unwrap_err();
     assert_eq!(
         nothing.to_string(),
         "No pending action to resolve. Nothing to apply or discard."

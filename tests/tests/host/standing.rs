@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use airlock_host::{
     CancellationToken, Error, Json, Resolution, Session, StandingHandler, StandingResult,
-    ToolChoice,
+    ToolChoice, ToolChoicePolicy,
 };
 use airlock_tests::{Puppet, durable};
 use async_trait::async_trait;
@@ -83,12 +83,36 @@ async fn it_is_asked_only_when_nothing_is_pending_and_gets_reason_and_extra() {
             "label": "Plan: tidy up", "sourceResultDetails": {"title": "tidy"}})
     );
     assert_eq!(*approval.asked.lock().unwrap(), ["two"]);
-    // It forces nothing.
-    for _ in 0..3 {
+}
+
+/// Also under a policy that forces whatever it can, and where turns ignore it.
+#[tokio::test]
+async fn it_forces_and_reminds_of_nothing_by_itself() {
+    for policy in [ToolChoicePolicy::Force, ToolChoicePolicy::default()] {
+        let puppet = Puppet::with(|session| session.tool_choice(policy)).await;
+        let approval = with_approval(&puppet.session);
+        let forced_of_two = async || {
+            let mut forced = Vec::new();
+            for _ in 0..2 {
+                let turn = puppet.session.next_turn().await.unwrap();
+                forced.push((turn.tool_choice, turn.reminders.len()));
+            }
+            forced
+        };
+        let nothing = vec![(ToolChoice::Auto, 0); 2];
+        assert_eq!(forced_of_two().await, nothing, "{policy:?}");
+        // What is pending is forced beside it all the same, so it could have been.
+        puppet.push(durable("Pending", json!([]))).await;
         assert_eq!(
-            puppet.session.next_turn().await.unwrap().tool_choice,
-            ToolChoice::Auto
+            forced_of_two().await[1],
+            (ToolChoice::Resolve, 1),
+            "{policy:?}"
         );
+        puppet.resolve(Resolution::apply("that")).await.unwrap();
+        assert_eq!(forced_of_two().await, nothing, "{policy:?}");
+        puppet.resolve(Resolution::apply("the plan")).await.unwrap();
+        assert_eq!(*approval.asked.lock().unwrap(), ["the plan"]);
+        assert_eq!(forced_of_two().await, nothing, "{policy:?}");
     }
 }
 

@@ -107,6 +107,69 @@ fn the_tool_hears_the_reason_and_what_comes_with_it() {
 }
 
 #[test]
+fn a_decision_with_the_call_takes_an_extra_too() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    fs::write(folder.path().join("extra.json"), r#"{"ticket": 17}"#).unwrap();
+    let tell = json!([{"do": "resolution"}]);
+    let push =
+        json!([{"do": "push", "label": "One", "quiet": true, "apply": tell, "reject": tell}]);
+    let (puppet, params) = (guest("puppet"), steps(push));
+    let run = |more: &[&str]| {
+        let args = [&["run", &puppet, "puppet", &params, "--json"], more].concat();
+        let ran = store.airlock(folder.path(), &args);
+        ran.stdin(r#"{"ticket": 17}"#).run()
+    };
+    for decision in ["--apply", "--discard"] {
+        for word in [r#"{"ticket": 17}"#, "@extra.json", "-"] {
+            let ran = run(&[decision, "yes", "--extra", word]).json();
+            let resolution = &ran["resolved"];
+            assert_eq!(
+                resolution["details"]["extra"],
+                json!({"ticket": 17}),
+                "{ran}"
+            );
+            let told = resolution["content"][0]["text"].as_str().unwrap();
+            let told: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(told["extra"], json!(r#"{"ticket":17}"#));
+        }
+    }
+    // Refused before the tool is called.
+    for (more, kind, said) in [
+        (
+            &["--apply", "yes", "--extra", "[]"][..],
+            "usage",
+            "not an object",
+        ),
+        (
+            &["--apply", "yes", "--extra", "{"],
+            "invalid-params",
+            "not JSON",
+        ),
+        (&["--extra", "{}"], "usage", "--apply"),
+        (&["--apply", "yes", "--discard", "no"], "usage", "--discard"),
+    ] {
+        let ran = run(more);
+        let (found, message, _) = ran.error();
+        assert_eq!((ran.code, found.as_str()), (2, kind), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
+    let args = [
+        "run", &puppet, "puppet", "-", "--apply", "yes", "--extra", "-",
+    ];
+    let ran = store.airlock(folder.path(), &args).stdin("{}").run();
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr
+            .contains("can't both be read from standard input"),
+        "{ran:#?}"
+    );
+    assert_eq!(
+        store.json(folder.path(), &["pending"]),
+        json!({"pending": []})
+    );
+}
+
+#[test]
 fn a_failed_apply_is_pending_again_with_its_error() {
     let (store, folder) = (Store::new(), folder(&[]));
     let fails = json!([{"do": "failed", "message": "disk on\nfire"}]);

@@ -6,9 +6,7 @@ use super::bindings::pending_actions::{
 use super::bindings::{host, types};
 use super::state::{Export, State};
 use crate::event::{LogLevel, Refusal};
-use crate::pushing::{
-    self, Details, NotPushed, ONLY_DURING_EXECUTE, Pusher, STORE_UNAVAILABLE,
-};
+use crate::pushing::{self, Details, NotPushed, ONLY_DURING_EXECUTE, Pusher, STORE_UNAVAILABLE};
 
 impl types::Host for State {}
 

@@ -33,6 +33,30 @@ async fn the_guest_is_told_the_decision_and_given_its_state_back() {
     }
 }
 
+#[tokio::test]
+async fn an_empty_result_is_a_result_and_only_no_result_gives_the_default_text() {
+    let puppet = Puppet::new().await;
+    for (volatile, steps, content) in [
+        (false, json!([]), json!([])),
+        (true, json!([]), json!([])),
+        (
+            false,
+            json!([{"do": "text", "text": ""}]),
+            json!([{"type": "text", "text": ""}]),
+        ),
+        (
+            false,
+            Value::Null,
+            json!([{"type": "text", "text": "Discarded: Write: 1 file. Reason: no"}]),
+        ),
+    ] {
+        let fields = json!({"volatile": volatile, "hasReject": true, "reject": steps});
+        puppet.push(push("Write: 1 file", fields)).await;
+        let outcome = puppet.resolve(Resolution::discard("no")).await.unwrap();
+        assert_eq!(json!(outcome.content), content, "{steps}");
+    }
+}
+
 // Rule 3.
 
 #[tokio::test]
