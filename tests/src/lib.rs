@@ -1,6 +1,7 @@
 //! What the tests and benchmarks share: guests from source, sessions with them, scripts for the puppet, and stores to test.
 
 mod backend;
+pub mod bombs;
 mod guests;
 mod old_stores;
 mod outcome;

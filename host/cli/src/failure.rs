@@ -225,6 +225,18 @@ impl From<LoadError> for Failure {
             LoadError::NotAComponent { .. } => {
                 "a plugin is built for the target wasm32-wasip2, or its like"
             }
+            LoadError::TooComplex { .. } => {
+                "no compiler makes such a component from sources that people write; build it for release, and without what generates code"
+            }
+            LoadError::CompileTime { .. } | LoadError::CompileMemory { .. } => {
+                "a component from somebody you don't know may be made to do that; one of your own is built for release, from smaller functions"
+            }
+            LoadError::NoCompiler { .. } => {
+                "the program starts itself to compile a plugin; check that its file may be executed, and how many processes you may have"
+            }
+            LoadError::CompilerFailed { .. } => {
+                "run it again; where the machine is short of memory, the system may have ended it"
+            }
             LoadError::World { .. } => {
                 "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
             }

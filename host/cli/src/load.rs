@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{self, Path};
+use std::path::{self, Path, PathBuf};
 
 use airlock_host::{Engine, Limits, LoadError, Plugin};
 
@@ -70,7 +70,23 @@ pub fn engine(limits: Limits) -> Result<Engine, Failure> {
     if let Some(cache) = cache::open() {
         engine = engine.cache(cache);
     }
+    #[cfg(unix)]
+    {
+        engine = engine.compiler(this_program());
+    }
     Ok(engine.build()?)
+}
+
+/// What compiles components: this program, in another process.
+#[cfg(unix)]
+fn this_program() -> PathBuf {
+    // This leads to the very program that runs, though another may lie at its path by now.
+    let running = PathBuf::from("/proc/self/exe");
+    match running.exists() {
+        true => running,
+        // Where that is not known either, the error says so when something is to be compiled.
+        false => std::env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock")),
+    }
 }
 
 impl<'a> Source<'a> {

@@ -45,6 +45,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // Where the program was started by itself, to compile a component, this doesn't return.
+    #[cfg(unix)]
+    airlock_host::compiler_main();
     match Cli::try_parse() {
         Ok(cli) => run(cli).into(),
         Err(error) => usage::report(&error).into(),

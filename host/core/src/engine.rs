@@ -4,6 +4,7 @@ mod live;
 mod ticker;
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationCon
 use crate::error::Error;
 use crate::instance::State;
 use crate::limits::Limits;
-use crate::plugin::CompileCache;
+use crate::plugin::{CompileCache, CompileLimits, Compiler};
 use crate::workspace::ScratchHomes;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
@@ -34,6 +35,7 @@ struct EngineInner {
     limits: Arc<Limits>,
     plugin_bytes: usize,
     cache: Option<CompileCache>,
+    compiler: Compiler,
     scratch_parent: PathBuf,
     scratch_homes: Arc<ScratchHomes>,
 }
@@ -85,6 +87,10 @@ impl Engine {
         self.inner.plugin_bytes
     }
 
+    pub(crate) fn compiler(&self) -> &Compiler {
+        &self.inner.compiler
+    }
+
     pub(crate) fn cache(&self) -> Option<&CompileCache> {
         self.inner.cache.as_ref()
     }
@@ -114,6 +120,8 @@ pub struct EngineBuilder {
     stack_bytes: usize,
     plugin_bytes: usize,
     cache: Option<CompileCache>,
+    compiler: Option<PathBuf>,
+    compile_limits: CompileLimits,
     scratch_parent: PathBuf,
 }
 
@@ -125,6 +133,8 @@ impl Default for EngineBuilder {
             stack_bytes: 2 << 20,
             plugin_bytes: 128 << 20,
             cache: None,
+            compiler: None,
+            compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
         }
     }
@@ -164,6 +174,27 @@ impl EngineBuilder {
         self
     }
 
+    /// Compiles in a process that runs this program, so that no component can take more time and memory of the host than [`CompileLimits`]
+    /// say. The program is one of the embedder's own, built with this version of this library, and calls [`compiler_main`](crate::compiler_main)
+    /// first in its `main`: the host's itself, by [`current_exe`](std::env::current_exe), or another beside it. It gets one argument and no environment,
+    /// and what it answers is run as the host's own code is. It is killed where the load is given up.
+    ///
+    /// Default: none. Then components compile on threads, [`CompileLimits::at_once`] of them, and a load fails where that takes longer than
+    /// [`CompileLimits::time`]. That doesn't end the thread: it compiles on, takes what memory and processor time it wants, and no other
+    /// component is compiled in its place. Three such components can bring down a host. So name a program wherever components are loaded that are
+    /// not your own.
+    #[cfg(unix)]
+    pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
+        self.compiler = Some(program.into());
+        self
+    }
+
+    /// How complex a component may be, and what compiling it may cost.
+    pub fn compile_limits(mut self, limits: CompileLimits) -> Self {
+        self.compile_limits = limits;
+        self
+    }
+
     /// The directory in which sessions make their scratch directories. Default: the system's, for temporary files.
     pub fn scratch_parent(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch_parent = folder.into();
@@ -189,6 +220,7 @@ impl EngineBuilder {
                 limits: Arc::new(self.limits),
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,
+                compiler: Compiler::new(self.compiler, self.compile_limits),
                 scratch_parent: self.scratch_parent,
                 scratch_homes: Arc::default(),
             }),
@@ -196,19 +228,11 @@ impl EngineBuilder {
     }
 
     fn config(&self) -> Config {
-        let mut config = Config::new();
+        let mut config = code_config();
         config
-            // No guest of the world uses async component functions, and leaving them on makes every call dearer.
-            .concurrency_support(false)
-            .epoch_interruption(true)
             .max_wasm_stack(self.stack_bytes)
             // Host functions run on the same stack, behind the guest's part.
             .async_stack_size(self.stack_bytes + (1 << 20))
-            .memory_init_cow(true)
-            // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
-            .wasm_backtrace_max_frames(None)
-            .generate_address_map(false)
-            .native_unwind_info(false)
             .allocation_strategy(InstanceAllocationStrategy::Pooling(self.pool()));
         config
     }
@@ -236,5 +260,45 @@ impl EngineBuilder {
             .table_keep_resident(64 << 10)
             .pagemap_scan(Enabled::Auto);
         pool
+    }
+}
+
+/// All that the code depends on which a component is compiled to. The rest of an engine's settings is for running it.
+pub(crate) fn code_config() -> Config {
+    let mut config = Config::new();
+    config
+        // No guest of the world uses async component functions, and leaving them on makes every call dearer.
+        .concurrency_support(false)
+        .epoch_interruption(true)
+        .memory_init_cow(true)
+        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
+        .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(false);
+    config
+}
+
+/// Differs between engines that can't run each other's code: versions, settings, processors.
+pub(crate) fn code_compatibility(engine: &wasmtime::Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_that_only_compiles_makes_code_for_all_others() {
+        let compiler = wasmtime::Engine::new(&code_config()).unwrap();
+        for stack_bytes in [1 << 20, 2 << 20, 8 << 20] {
+            let engine = Engine::builder().stack_bytes(stack_bytes).live_instances(3);
+            let engine = engine.build().unwrap();
+            assert_eq!(
+                code_compatibility(engine.wasmtime()),
+                code_compatibility(&compiler)
+            );
+        }
     }
 }

@@ -28,7 +28,7 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`] |
+//! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`], [`CompileLimits`], [`compiler_main`] |
 //! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
 //! | have tools that are part of the host | [`NativeProducer`] |
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
@@ -76,8 +76,11 @@ pub use pending::{
     ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,
     SessionId, StackedAction,
 };
+#[cfg(unix)]
+pub use plugin::compiler_main;
 pub use plugin::{
-    CompileCache, LoadError, Plugin, RejectedTool, ToolDefinition, ToolTraits, WORLD_VERSION,
+    CompileCache, CompileLimits, Complexity, LoadError, Plugin, RejectedTool, ToolDefinition,
+    ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
 #[cfg(feature = "ast-edit")]

@@ -1,6 +1,7 @@
 //! A component that implements the world, compiled and checked.
 
 mod cache;
+mod compile;
 mod definition;
 mod linked;
 mod load;
@@ -11,6 +12,7 @@ mod world;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -20,9 +22,14 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
+use crate::limits::LimitKind;
 use crate::store::PluginBytes;
 
 pub use cache::CompileCache;
+pub(crate) use compile::Compiler;
+#[cfg(unix)]
+pub use compile::compiler_main;
+pub use compile::{CompileLimits, Complexity};
 pub(crate) use definition::{RESOLVE, resolve_definition};
 pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
@@ -161,7 +168,7 @@ impl fmt::Debug for Plugin {
 }
 
 /// Why a plugin could not be loaded. Each displays as one sentence that begins with the plugin.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The file can't be read.
@@ -171,7 +178,7 @@ pub enum LoadError {
         path: PathBuf,
         /// What the system said.
         #[source]
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
     /// The component is larger than [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
     #[error("{plugin} has {size} bytes, {limit} is the most")]
@@ -191,6 +198,59 @@ pub enum LoadError {
         /// What they are instead, or where they are damaged.
         reason: String,
     },
+    /// The component is more complex than [`CompileLimits`] allow. Nothing of it was compiled.
+    #[error("{plugin} is too complex to be compiled: {reason}")]
+    TooComplex {
+        /// The plugin's name.
+        plugin: String,
+        /// What has too much of what, and the limit.
+        reason: String,
+    },
+    /// Compiling took longer than [`CompileLimits::time`].
+    #[error("{plugin} was not compiled within {} s, the most that it may take", .limit.as_secs_f64())]
+    CompileTime {
+        /// The plugin's name.
+        plugin: String,
+        /// The most that it may take.
+        limit: Duration,
+    },
+    /// Compiling needed more than [`CompileLimits::memory`].
+    #[error("{plugin} can't be compiled in {limit} bytes of memory, the most that it may take")]
+    CompileMemory {
+        /// The plugin's name.
+        plugin: String,
+        /// The most that it may take, in bytes.
+        limit: u64,
+    },
+    /// The process that compiles, or the thread, could not be started.
+    #[error("{plugin} could not be compiled: can't start {compiler}: {source}")]
+    NoCompiler {
+        /// The plugin's name.
+        plugin: String,
+        /// The program that [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names.
+        compiler: String,
+        /// What the system said.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// The process that compiles ended without an answer.
+    #[error("{plugin} could not be compiled: the compiler failed: {reason}")]
+    CompilerFailed {
+        /// The plugin's name.
+        plugin: String,
+        /// How it ended, as far as that is known.
+        reason: String,
+    },
+    /// As many threads compile as may, and none ended within [`CompileLimits::time`]. Doesn't happen where a process compiles.
+    #[error(
+        "{plugin} could not be compiled: {at_once} others are being compiled, the most at one time, and none came to an end"
+    )]
+    CompilerBusy {
+        /// The plugin's name.
+        plugin: String,
+        /// How many are compiled at one time.
+        at_once: usize,
+    },
     /// The component doesn't implement the world, or was built for another version of it.
     #[error("{plugin} doesn't fit the world `airlock:tool/custom-tool@{WORLD_VERSION}`: {reason}")]
     World {
@@ -206,7 +266,7 @@ pub enum LoadError {
         plugin: String,
         /// How the call ended.
         #[source]
-        source: Box<Error>,
+        source: Arc<Error>,
     },
     /// It has no tool that can be used.
     #[error("{plugin} has no tool that can be used{}", Reasons(.rejected))]
@@ -225,10 +285,60 @@ impl LoadError {
             LoadError::Read { .. } => "plugin-unreadable",
             LoadError::TooLarge { .. } => "plugin-too-large",
             LoadError::NotAComponent { .. } => "not-a-component",
+            LoadError::TooComplex { .. } => "too-complex",
+            LoadError::CompileTime { .. } => "compile-time",
+            LoadError::CompileMemory { .. } => "compile-memory",
+            LoadError::NoCompiler { .. } => "no-compiler",
+            LoadError::CompilerFailed { .. } => "compiler-failed",
+            LoadError::CompilerBusy { .. } => "compiler-busy",
             LoadError::World { .. } => "world-mismatch",
             LoadError::Definitions { .. } => "no-definitions",
             LoadError::NoTools { .. } => "no-tools",
         }
+    }
+
+    /// Whether it would fail the same way once more, by this engine and about now, for all that is known: so that it need not be tried. Not so
+    /// where the machine, or what else runs on it, had a part in it.
+    fn is_the_components(&self) -> bool {
+        match self {
+            LoadError::NotAComponent { .. }
+            | LoadError::TooComplex { .. }
+            | LoadError::CompileTime { .. }
+            | LoadError::CompileMemory { .. }
+            | LoadError::World { .. }
+            | LoadError::NoTools { .. } => true,
+            LoadError::Definitions { source, .. } => match &**source {
+                Error::Trap { .. } => true,
+                Error::Limit { kind, .. } => {
+                    !matches!(kind, LimitKind::CallTime | LimitKind::LiveInstances)
+                }
+                _ => false,
+            },
+            LoadError::CompilerFailed { .. }
+            | LoadError::Read { .. }
+            | LoadError::TooLarge { .. }
+            | LoadError::NoCompiler { .. }
+            | LoadError::CompilerBusy { .. } => false,
+        }
+    }
+
+    /// The same about a plugin with the same bytes and this name.
+    fn of_plugin(mut self, name: &str) -> Self {
+        match &mut self {
+            LoadError::Read { .. } => {}
+            LoadError::TooLarge { plugin, .. }
+            | LoadError::NotAComponent { plugin, .. }
+            | LoadError::TooComplex { plugin, .. }
+            | LoadError::CompileTime { plugin, .. }
+            | LoadError::CompileMemory { plugin, .. }
+            | LoadError::NoCompiler { plugin, .. }
+            | LoadError::CompilerFailed { plugin, .. }
+            | LoadError::CompilerBusy { plugin, .. }
+            | LoadError::World { plugin, .. }
+            | LoadError::Definitions { plugin, .. }
+            | LoadError::NoTools { plugin, .. } => name.clone_into(plugin),
+        }
+        self
     }
 }
 

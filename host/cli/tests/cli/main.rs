@@ -5,6 +5,7 @@ mod airlock;
 mod ast_edit;
 mod basics;
 mod building;
+mod compiling;
 mod decisions;
 mod exit_codes;
 mod fit;

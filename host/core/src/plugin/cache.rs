@@ -7,7 +7,6 @@ mod room;
 
 use std::fmt;
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use wasmtime::component::Component;
 
 use super::Facts;
 use crate::digest::Digest;
+use crate::engine::code_compatibility;
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
 const MAGIC: &[u8; 16] = b"airlock-cache-2\n";
@@ -92,9 +92,9 @@ impl CompileCache {
     }
 
     /// A cache that can't be written costs time, and is no error.
-    pub(super) fn put(&self, key: &Key, digest: Digest, component: &Component, facts: &Facts) {
+    pub(super) fn put(&self, key: &Key, digest: Digest, code: &[u8], facts: &Facts) {
         let path = self.path(key);
-        if let Err(error) = self.try_put(key, &path, digest, component, facts) {
+        if let Err(error) = self.try_put(key, &path, digest, code, facts) {
             tracing::warn!(%key, "could not write to the compile cache: {error}");
         } else if let Err(error) = room::make(&self.folder, &path, self.most_bytes) {
             tracing::warn!("could not make room in the compile cache: {error}");
@@ -106,16 +106,15 @@ impl CompileCache {
         key: &Key,
         path: &Path,
         digest: Digest,
-        component: &Component,
+        code: &[u8],
         facts: &Facts,
     ) -> io::Result<()> {
-        let code = component.serialize().map_err(io::Error::other)?;
         let facts = serde_json::to_vec(facts)?;
         let mut body = Vec::with_capacity(DIGEST_BYTES + 8 + facts.len() + code.len());
         body.extend_from_slice(digest.as_bytes());
         body.extend_from_slice(&(facts.len() as u64).to_le_bytes());
         body.extend_from_slice(&facts);
-        body.extend_from_slice(&code);
+        body.extend_from_slice(code);
         let hash = self.hash(key, &body);
 
         // Others may be reading an older entry: it is replaced as a whole.
@@ -142,7 +141,7 @@ impl CompileCache {
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (facts, code) = body.split_at_checked(length)?;
         let facts = serde_json::from_slice(facts).ok()?;
-        // SAFETY: these very bytes came from `Component::serialize` in a host that knew the key, for an engine with the
+        // SAFETY: these very bytes came from a compiler of ours in a host that knew the key, for an engine with the
         // same compatibility hash. They are in our memory, where nobody can change them between the check and the use.
         let component = unsafe { Component::deserialize(engine, code) }.ok()?;
         Some(Entry {
@@ -188,7 +187,7 @@ impl Key {
     pub fn new(engine: &Engine, component: &[u8]) -> Self {
         Self {
             component: blake3::hash(component),
-            engine: compatibility(engine),
+            engine: code_compatibility(engine),
             most_bytes: component.len() as u64 * MOST_TIMES + MOST_MORE,
         }
     }
@@ -205,13 +204,6 @@ pub(super) struct Entry {
     pub digest: Digest,
     pub component: Component,
     pub facts: Facts,
-}
-
-/// Differs between engines that can't run each other's code: versions, settings, processors.
-fn compatibility(engine: &Engine) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.finish()
 }
 
 fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {

@@ -29,10 +29,6 @@ impl Linked {
         Ok(Self { component, linked })
     }
 
-    pub fn component(&self) -> &Component {
-        &self.component
-    }
-
     pub fn get(&self, engine: &Engine) -> Result<&CustomToolPre<State>, Error> {
         if let Some(linked) = self.linked.get() {
             return Ok(linked);

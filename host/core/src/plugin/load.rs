@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::task::spawn_blocking;
-use wasmtime::component::Component;
 
 use super::cache::Key;
+use super::compile::elsewhere;
 use super::definition::{self, RejectedTool, ToolDefinition};
 use super::linked::Linked;
 use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
@@ -26,7 +25,7 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     };
     let read = |source| LoadError::Read {
         path: path.to_owned(),
-        source,
+        source: Arc::new(source),
     };
     let metadata = std::fs::metadata(path).map_err(read)?;
     if !metadata.is_file() {
@@ -73,15 +72,47 @@ pub(super) async fn from_bytes(
         name,
         bytes,
     };
-    let component = compile_elsewhere(engine, &source).await?;
+    let failed = &engine.compiler().failed;
+    if let Some(error) = failed.get(&source.digest) {
+        return Err(error.of_plugin(&source.name));
+    }
+    let made = match make(engine, &source).await {
+        Ok(made) => made,
+        Err(error) => {
+            if error.is_the_components() {
+                failed.remember(source.digest, &error);
+            }
+            return Err(error.of_plugin(&source.name));
+        }
+    };
+    if let Some((cache, key)) = cache {
+        cache.put(&key, source.digest, &made.code, &made.facts);
+    }
+    Ok(plugin(source, made.component, made.facts))
+}
+
+/// What a component becomes that was not in the cache.
+struct Made {
+    component: Linked,
+    code: Bytes,
+    facts: Facts,
+}
+
+async fn make(engine: &Engine, source: &PluginBytes) -> Result<Made, LoadError> {
     let misfit = |reason| LoadError::World {
         plugin: source.name.to_string(),
         reason,
     };
-    let fit = world::check(engine.wasmtime(), &component).map_err(misfit)?;
+    check_beginning(source)?;
+    let outline = elsewhere({
+        let (engine, source) = (engine.clone(), source.clone());
+        move || engine.compiler().read(&source)
+    });
+    let fit = world::check(outline.await?).map_err(misfit)?;
+    let (component, code) = engine.compiler().compile(engine, source).await?;
     let component = Linked::now(engine, component)
         .map_err(|error| misfit(world::explain_link_error(&error)))?;
-    let (tools, rejected) = ask_for_tools(engine, &component, &source).await?;
+    let (tools, rejected) = ask_for_tools(engine, &component, source).await?;
     if tools.is_empty() {
         let plugin = source.name.to_string();
         return Err(LoadError::NoTools { plugin, rejected });
@@ -92,10 +123,11 @@ pub(super) async fn from_bytes(
         tools,
         rejected,
     };
-    if let Some((cache, key)) = cache {
-        cache.put(&key, source.digest, component.component(), &facts);
-    }
-    Ok(plugin(source, component, facts))
+    Ok(Made {
+        component,
+        code,
+        facts,
+    })
 }
 
 fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
@@ -110,36 +142,17 @@ fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
     }
 }
 
-/// Compiling can take seconds, and would stall what else runs on this thread.
-async fn compile_elsewhere(engine: &Engine, source: &PluginBytes) -> Result<Component, LoadError> {
-    let (engine, source) = (engine.clone(), source.clone());
-    let compiled = spawn_blocking(move || compile(&engine, &source.name, &source.bytes)).await;
-    match compiled {
-        Ok(compiled) => compiled,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
-    }
-}
-
-fn compile(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Component, LoadError> {
-    let refuse = |reason: String| LoadError::NotAComponent {
-        plugin: name.to_owned(),
-        reason,
-    };
-    match bytes {
+fn check_beginning(source: &PluginBytes) -> Result<(), LoadError> {
+    let reason = match source.bytes.as_ref() {
         [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => {
-            let reason = "it is a core module; `wasm-tools component new` makes a component of one";
-            return Err(refuse(reason.to_owned()));
+            "it is a core module; `wasm-tools component new` makes a component of one"
         }
-        [0, b'a', b's', b'm', ..] => {}
-        _ => {
-            return Err(refuse(
-                "the bytes don't begin as WebAssembly does".to_owned(),
-            ));
-        }
-    }
-    Component::from_binary(engine.wasmtime(), bytes).map_err(|error| {
-        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-        refuse(causes.join(": "))
+        [0, b'a', b's', b'm', ..] => return Ok(()),
+        _ => "the bytes don't begin as WebAssembly does",
+    };
+    Err(LoadError::NotAComponent {
+        plugin: source.name.to_string(),
+        reason: reason.to_owned(),
     })
 }
 
@@ -177,7 +190,7 @@ pub(super) async fn ask_for_tools(
         Ok(definitions) => Ok(definition::check_all(definitions)),
         Err(error) => Err(LoadError::Definitions {
             plugin: source.name.to_string(),
-            source: Box::new(error),
+            source: Arc::new(error),
         }),
     }
 }

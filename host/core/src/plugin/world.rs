@@ -1,6 +1,6 @@
 //! Whether a component fits the world, and if not, which item doesn't.
 
-use wasmtime::component::Component;
+use super::compile::outline::Outline;
 
 /// The version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";
@@ -9,7 +9,40 @@ const PACKAGE: &str = "airlock:tool/";
 const EXPORTS: [&str; 2] = ["tool", "resolver"];
 const IMPORTS: [&str; 3] = ["host", "pending-actions", "types"];
 
-/// What the component's type says about it.
+/// The interfaces of WASI 0.2 that this host offers; `instance::linker` has what is behind them.
+const WASI: [&str; 28] = [
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stderr",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/terminal-input",
+    "wasi:cli/terminal-output",
+    "wasi:cli/terminal-stderr",
+    "wasi:cli/terminal-stdin",
+    "wasi:cli/terminal-stdout",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:filesystem/preopens",
+    "wasi:filesystem/types",
+    "wasi:io/error",
+    "wasi:io/poll",
+    "wasi:io/streams",
+    "wasi:random/insecure",
+    "wasi:random/insecure-seed",
+    "wasi:random/random",
+    "wasi:sockets/instance-network",
+    "wasi:sockets/ip-name-lookup",
+    "wasi:sockets/network",
+    "wasi:sockets/tcp",
+    "wasi:sockets/tcp-create-socket",
+    "wasi:sockets/udp",
+    "wasi:sockets/udp-create-socket",
+    // Of newer versions; what it offers is a time zone, which the linker knows whether it has.
+    "wasi:clocks/timezone",
+];
+
+/// What the component's outline says about it.
 pub(super) struct Fit {
     /// The version of the package that it was built for.
     pub version: String,
@@ -17,23 +50,20 @@ pub(super) struct Fit {
     pub imports: Vec<String>,
 }
 
-/// Finds the item that doesn't fit by its name and version; whether the types behind the names fit is for the linker.
-pub(super) fn check(engine: &wasmtime::Engine, component: &Component) -> Result<Fit, String> {
-    let component_type = component.component_type();
-    let exports: Vec<&str> = component_type
-        .exports(engine)
-        .map(|(name, _)| name)
-        .collect();
-    let mut imports: Vec<String> = component_type
-        .imports(engine)
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    imports.sort();
+/// Finds the item that doesn't fit by its name and version, before anything is compiled; whether the types behind the names fit is for the linker.
+pub(super) fn check(mut outline: Outline) -> Result<Fit, String> {
+    let exports: Vec<&str> = outline.exports.iter().map(String::as_str).collect();
+    outline.imports.sort_by(|a, b| a.name.cmp(&b.name));
     for wanted in EXPORTS {
         find_export(&exports, wanted)?;
     }
-    for import in &imports {
-        check_import(import)?;
+    for import in &outline.imports {
+        check_import(&import.name)?;
+    }
+    for import in &outline.imports {
+        if import.needs_host && !is_offered(&import.name) {
+            return Err(not_offered(&import.name));
+        }
     }
     let version = exports.iter().find_map(|name| {
         let (_, version) = name.strip_prefix(PACKAGE)?.split_once('@')?;
@@ -41,8 +71,25 @@ pub(super) fn check(engine: &wasmtime::Engine, component: &Component) -> Result<
     });
     Ok(Fit {
         version: version.unwrap_or_else(|| WORLD_VERSION.to_owned()),
-        imports,
+        imports: outline
+            .imports
+            .into_iter()
+            .map(|import| import.name)
+            .collect(),
     })
+}
+
+/// Of the world's own package only what [`check_import`] knows is left here. Patches of a version of WASI are the linker's to tell.
+fn is_offered(import: &str) -> bool {
+    if import.starts_with(PACKAGE) {
+        return true;
+    }
+    let (interface, version) = split(import);
+    WASI.contains(&interface) && version.starts_with("0.2.")
+}
+
+fn not_offered(import: &str) -> String {
+    format!("it imports `{import}`, which this host does not offer")
 }
 
 fn find_export(exports: &[&str], wanted: &str) -> Result<(), String> {
@@ -93,7 +140,7 @@ pub(super) fn explain_link_error(error: &wasmtime::Error) -> String {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     let text = causes.join(": ");
     match unknown_import(&text) {
-        Some(name) => format!("it imports `{name}`, which this host does not offer"),
+        Some(name) => not_offered(name),
         None => text,
     }
 }

@@ -1,0 +1,200 @@
+//! From a component's bytes to compiled code.
+//!
+//! A compiler's time and memory can grow with the square of what it is given, and nothing interrupts it. So what is absurd is refused before, by the
+//! component's [`outline`], and the rest compiles in a process that can be killed, where the embedder names a program for it. Where not, it
+//! compiles on a thread, which a load waits for no longer than it may.
+
+#[cfg(unix)]
+mod child;
+mod failed;
+mod limits;
+pub(super) mod outline;
+#[cfg(unix)]
+mod protocol;
+#[cfg(unix)]
+mod serve;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use wasmtime::component::Component;
+
+use super::LoadError;
+use crate::engine::Engine;
+use crate::store::PluginBytes;
+
+pub use limits::CompileLimits;
+pub use outline::Complexity;
+#[cfg(unix)]
+pub use serve::compiler_main;
+
+use failed::Failed;
+use outline::{Outline, Unreadable};
+
+/// How one engine compiles.
+pub(crate) struct Compiler {
+    program: Option<PathBuf>,
+    limits: CompileLimits,
+    slots: Arc<Semaphore>,
+    pub(super) failed: Failed,
+}
+
+/// Why there is no compiled code.
+#[derive(Debug)]
+enum Failure {
+    /// The bytes are not a component.
+    Refused(String),
+    Time,
+    Memory,
+    /// The process or the thread could not be started.
+    NotStarted(io::Error),
+    /// The process ended without an answer.
+    Crashed(String),
+    /// Threads that were given up run on.
+    Busy,
+}
+
+impl Compiler {
+    pub fn new(program: Option<PathBuf>, limits: CompileLimits) -> Self {
+        Self {
+            slots: Arc::new(Semaphore::new(limits.at_once.max(1))),
+            program,
+            limits,
+            failed: Failed::default(),
+        }
+    }
+
+    /// What can be known of the component without compiling it.
+    pub(super) fn read(&self, source: &PluginBytes) -> Result<Outline, LoadError> {
+        let plugin = source.name.to_string();
+        outline::read(&source.bytes, &self.limits).map_err(|unreadable| match unreadable {
+            Unreadable::Malformed(reason) => LoadError::NotAComponent { plugin, reason },
+            Unreadable::TooComplex(reason) => LoadError::TooComplex { plugin, reason },
+        })
+    }
+
+    /// The component, ready to be linked, and its compiled code.
+    pub(super) async fn compile(
+        &self,
+        engine: &Engine,
+        source: &PluginBytes,
+    ) -> Result<(Component, Bytes), LoadError> {
+        let failed = |failure| self.explain(failure, source);
+        let permit = self.permit().await.map_err(failed)?;
+        // Others may have tried the same meanwhile.
+        if let Some(error) = self.failed.get(&source.digest) {
+            return Err(error);
+        }
+        let code = match &self.program {
+            #[cfg(unix)]
+            Some(program) => {
+                let compatibility = crate::engine::code_compatibility(engine.wasmtime());
+                let code =
+                    child::compile(program, source.bytes.clone(), compatibility, &self.limits)
+                        .await;
+                drop(permit);
+                code
+            }
+            _ => self.compile_on_a_thread(engine, source, permit).await,
+        };
+        let code = Bytes::from(code.map_err(failed)?);
+        let component = elsewhere({
+            let (engine, code) = (engine.clone(), code.clone());
+            move || {
+                // SAFETY: these bytes came from `Engine::precompile_component`: in this process, or over a pipe that nobody else has
+                // from one of the embedder's own program, which is trusted as this one is. They are in our memory.
+                unsafe { Component::deserialize(engine.wasmtime(), code) }
+            }
+        });
+        let component = component.await;
+        // It may have more tables, say, than the engine's pool allows.
+        let component = component.map_err(|error| failed(Failure::Refused(causes(&error))))?;
+        Ok((component, code))
+    }
+
+    /// The right to compile. A process ends within its time, so somebody's turn comes; a thread may not.
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let permit = Arc::clone(&self.slots).acquire_owned();
+        let permit = match self.program {
+            Some(_) => permit.await,
+            None => tokio::time::timeout(self.limits.time, permit)
+                .await
+                .map_err(|_| Failure::Busy)?,
+        };
+        match permit {
+            Ok(permit) => Ok(permit),
+            // Nobody closes the semaphore, and it lives as long as this.
+            Err(_) => unreachable!("the semaphore was closed"),
+        }
+    }
+
+    /// The thread keeps the permit until it ends, however long nobody has waited for it any more.
+    async fn compile_on_a_thread(
+        &self,
+        engine: &Engine,
+        source: &PluginBytes,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Vec<u8>, Failure> {
+        let (done, result) = oneshot::channel();
+        let (engine, bytes) = (engine.wasmtime().clone(), source.bytes.clone());
+        let started = thread::Builder::new()
+            .name("airlock-compile".to_owned())
+            .spawn(move || {
+                let code = engine.precompile_component(&bytes);
+                drop(permit);
+                // Nobody may wait any more.
+                let _ = done.send(code);
+            });
+        started.map_err(Failure::NotStarted)?;
+        match tokio::time::timeout(self.limits.time, result).await {
+            Ok(Ok(code)) => code.map_err(|error| Failure::Refused(causes(&error))),
+            Ok(Err(_)) => Err(Failure::Crashed("it panicked".to_owned())),
+            Err(_) => Err(Failure::Time),
+        }
+    }
+
+    fn explain(&self, failure: Failure, source: &PluginBytes) -> LoadError {
+        let plugin = source.name.to_string();
+        match failure {
+            Failure::Refused(reason) => LoadError::NotAComponent { plugin, reason },
+            Failure::Time => LoadError::CompileTime {
+                plugin,
+                limit: self.limits.time,
+            },
+            Failure::Memory => LoadError::CompileMemory {
+                plugin,
+                limit: self.limits.memory,
+            },
+            Failure::NotStarted(source) => LoadError::NoCompiler {
+                plugin,
+                compiler: match &self.program {
+                    Some(program) => program.display().to_string(),
+                    None => "a thread".to_owned(),
+                },
+                source: Arc::new(source),
+            },
+            Failure::Crashed(reason) => LoadError::CompilerFailed { plugin, reason },
+            Failure::Busy => LoadError::CompilerBusy {
+                plugin,
+                at_once: self.limits.at_once.max(1),
+            },
+        }
+    }
+}
+
+fn causes(error: &wasmtime::Error) -> String {
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+/// Does what can take a while on a thread for that, and would stall what else runs on this one.
+pub(super) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}

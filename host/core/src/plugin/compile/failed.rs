@@ -1,0 +1,80 @@
+//! Which components could not be loaded a short while ago, so that what is dear and in vain is not done again and again.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::digest::Digest;
+use crate::plugin::LoadError;
+
+/// For how long a failure is remembered. Not longer, since a machine that was busy, or short of memory, may not be so later.
+const REMEMBERED: Duration = Duration::from_secs(10 * 60);
+
+/// How many are.
+const MOST: usize = 256;
+
+/// Failed loads of one engine, by the component's digest: all with the same limits.
+#[derive(Default)]
+pub struct Failed(Mutex<HashMap<Digest, Failure>>);
+
+struct Failure {
+    since: Instant,
+    error: LoadError,
+}
+
+impl Failed {
+    pub fn get(&self, digest: &Digest) -> Option<LoadError> {
+        let mut failures = self.failures();
+        let failure = failures.get(digest)?;
+        if failure.since.elapsed() > REMEMBERED {
+            failures.remove(digest);
+            return None;
+        }
+        Some(failure.error.clone())
+    }
+
+    pub fn remember(&self, digest: Digest, error: &LoadError) {
+        let mut failures = self.failures();
+        if failures.len() >= MOST {
+            failures.retain(|_, failure| failure.since.elapsed() <= REMEMBERED);
+        }
+        if failures.len() >= MOST {
+            let oldest = failures.iter().min_by_key(|(_, failure)| failure.since);
+            if let Some(oldest) = oldest.map(|(digest, _)| *digest) {
+                failures.remove(&oldest);
+            }
+        }
+        let failure = Failure {
+            since: Instant::now(),
+            error: error.clone(),
+        };
+        failures.insert(digest, failure);
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<Digest, Failure>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_remembered_and_the_oldest_forgotten_where_there_are_many() {
+        let failed = Failed::default();
+        let digest = |number: usize| Digest::of(&number.to_le_bytes());
+        let error = LoadError::CompileTime {
+            plugin: "bomb".to_owned(),
+            limit: Duration::from_secs(1),
+        };
+        for number in 0..=MOST {
+            assert!(failed.get(&digest(number)).is_none());
+            failed.remember(digest(number), &error);
+            assert!(failed.get(&digest(number)).is_some());
+        }
+        assert!(failed.get(&digest(0)).is_none());
+        assert!(failed.get(&digest(1)).is_some());
+        assert_eq!(failed.failures().len(), MOST);
+    }
+}

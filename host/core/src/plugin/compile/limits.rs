@@ -1,0 +1,96 @@
+//! How complex a component may be, and what compiling it may cost.
+
+use std::time::Duration;
+
+/// Bounds on compiling a component, each with a default that is more than twice what the largest components need that Airlock's SDKs make
+/// (those in Python hold all of CPython).
+///
+/// The counts are read off the component's bytes before anything is compiled, over all modules and components inside of it. They keep what is
+/// plainly absurd from the compiler, and no more: time and memory of a compiler can grow with the square of a function's size. So `time` and
+/// `memory` are what really bounds it, where [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Wall-clock time to compile one component. Default: 120 s.
+    pub time: Duration,
+    /// Bytes of memory of the process that compiles one. Default: 2 GiB. Without such a process nothing bounds it.
+    pub memory: u64,
+    /// Bytes of compiled code that are taken from that process. Default: 256 MiB.
+    pub output_bytes: u64,
+    /// How many components are compiled at one time; others wait. Default: 4.
+    pub at_once: usize,
+    /// Bytes of a function. Default: 1,000,000.
+    pub function_bytes: u64,
+    /// Local variables of a function, without its parameters. Default: 1,000.
+    pub locals: u64,
+    /// Functions. Default: 200,000.
+    pub functions: u64,
+    /// Bytes of all functions. Default: 64 MiB.
+    pub code_bytes: u64,
+    /// How deep components are inside of each other. Default: 16.
+    pub depth: u64,
+    /// Core modules and components. Default: 256.
+    pub modules: u64,
+    /// Core instances and instances of components. Default: 1,000.
+    pub instances: u64,
+    /// Types. Default: 50,000.
+    pub types: u64,
+    /// Imports, aliases and canonical functions: what connects the modules of a component. Default: 100,000.
+    pub imports: u64,
+    /// Exports. Default: 100,000.
+    pub exports: u64,
+    /// Tables and memories. Default: 256.
+    pub tables: u64,
+    /// Globals and tags. Default: 100,000.
+    pub globals: u64,
+    /// Segments of data and of table elements. Default: 100,000.
+    pub segments: u64,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(120),
+            memory: 2 << 30,
+            output_bytes: 256 << 20,
+            at_once: 4,
+            function_bytes: 1_000_000,
+            locals: 1000,
+            functions: 200_000,
+            code_bytes: 64 << 20,
+            depth: 16,
+            modules: 256,
+            instances: 1000,
+            types: 50_000,
+            imports: 100_000,
+            exports: 100_000,
+            tables: 256,
+            globals: 100_000,
+            segments: 100_000,
+        }
+    }
+}
+
+impl CompileLimits {
+    /// For whoever only wants to know how much there is.
+    pub(super) fn nothing_is_too_much() -> Self {
+        Self {
+            time: Duration::MAX,
+            memory: u64::MAX,
+            output_bytes: u64::MAX,
+            at_once: usize::MAX,
+            function_bytes: u64::MAX,
+            locals: u64::MAX,
+            functions: u64::MAX,
+            code_bytes: u64::MAX,
+            depth: u64::MAX,
+            modules: u64::MAX,
+            instances: u64::MAX,
+            types: u64::MAX,
+            imports: u64::MAX,
+            exports: u64::MAX,
+            tables: u64::MAX,
+            globals: u64::MAX,
+            segments: u64::MAX,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! What can be known of a component without compiling it: what it imports and exports, and how complex it is.
+//!
+//! One pass over the bytes, without recursion, whose time grows with their number and nothing else. What is kept of them are the names of the
+//! outermost imports and exports, and counts.
+
+use wasmparser::{
+    BinaryReaderError, ComponentExternalKind, ComponentType, ComponentTypeRef, Encoding,
+    InstanceTypeDeclaration, Parser, Payload, TypeBounds, TypeRef,
+};
+
+use super::CompileLimits;
+use crate::plugin::LoadError;
+
+/// The outline of a component.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// In the component's order.
+    pub imports: Vec<Import>,
+    /// The names, in the component's order.
+    pub exports: Vec<String>,
+    pub complexity: Complexity,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Import {
+    pub name: String,
+    /// Whether it has functions or resources that a host would have to have. An interface of types alone needs none.
+    pub needs_host: bool,
+}
+
+/// How much there is in a component of what makes compiling dear: what [`CompileLimits`] are compared with, over all modules and components
+/// inside of it.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Complexity {
+    /// Bytes of the largest function.
+    pub function_bytes: u64,
+    /// Local variables of the function with the most.
+    pub locals: u64,
+    /// Functions.
+    pub functions: u64,
+    /// Bytes of all functions.
+    pub code_bytes: u64,
+    /// How deep components are inside of each other.
+    pub depth: u64,
+    /// Core modules and components.
+    pub modules: u64,
+    /// Core instances and instances of components.
+    pub instances: u64,
+    /// Types.
+    pub types: u64,
+    /// Imports, aliases and canonical functions.
+    pub imports: u64,
+    /// Exports.
+    pub exports: u64,
+    /// Tables and memories.
+    pub tables: u64,
+    /// Globals and tags.
+    pub globals: u64,
+    /// Segments of data and of table elements.
+    pub segments: u64,
+}
+
+impl Complexity {
+    /// Reads it off a component's bytes, of which nothing is compiled.
+    ///
+    /// # Errors
+    /// [`LoadError::NotAComponent`](crate::LoadError::NotAComponent) where they can't be read, for a plugin of this name.
+    pub fn of(name: &str, component: &[u8]) -> Result<Self, LoadError> {
+        match read(component, &CompileLimits::nothing_is_too_much()) {
+            Ok(outline) => Ok(outline.complexity),
+            Err(Unreadable::Malformed(reason) | Unreadable::TooComplex(reason)) => {
+                let plugin = name.to_owned();
+                Err(LoadError::NotAComponent { plugin, reason })
+            }
+        }
+    }
+}
+
+/// Why there is no outline.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// The bytes are no component.
+    Malformed(String),
+    /// It is more complex than it may be: what has how much, and the limit.
+    TooComplex(String),
+}
+
+impl From<BinaryReaderError> for Unreadable {
+    fn from(error: BinaryReaderError) -> Self {
+        // As wasmtime tells it.
+        Unreadable::Malformed(format!("failed to parse WebAssembly module: {error}"))
+    }
+}
+
+/// Reads the outline of a component, and stops at the first figure above its limit.
+pub fn read(bytes: &[u8], limits: &CompileLimits) -> Result<Outline, Unreadable> {
+    let mut reader = Reader {
+        limits,
+        outline: Outline::default(),
+        inside: Vec::new(),
+        types: Vec::new(),
+        modules: 0,
+    };
+    for payload in Parser::new(0).parse_all(bytes) {
+        reader.take(payload?)?;
+    }
+    Ok(reader.outline)
+}
+
+struct Reader<'a> {
+    limits: &'a CompileLimits,
+    outline: Outline,
+    /// The component or module that is being read, and those around it.
+    inside: Vec<Inside>,
+    /// The types of the outermost component, as far as they matter: whether each is an instance that needs a host.
+    types: Vec<bool>,
+    /// The core modules so far.
+    modules: u64,
+}
+
+/// A component or a core module.
+struct Inside {
+    encoding: Encoding,
+    /// The core module's number in the component.
+    module: u64,
+    /// The index of the next function with a body.
+    function: u64,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, payload: Payload<'_>) -> Result<(), Unreadable> {
+        let limits = self.limits;
+        let complexity = &mut self.outline.complexity;
+        match payload {
+            Payload::Version { encoding, .. } => self.enter(encoding)?,
+            Payload::End(_) => {
+                self.inside.pop();
+            }
+            Payload::TypeSection(types) => {
+                complexity.types += u64::from(types.count());
+                within("types", complexity.types, limits.types)?;
+            }
+            Payload::CoreTypeSection(types) => {
+                complexity.types += u64::from(types.count());
+                within("types", complexity.types, limits.types)?;
+            }
+            Payload::ComponentTypeSection(types) => {
+                complexity.types += u64::from(types.count());
+                within("types", complexity.types, limits.types)?;
+                if self.is_outermost() {
+                    for component_type in types {
+                        self.types.push(needs_host(&component_type?));
+                    }
+                }
+            }
+            Payload::ImportSection(imports) => self.core_imports(imports)?,
+            Payload::ComponentImportSection(imports) => {
+                complexity.imports += u64::from(imports.count());
+                within("imports", complexity.imports, limits.imports)?;
+                if self.is_outermost() {
+                    for import in imports {
+                        let import = import?;
+                        self.import(import.name.name, import.ty);
+                    }
+                }
+            }
+            Payload::ComponentAliasSection(aliases) => {
+                complexity.imports += u64::from(aliases.count());
+                within("imports and aliases", complexity.imports, limits.imports)?;
+                if self.is_outermost() {
+                    for alias in aliases {
+                        self.alias(&alias?);
+                    }
+                }
+            }
+            Payload::ComponentCanonicalSection(functions) => {
+                complexity.imports += u64::from(functions.count());
+                within("imports and aliases", complexity.imports, limits.imports)?;
+            }
+            Payload::ExportSection(exports) => {
+                complexity.exports += u64::from(exports.count());
+                within("exports", complexity.exports, limits.exports)?;
+            }
+            Payload::ComponentExportSection(exports) => {
+                complexity.exports += u64::from(exports.count());
+                within("exports", complexity.exports, limits.exports)?;
+                if self.is_outermost() {
+                    for export in exports {
+                        let export = export?;
+                        self.outline.exports.push(export.name.name.to_owned());
+                        if export.kind == ComponentExternalKind::Type {
+                            self.types.push(false);
+                        }
+                    }
+                }
+            }
+            Payload::FunctionSection(functions) => {
+                complexity.functions += u64::from(functions.count());
+                within("functions", complexity.functions, limits.functions)?;
+            }
+            Payload::CodeSectionStart { size, .. } => {
+                complexity.code_bytes += u64::from(size);
+                let (bytes, limit) = (complexity.code_bytes, limits.code_bytes);
+                if bytes > limit {
+                    return Err(too_complex(format!(
+                        "its functions are {bytes} bytes; the limit is {limit}"
+                    )));
+                }
+            }
+            Payload::CodeSectionEntry(body) => self.function(&body)?,
+            Payload::TableSection(tables) => {
+                complexity.tables += u64::from(tables.count());
+                within("tables and memories", complexity.tables, limits.tables)?;
+            }
+            Payload::MemorySection(memories) => {
+                complexity.tables += u64::from(memories.count());
+                within("tables and memories", complexity.tables, limits.tables)?;
+            }
+            Payload::GlobalSection(globals) => {
+                complexity.globals += u64::from(globals.count());
+                within("globals", complexity.globals, limits.globals)?;
+            }
+            Payload::TagSection(tags) => {
+                complexity.globals += u64::from(tags.count());
+                within("globals and tags", complexity.globals, limits.globals)?;
+            }
+            Payload::ElementSection(segments) => {
+                complexity.segments += u64::from(segments.count());
+                within("segments", complexity.segments, limits.segments)?;
+            }
+            Payload::DataSection(segments) => {
+                complexity.segments += u64::from(segments.count());
+                within("segments", complexity.segments, limits.segments)?;
+            }
+            Payload::InstanceSection(instances) => {
+                complexity.instances += u64::from(instances.count());
+                within("instances", complexity.instances, limits.instances)?;
+            }
+            Payload::ComponentInstanceSection(instances) => {
+                complexity.instances += u64::from(instances.count());
+                within("instances", complexity.instances, limits.instances)?;
+            }
+            // The rest is found by its bytes, or is text.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, encoding: Encoding) -> Result<(), Unreadable> {
+        let complexity = &mut self.outline.complexity;
+        if !self.inside.is_empty() {
+            complexity.modules += 1;
+            within(
+                "modules and components",
+                complexity.modules,
+                self.limits.modules,
+            )?;
+        }
+        let module = self.modules;
+        if encoding == Encoding::Module {
+            self.modules += 1;
+        }
+        self.inside.push(Inside {
+            encoding,
+            module,
+            function: 0,
+        });
+        let depth = self.inside.len() as u64;
+        complexity.depth = complexity.depth.max(depth);
+        let limit = self.limits.depth;
+        if depth > limit {
+            return Err(too_complex(format!(
+                "its components are {depth} deep inside of each other; the limit is {limit}"
+            )));
+        }
+        Ok(())
+    }
+
+    fn is_outermost(&self) -> bool {
+        matches!(self.inside.as_slice(), [one] if one.encoding == Encoding::Component)
+    }
+
+    fn core_imports(
+        &mut self,
+        imports: wasmparser::ImportSectionReader<'_>,
+    ) -> Result<(), Unreadable> {
+        for import in imports.into_imports() {
+            let import = import?;
+            let complexity = &mut self.outline.complexity;
+            complexity.imports += 1;
+            within("imports", complexity.imports, self.limits.imports)?;
+            if let (TypeRef::Func(_) | TypeRef::FuncExact(_), Some(module)) =
+                (import.ty, self.inside.last_mut())
+            {
+                module.function += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, body: &wasmparser::FunctionBody<'_>) -> Result<(), Unreadable> {
+        let Some(module) = self.inside.last_mut() else {
+            return Ok(());
+        };
+        let name = || format!("function {} of module {}", module.function, module.module);
+        let bytes = body.range().len() as u64;
+        let limit = self.limits.function_bytes;
+        if bytes > limit {
+            let name = name();
+            return Err(too_complex(format!(
+                "{name} is {bytes} bytes; the limit is {limit}"
+            )));
+        }
+        let mut locals = 0;
+        for group in body.get_locals_reader()? {
+            let (count, _) = group?;
+            locals += u64::from(count);
+        }
+        let limit = self.limits.locals;
+        if locals > limit {
+            let name = name();
+            return Err(too_complex(format!(
+                "{name} has {locals} locals; the limit is {limit}"
+            )));
+        }
+        module.function += 1;
+        let complexity = &mut self.outline.complexity;
+        complexity.function_bytes = complexity.function_bytes.max(bytes);
+        complexity.locals = complexity.locals.max(locals);
+        Ok(())
+    }
+
+    fn import(&mut self, name: &str, kind: ComponentTypeRef) {
+        let needs_host = match kind {
+            ComponentTypeRef::Instance(index) => self.type_needs_host(index),
+            ComponentTypeRef::Type(bounds) => {
+                let needs_host = bounds == TypeBounds::SubResource;
+                self.types.push(false);
+                needs_host
+            }
+            _ => true,
+        };
+        let name = name.to_owned();
+        self.outline.imports.push(Import { name, needs_host });
+    }
+
+    /// An index that leads nowhere is left to the compiler, which says so.
+    fn type_needs_host(&self, index: u32) -> bool {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        self.types.get(index).copied().unwrap_or(false)
+    }
+
+    fn alias(&mut self, alias: &wasmparser::ComponentAlias<'_>) {
+        use wasmparser::{ComponentAlias, ComponentOuterAliasKind};
+        let is_type = match alias {
+            ComponentAlias::InstanceExport { kind, .. } => *kind == ComponentExternalKind::Type,
+            ComponentAlias::Outer { kind, .. } => *kind == ComponentOuterAliasKind::Type,
+            ComponentAlias::CoreInstanceExport { .. } => false,
+        };
+        if is_type {
+            self.types.push(false);
+        }
+    }
+}
+
+fn needs_host(component_type: &ComponentType<'_>) -> bool {
+    let ComponentType::Instance(declarations) = component_type else {
+        return false;
+    };
+    declarations.iter().any(|declaration| {
+        let InstanceTypeDeclaration::Export { ty, .. } = declaration else {
+            return false;
+        };
+        !matches!(ty, ComponentTypeRef::Type(TypeBounds::Eq(_)))
+    })
+}
+
+fn within(what: &str, count: u64, limit: u64) -> Result<(), Unreadable> {
+    match count > limit {
+        true => Err(too_complex(format!(
+            "it has {count} {what}; the limit is {limit}"
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn too_complex(reason: String) -> Unreadable {
+    Unreadable::TooComplex(reason)
+}

@@ -1,0 +1,122 @@
+//! The process that compiles one component for a host, and ends.
+
+use std::env;
+use std::io::{self, Read};
+use std::process;
+use std::thread;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use wasmtime::Engine;
+
+use super::protocol::{ARGUMENT, Answer, Request};
+use crate::engine::{code_compatibility, code_config};
+
+/// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
+const ADDRESS_SPACE_MORE: u64 = 4 << 30;
+
+/// Makes this process a compiler, if that is what it was started for, and otherwise returns at once.
+///
+/// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls this first in its `main`: before it starts a thread,
+/// and before it opens a file.
+pub fn compiler_main() {
+    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+        process::exit(match serve() {
+            Ok(()) => 0,
+            Err(error) => {
+                // The host reads it.
+                eprintln!("{error}");
+                1
+            }
+        });
+    }
+}
+
+fn serve() -> io::Result<()> {
+    close_inherited();
+    let mut stdin = io::stdin().lock();
+    let request = Request::read(&mut stdin)?;
+    bound(&request)?;
+    let mut component = Vec::new();
+    stdin
+        .by_ref()
+        .take(request.component)
+        .read_to_end(&mut component)?;
+    drop(stdin);
+    if component.len() as u64 != request.component {
+        return Err(io::Error::other("the host stopped asking"));
+    }
+    end_with_the_host()?;
+    compile(&request, &component).write(io::stdout().lock())
+}
+
+fn compile(request: &Request, component: &[u8]) -> Answer {
+    let engine = match Engine::new(&code_config()) {
+        Ok(engine) => engine,
+        Err(error) => return failure(&error),
+    };
+    if code_compatibility(&engine) != request.compatibility {
+        return Answer::OtherEngine;
+    }
+    match engine.precompile_component(component) {
+        Ok(code) => Answer::Code(code),
+        Err(error) => failure(&error),
+    }
+}
+
+fn failure(error: &wasmtime::Error) -> Answer {
+    let out_of_memory = error.chain().any(|cause| {
+        let system = cause.downcast_ref::<io::Error>();
+        cause.is::<wasmtime::OutOfMemory>()
+            || system.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
+    });
+    match out_of_memory {
+        true => Answer::OutOfMemory,
+        false => Answer::Refused(super::causes(error)),
+    }
+}
+
+/// Only what this process is given over its pipes is its business. A host marks its descriptors so that they are not inherited, but not all of
+/// its libraries may.
+fn close_inherited() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let open: Vec<i32> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for descriptor in open {
+        if descriptor > 2 {
+            // SAFETY: `main` has just begun, so that nothing in this process knows of a descriptor but the standard ones. That of
+            // the listing is closed already.
+            unsafe { rustix::io::close(descriptor) };
+        }
+    }
+}
+
+/// What the host asks for, as far as the system can hold this process to it.
+fn bound(request: &Request) -> io::Result<()> {
+    let limit = |resource, most: u64| {
+        let most = Some(most);
+        let (current, maximum) = (most, most);
+        setrlimit(resource, Rlimit { current, maximum }).map_err(io::Error::from)
+    };
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, 0)?;
+    limit(Resource::Cpu, request.processor_seconds)?;
+    limit(Resource::Data, request.memory)?;
+    limit(
+        Resource::As,
+        request.memory.saturating_add(ADDRESS_SPACE_MORE),
+    )
+}
+
+/// The host says no more, so what comes next is the end of its end: it has lost interest, or was killed.
+fn end_with_the_host() -> io::Result<()> {
+    thread::Builder::new()
+        .stack_size(64 << 10)
+        .spawn(|| {
+            let _ = io::stdin().lock().read(&mut [0]);
+            process::exit(1);
+        })
+        .map(drop)
+}

@@ -1,0 +1,88 @@
+//! Components that are small, valid, and dear to compile or to read; none of them is what a compiler would make.
+
+use std::fmt::Write;
+
+use crate::wat;
+
+/// A module's text that is not worth a component of the world: it exports nothing that a host would call.
+pub fn misfit(module: &str) -> Vec<u8> {
+    ::wat::parse_str(format!("(component (core module {module}))")).expect("the component parses")
+}
+
+/// A component of the world with this beside what the world asks for. Its tools can't be asked for: `definitions` traps.
+pub fn fitting(extra: &str) -> Vec<u8> {
+    wat::component(&wat::module("unreachable", extra))
+}
+
+/// A function of about so many bytes without a branch, in which each instruction needs the one before.
+pub fn straight(bytes: usize) -> String {
+    // Seven bytes each.
+    let step = "local.get 0 i32.const 7 i32.mul local.set 0 ";
+    format!("(func (local i32) {})", step.repeat(bytes / 7))
+}
+
+/// A function of about so many bytes, each `if` of which sets one of so many locals.
+pub fn ifs(bytes: usize, locals: usize) -> String {
+    let mut text = format!("(func (param i32) (local {})", "i32 ".repeat(locals));
+    // Some eleven bytes each.
+    for number in 0..bytes / 11 {
+        let (from, to) = (1 + number % locals, 1 + number * 7 % locals);
+        let _ = write!(text, " local.get {from} if local.get 0 local.set {to} end");
+    }
+    text + ")"
+}
+
+/// So many functions that do nothing.
+pub fn functions(count: usize) -> String {
+    "(func) ".repeat(count)
+}
+
+/// So many types, each another.
+pub fn types(count: usize) -> String {
+    let kinds = ["i32", "i64", "f32", "f64"];
+    let mut text = String::new();
+    for number in 0..count {
+        let params = (0..10).map(|digit| kinds[number >> (2 * digit) & 3]);
+        let params: Vec<&str> = params.collect();
+        let _ = write!(text, "(type (func (param {}))) ", params.join(" "));
+    }
+    text
+}
+
+/// Blocks inside of each other.
+pub fn blocks(depth: usize) -> String {
+    format!("(func {} {})", "block ".repeat(depth), "end ".repeat(depth))
+}
+
+/// A jump table with so many places to go to, all different.
+pub fn jump_table(places: usize) -> String {
+    let targets: Vec<String> = (0..places)
+        .map(|place| (place % 1000).to_string())
+        .collect();
+    format!(
+        "(func (param i32) {} local.get 0 br_table {} {})",
+        "block ".repeat(1000),
+        targets.join(" "),
+        "end ".repeat(1000)
+    )
+}
+
+/// So many exports of one function.
+pub fn exports(count: usize) -> String {
+    let mut text = "(func $f) ".to_owned();
+    for number in 0..count {
+        let _ = write!(text, "(export \"e{number}\" (func $f)) ");
+    }
+    text
+}
+
+/// So many segments of one byte, into one memory.
+pub fn segments(count: usize) -> String {
+    "(data \"a\") ".repeat(count)
+}
+
+/// Components inside of each other.
+pub fn nested(depth: usize) -> Vec<u8> {
+    let text = format!("{}{}", "(component ".repeat(depth), ")".repeat(depth));
+    ::wat::parse_str(text).expect("the component parses")
+}
