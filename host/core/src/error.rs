@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(feature = "ast-edit")]
+use std::time::Duration;
 
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision};
@@ -193,6 +195,27 @@ impl Error {
             tool: tool.to_owned(),
             kind: LimitKind::CallTime,
             message: format!("was stopped after {seconds} s, the most that a call may take"),
+        }
+    }
+
+    /// A call took longer than it may, and was stopped only when so much time had passed.
+    #[cfg(feature = "ast-edit")]
+    pub(crate) fn timed_out_after(tool: &str, most: Duration, elapsed: Duration) -> Self {
+        let seconds = most.as_secs_f64();
+        // What a person would not notice is not told.
+        let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
+            true => format!("was stopped after {seconds} s, the most that a call may take"),
+            false => {
+                let elapsed = elapsed.as_secs_f64();
+                format!(
+                    "was stopped after {elapsed:.1} s; {seconds} s is the most that a call may take"
+                )
+            }
+        };
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::CallTime,
+            message,
         }
     }
 

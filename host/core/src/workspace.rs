@@ -26,7 +26,7 @@ pub(crate) use folder::{EntryKind, ReadableFolder, Staged, Stamp, Unread, Writab
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchHomes};
 #[cfg(feature = "ast-edit")]
-pub(crate) use walk::Visited;
+pub(crate) use walk::{Start, Visited};
 
 /// What a new directory entry costs of the scratch budget, so that empty files aren't free.
 const ENTRY_BYTES: u64 = 4096;

@@ -16,7 +16,7 @@ async fn an_apply_tells_what_it_did() {
     let applied = tree.apply().await.unwrap();
     assert_eq!(
         applied.text(),
-        "Made 3 replacements in 2 files.\n\na.js: 2\nb.js: 1"
+        "Made 3 replacements in 2 files. Reason: it is right\n\na.js: 2\nb.js: 1"
     );
     assert_eq!(
         serde_json::to_value(&applied.details).unwrap(),

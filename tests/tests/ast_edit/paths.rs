@@ -67,7 +67,6 @@ async fn paths_are_files_folders_and_globs() {
     check(json!(["src/?.ts", "a.js"]), &["a.js", "src/b.ts"]).await;
     // What is there by its name is no glob.
     check(json!(["lib/[d].js"]), &["lib/[d].js"]).await;
-    check(json!(["none/*.js"]), &[]).await;
     let absolute = tree.path("src/deep").canonicalize().unwrap();
     check(json!([absolute]), &["src/deep/c.js"]).await;
 }
@@ -75,10 +74,10 @@ async fn paths_are_files_folders_and_globs() {
 #[tokio::test]
 async fn ignored_and_hidden_files_are_left_out_unless_they_are_named() {
     let tree = Tree::with(&[
-        (".gitignore", "/target\n*.min.js\n"),
+        (".gitignore", "/generated\n*.min.js\n"),
         ("a.js", "old(1)"),
         ("a.min.js", "old(1)"),
-        ("target/gen/b.js", "old(1)"),
+        ("generated/gen/b.js", "old(1)"),
         (".config/c.js", "old(1)"),
         ("sub/.gitignore", "d.js\n"),
         ("sub/d.js", "old(1)"),
@@ -92,13 +91,16 @@ async fn ignored_and_hidden_files_are_left_out_unless_they_are_named() {
     check(json!(["**/*.js"]), &["a.js", "sub/e.js"]).await;
     // What the folders above say still counts.
     check(json!(["sub"]), &["sub/e.js"]).await;
-    check(json!(["target"]), &["target/gen/b.js"]).await;
+    check(json!(["generated"]), &["generated/gen/b.js"]).await;
     check(
-        json!(["target/gen", "."]),
-        &["a.js", "sub/e.js", "target/gen/b.js"],
+        json!(["generated/gen", "."]),
+        &["a.js", "generated/gen/b.js", "sub/e.js"],
     )
     .await;
     check(json!([".config"]), &[".config/c.js"]).await;
+    check(json!([".config/*.js"]), &[".config/c.js"]).await;
+    check(json!(["**/.config/*.js"]), &[".config/c.js"]).await;
+    check(json!(["**/.*/*.js", "a.js"]), &[".config/c.js", "a.js"]).await;
     check(json!(["a.min.js", "sub/d.js"]), &["a.min.js", "sub/d.js"]).await;
 }
 
@@ -192,4 +194,109 @@ async fn a_glob_that_is_none_is_refused() {
     let tree = Tree::with(&[]);
     let error = tree.refused(params(json!(["src/{a,b.js"]))).await;
     assert!(error.contains("is no glob"), "{error}");
+}
+
+#[tokio::test]
+async fn folders_of_dependencies_and_builds_are_left_out_and_told_unless_they_are_named() {
+    let tree = Tree::with(&[
+        ("a.js", "old(1)"),
+        ("node_modules/x/b.js", "old(1)"),
+        ("node_modules/x/node_modules/y/b.js", "old(1)"),
+        ("build/b.js", "old(1)"),
+        ("vendor/b.js", "old(1)"),
+        ("app/package.json", "{}"),
+        ("app/dist/b.js", "old(1)"),
+        ("app/src/build/c.js", "old(1)"),
+        ("app/src/node_modules/b.js", "old(1)"),
+    ]);
+    let check = async |paths: Value, expected: &[&str]| {
+        assert_eq!(changed(&tree, paths.clone()).await, expected, "{paths}");
+    };
+    // What is called like a build, and stands in the midst of a project's own code, is that.
+    check(Value::Null, &["a.js", "app/src/build/c.js"]).await;
+    check(json!(["**/*.js"]), &["a.js", "app/src/build/c.js"]).await;
+    check(json!(["app"]), &["app/src/build/c.js"]).await;
+    check(json!(["build"]), &["build/b.js"]).await;
+    check(
+        json!(["vendor/*.js", "app/dist"]),
+        &["app/dist/b.js", "vendor/b.js"],
+    )
+    .await;
+    check(
+        json!(["node_modules"]),
+        &["node_modules/x/b.js", "node_modules/x/node_modules/y/b.js"],
+    )
+    .await;
+    check(
+        json!([".", "build"]),
+        &["a.js", "app/src/build/c.js", "build/b.js"],
+    )
+    .await;
+    check(
+        json!(["app/src/node_modules/b.js"]),
+        &["app/src/node_modules/b.js"],
+    )
+    .await;
+    let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
+    let told = "Left out, as folders of dependencies or builds: app/dist, app/src/node_modules, build, node_modules, vendor;";
+    assert!(previewed.text().contains(told), "{}", previewed.text());
+}
+
+#[tokio::test]
+async fn a_search_of_no_file_is_refused_with_the_reason() {
+    let check = async |files: &[(&str, &str)], params: Value, reason: &str| {
+        let tree = Tree::with(files);
+        let mut all = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
+        all.as_object_mut()
+            .unwrap()
+            .extend(params.as_object().unwrap().clone());
+        let error = tree.refused(all).await;
+        assert!(error.contains(reason), "{error}");
+    };
+    let js: &[(&str, &str)] = &[("src/a.js", "old(1)"), ("src/deep/b.js", "old(1)")];
+    check(
+        &[],
+        json!({}),
+        "no file was searched: the workspace has none",
+    )
+    .await;
+    check(
+        js,
+        json!({"lang": "rust"}),
+        "/lang: no file was searched: there is none in rust by its name, but for example \"src/",
+    )
+    .await;
+    check(
+        js,
+        json!({"paths": ["*"]}),
+        "/paths/0: no file was searched: only folders fit, such as \"src\"",
+    )
+    .await;
+    check(
+        js,
+        json!({"paths": ["none/*.js"]}),
+        "no file was searched: none is there that fits",
+    )
+    .await;
+    check(
+        js,
+        json!({"paths": ["src/*.py"]}),
+        "no file was searched: none is there that fits",
+    )
+    .await;
+    check(
+        &[("notes.txt", "old(1)")],
+        json!({}),
+        "there is none in a language that is known by its name, but for example \"notes.txt\"",
+    )
+    .await;
+    let left_out = "all that is meant is left out, being ignored, hidden, or in a folder of dependencies or builds, such as ";
+    check(&[("node_modules/a.js", "old(1)")], json!({}), left_out).await;
+    check(&[(".a.js", "old(1)")], json!({"paths": ["*.js"]}), left_out).await;
+    check(
+        &[(".gitignore", "*.js"), ("a.js", "old(1)")],
+        json!({}),
+        left_out,
+    )
+    .await;
 }

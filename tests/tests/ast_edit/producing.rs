@@ -199,10 +199,12 @@ async fn a_call_that_takes_too_long_is_stopped() {
     };
     let tree = big_tree(|session| session.limits(limits));
     let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "tool `ast_edit` was stopped after 0.05 s, the most that a call may take"
+    let message = error.to_string();
+    assert!(
+        message.starts_with("tool `ast_edit` was stopped after 0."),
+        "{message}"
     );
+    assert!(message.contains("0.05 s"), "{message}");
     assert!(matches!(
         error,
         Error::Limit {
@@ -284,7 +286,7 @@ async fn a_session_without_the_producer_names_it_and_leaves_the_action_pending()
         let error = without.resolve(Resolution::apply("")).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 1, \
+            "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 2, \
              and this session has none; resolve it in a session that was opened with `ast_edit`, or discard it"
         );
         assert_eq!(error.kind(), "producer-gone");
@@ -303,7 +305,13 @@ async fn a_session_without_the_producer_can_discard() {
 }
 
 #[tokio::test]
-async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
+async fn an_action_of_another_version_names_both_versions_and_stays() {
+    for version in [1, 3] {
+        action_of_version(version).await;
+    }
+}
+
+async fn action_of_version(version: u32) {
     use airlock_host::{
         ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity,
     };
@@ -314,7 +322,8 @@ async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
             .unwrap(),
     );
     let tree = Tree::open(FILES, |session| session.store(store.clone()));
-    let bytes = b"airlock native producer\nname: ast_edit\nstate: 2\n";
+    let bytes = format!("airlock native producer\nname: ast_edit\nstate: {version}\n");
+    let bytes = bytes.as_bytes();
     let plugin = PluginBytes {
         digest: Digest::of(bytes),
         name: "ast_edit".into(),
@@ -348,9 +357,9 @@ async fn an_action_of_a_newer_version_names_both_versions_and_stays() {
     store.push(push).await.unwrap();
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(
-        error.ends_with(
-            "with a state in format 2, and the `ast_edit` here reads format 1; resolve it with the version of airlock that previewed it, or discard it and preview again"
-        ),
+        error.ends_with(&format!(
+            "with a state in format {version}, and the `ast_edit` here reads format 2; resolve it with the version of airlock that previewed it, or discard it and preview again"
+        )),
         "{error}"
     );
     assert_eq!(tree.pending().await, 1);

@@ -93,3 +93,43 @@ async fn ops_that_would_change_the_same_place_are_refused_with_it() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn ops_that_find_the_same_are_refused_by_their_places() {
+    let tree = Tree::with(&[("a.js", "old(1)")]);
+    let check = async |other: Value, why: &str| {
+        let ops = json!([{"pat": "old($A)", "out": "a"}, {"pat": "x", "out": "y"}, other]);
+        let error = tree.refused(json!({"ops": ops})).await;
+        assert!(error.contains(why), "{error}");
+    };
+    check(
+        json!({"pat": "old($A)", "out": "a"}),
+        "/ops/2: it is the same op as /ops/0",
+    )
+    .await;
+    check(
+        json!({"pat": "old($A)", "out": "b"}),
+        "/ops/2: it finds the same as /ops/0",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_pattern_is_told_for_the_language_of_the_most_files() {
+    let tree = Tree::with(&[
+        ("a.c", "int a;"),
+        ("a.ts", "old(1)"),
+        ("b.ts", "old(1)"),
+        ("a.json", "{}"),
+    ]);
+    let error = tree
+        .refused(json!({"ops": [{"pat": "function {", "out": ""}]}))
+        .await;
+    assert!(error.contains("can't be read as typescript"), "{error}");
+    tree.write("b.c", "int b;");
+    tree.write("c.c", "int c;");
+    let error = tree
+        .refused(json!({"ops": [{"pat": "function {", "out": ""}]}))
+        .await;
+    assert!(error.contains("can't be read as c:"), "{error}");
+}

@@ -3,6 +3,7 @@
 mod airlock;
 #[cfg(feature = "ast-edit")]
 mod ast_edit;
+mod ast_edit_hostile;
 mod basics;
 mod building;
 mod compiling;

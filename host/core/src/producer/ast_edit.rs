@@ -4,20 +4,30 @@
 //! and the digests of each affected file before and after. An apply searches again, and writes only where nothing has changed since
 //! ([`apply`]). Patterns and grammars are ast-grep's.
 
+mod advice;
 mod apply;
+mod collector;
+mod damage;
+mod document;
+mod grammar;
 mod language;
+mod nothing;
 mod parallel;
 mod params;
+mod parser;
 mod pattern;
 mod plan;
 mod preview;
 mod rewrite;
 mod search;
+mod selected;
 mod selection;
+mod steps;
+mod template;
 
 use serde_json::Value;
 
-use super::native::{Native, NativeProducer, Preview, Running};
+use super::native::{Decided, Native, NativeProducer, Preview, Running};
 use crate::content::ToolResult;
 use crate::error::Error;
 use crate::workspace::{ReadableFolder, WritableFolder};
@@ -26,7 +36,7 @@ use plan::Plan;
 use search::Search;
 
 /// Changes with the meaning of the state, so that no version reads what it would take for something else.
-const STATE_VERSION: u32 = 1;
+const STATE_VERSION: u32 = 2;
 
 struct AstEdit;
 
@@ -54,20 +64,22 @@ impl Native for AstEdit {
         running: &Running,
     ) -> Result<Preview, Error> {
         let params = Params::read(params)?;
-        let search = Search::new(&params, folder, running)?;
+        let search = Search::new(&params, folder, running)?.with_contents_checked();
         let results = search.run(|_| false)?;
-        search.check_that_each_op_was_read()?;
-        preview::of(&params, results, folder, running)
+        if results.searched == 0 && results.skipped.is_empty() {
+            return Err(nothing::searched(&search));
+        }
+        search.check_that_each_op_was_read(&results)?;
+        preview::of(&search, results)
     }
 
     fn apply(
         &self,
-        state: &[u8],
-        attempt: u32,
+        decided: &Decided,
         folder: &WritableFolder,
         running: &Running,
     ) -> Result<ToolResult, Error> {
-        let plan = Plan::read(state)?;
-        apply::apply(&plan, attempt, folder, running)
+        let plan = Plan::read(&decided.state)?;
+        apply::apply(&plan, decided, folder, running)
     }
 }

@@ -14,7 +14,7 @@ use crate::store::PluginBytes;
 const FIRST_LINE: &str = "airlock native producer";
 
 /// All there has been, for stores that keep no bytes.
-const KNOWN: [(&str, u32); 1] = [("ast_edit", 1)];
+const KNOWN: [(&str, u32); 2] = [("ast_edit", 1), ("ast_edit", 2)];
 
 /// A native producer's name, and the version of the format of its actions' state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,9 @@ mod tests {
                 .parse()
                 .unwrap();
         assert_eq!(NativeIdentity::of(digest), None);
-        let ast_edit = NativeIdentity::new("ast_edit", 1);
-        assert_eq!(NativeIdentity::of(ast_edit.source().digest), Some(ast_edit));
+        for state_version in [1, 2] {
+            let ast_edit = NativeIdentity::new("ast_edit", state_version);
+            assert_eq!(NativeIdentity::of(ast_edit.source().digest), Some(ast_edit));
+        }
     }
 }

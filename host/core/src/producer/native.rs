@@ -20,7 +20,8 @@ use crate::pushing::Pushed;
 use crate::store::PluginBytes;
 use crate::workspace::{ReadableFolder, WritableFolder};
 
-pub(crate) use running::Running;
+pub(crate) use running::{Running, Stop};
+pub(crate) use slot::STACK_BYTES;
 pub(super) use slot::Slot;
 
 /// What a native producer does. Its functions block, and run on threads that may be blocked.
@@ -36,17 +37,25 @@ pub(super) trait Native: Send + Sync + 'static {
         running: &Running,
     ) -> Result<Preview, Error>;
 
-    /// Lets it happen. `attempt` is 1 for the first try.
+    /// Lets it happen. Before the first change that others see, [`Running::begin_changes`] is to be asked.
     ///
     /// # Errors
     /// [`Error::Tool`] for what is to be told to the caller.
     fn apply(
         &self,
-        state: &[u8],
-        attempt: u32,
+        decided: &Decided,
         folder: &WritableFolder,
         running: &Running,
     ) -> Result<ToolResult, Error>;
+}
+
+/// A decision to apply, as a producer is told of it.
+pub(super) struct Decided {
+    /// What the producer had kept with the action.
+    pub state: Vec<u8>,
+    pub reason: String,
+    /// 1 for the first try.
+    pub attempt: u32,
 }
 
 /// What a preview found out.

@@ -14,7 +14,7 @@ use crate::content::{Content, ToolResult};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::json::Json;
-use crate::producer::native::Running;
+use crate::producer::native::{Decided, Running};
 use crate::workspace::{Staged, Stamp, Unread, WritableFolder};
 
 /// How many files a message names.
@@ -22,11 +22,11 @@ const NAMED: usize = 20;
 
 pub(super) fn apply(
     plan: &Plan,
-    attempt: u32,
+    decided: &Decided,
     folder: &WritableFolder,
     running: &Running,
 ) -> Result<ToolResult, Error> {
-    let standings = look_at_planned(plan, attempt, folder, running)?;
+    let standings = look_at_planned(plan, decided.attempt, folder, running)?;
     let search = Search::new(&plan.params, folder, running).map_err(as_told)?;
     let stale = stale(plan, &standings, &search)?;
     if !stale.is_empty() {
@@ -42,9 +42,10 @@ pub(super) fn apply(
         })
         .collect();
     let ready = stage(&to_write, &search, folder, running)?;
-    running.check()?;
+    running.begin_changes()?;
     place(ready, folder)?;
-    Ok(told(plan, plan.files.len() - to_write.len(), running))
+    let done_before = plan.files.len() - to_write.len();
+    Ok(told(plan, done_before, &decided.reason, running))
 }
 
 /// How a planned file stands now.
@@ -179,7 +180,10 @@ fn stage_one<'a>(
     if Digest::of(&read.bytes) != file.before {
         return Err(changed());
     }
-    let new = rewritten(file, search, &read.bytes).ok_or_else(|| Error::Tool {
+    let new = rewritten(file, search, &read.bytes);
+    // What had to end found nothing.
+    search.running.check()?;
+    let new = new.ok_or_else(|| Error::Tool {
         message: format!(
             "nothing was written: this version of airlock would change {} otherwise than was previewed; discard it and preview again",
             path.display()
@@ -204,7 +208,9 @@ fn stage_one<'a>(
 fn rewritten(file: &PlannedFile, search: &Search<'_>, bytes: &[u8]) -> Option<String> {
     let language = search.selection.language_of_selected(&file.path)?;
     let source = search::text(bytes)?;
-    let Found { edits, .. } = rewrite::find(source, search.ops(language)).ok()?;
+    let ops = search.ops(language).ok()?;
+    let found = rewrite::find(source, ops, &search.room, search.running.stop());
+    let Found { edits, .. } = found.ok()?;
     let new = rewrite::replace(source, edits.get(..file.replacements)?);
     (Digest::of(new.as_bytes()) == file.after).then_some(new)
 }
@@ -244,8 +250,12 @@ fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
     Ok(())
 }
 
-fn told(plan: &Plan, done_before: usize, running: &Running) -> ToolResult {
-    let mut text = format!("Made {}.\n", plan.summary());
+fn told(plan: &Plan, done_before: usize, reason: &str, running: &Running) -> ToolResult {
+    let mut text = format!("Made {}.", plan.summary());
+    if !reason.is_empty() {
+        let _ = write!(text, " Reason: {reason}");
+    }
+    text.push('\n');
     if done_before > 0 {
         let _ = writeln!(
             text,

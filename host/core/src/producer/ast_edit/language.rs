@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ast_grep_language::{Language as _, SupportLang};
+use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
 
 /// Each with the name that it goes by here; all other spellings that ast-grep knows are taken too.
 const ALL: [(SupportLang, &str); 17] = [
@@ -43,6 +43,11 @@ impl Language {
         Self::of(SupportLang::from_path(path)?)
     }
 
+    /// All of them, by their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..COUNT).map(Self)
+    }
+
     fn of(grammar: SupportLang) -> Option<Self> {
         let mut all = ALL.iter();
         all.position(|(known, _)| *known == grammar).map(Self)
@@ -60,6 +65,20 @@ impl Language {
     pub fn grammar(self) -> SupportLang {
         ALL[self.0].0
     }
+
+    /// Whether its own variables begin with the sign that metavariables begin with.
+    pub fn has_variables_with_dollars(self) -> bool {
+        matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
+    }
+
+    /// What a kind of node is called.
+    pub fn kind_name(self, kind: u16) -> String {
+        let grammar = self.grammar().get_ts_language();
+        grammar
+            .node_kind_for_id(kind)
+            .unwrap_or_default()
+            .to_owned()
+    }
 }
 
 /// All names, for a message.
@@ -70,8 +89,6 @@ pub(super) fn names() -> String {
 
 #[cfg(test)]
 mod tests {
-    use ast_grep_language::LanguageExt as _;
-
     use super::*;
 
     #[test]

@@ -30,12 +30,32 @@ pub(super) struct Params {
 pub(super) struct Op {
     pub pat: String,
     pub out: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }
 
 impl Params {
     /// Reads params that fit the schema.
     pub fn read(params: &Value) -> Result<Self, Error> {
-        Self::deserialize(params).map_err(|error| invalid("", error.to_string()))
+        let params = Self::deserialize(params).map_err(|error| invalid("", error.to_string()))?;
+        for (index, op) in params.ops.iter().enumerate() {
+            let finds_the_same = |other: &Op| {
+                other.pat == op.pat && other.selector == op.selector && other.context == op.context
+            };
+            if let Some(first) = params.ops[..index].iter().position(finds_the_same) {
+                let what = match params.ops[first].out == op.out {
+                    true => "it is the same op as",
+                    false => "it finds the same as",
+                };
+                return Err(invalid(
+                    &format!("/ops/{index}"),
+                    format!("{what} /ops/{first}; leave one of them out"),
+                ));
+            }
+        }
+        Ok(params)
     }
 
     /// The language that was named.
@@ -80,7 +100,8 @@ pub(super) fn definition() -> ToolDefinition {
             for any one node and `$$$NAME` for any number of them (arguments, statements); `out` is what replaces it, with the same \
             names. For example, pat `$A && $A()` and out `$A?.()`, or pat `foo($X, $$$REST)` and out `bar($X, $$$REST)`. \
             Layout and comments inside a match don't matter, strings and names do. A name that is used twice must match the same \
-            code twice; `$_` and `$$$` match without a name. Nothing is written: the result is a preview as a unified diff, and \
+            code twice; `$_` and `$$$` match without a name. In Bash and PHP, `\\$NAME` is the language's own variable. Matches in, beside or \
+            around errors of syntax are told and left as they are. Nothing is written: the result is a preview as a unified diff, and \
             `resolve` applies or discards it. An apply is refused if a file has changed since."
             .to_owned(),
         parameters: Json::of_own(&json!({
@@ -104,6 +125,20 @@ pub(super) fn definition() -> ToolDefinition {
                                     `$NAME` and `$$$NAME` (capital letters, digits and _) where it may vary; in JSON, `\"$NAME\"` for any string. Where one match lies inside \
                                     another, only the outer one is replaced"
                             },
+                            "context": {
+                                "type": "string",
+                                "minLength": 1,
+                                "maxLength": 20_000,
+                                "description": "code that has `pat` in it once, where `pat` by itself would be something else or nothing, such as a method, \
+                                    a field, a case or an attribute: pat `$F = $V` with context `class A { $F = $V }`. Only `pat` is found and replaced"
+                            },
+                            "selector": {
+                                "type": "string",
+                                "minLength": 1,
+                                "maxLength": 200,
+                                "description": "the kind of the node that is meant, in the grammar's words, such as `field_definition`: the first of that kind in `pat`, or \
+                                    in `context` where `pat` stands. Only that is found and replaced, as in a rule of ast-grep"
+                            },
                             "out": {
                                 "type": "string",
                                 "maxLength": 200_000,
@@ -121,7 +156,8 @@ pub(super) fn definition() -> ToolDefinition {
                     "maxItems": 1000,
                     "items": {"type": "string", "minLength": 1, "maxLength": 4096},
                     "description": "which files: paths of files or folders from the workspace down, or globs such as `src/**/*.ts`; \
-                        default: the whole workspace. Files that .gitignore names, and hidden ones, are left out unless a path names them"
+                        default: the whole workspace. Left out unless a path names them: files that .gitignore names, hidden ones, and folders of \
+                        dependencies and builds (node_modules, vendor, and target, build, dist and out at the top or beside a project's manifest)"
                 },
                 "lang": {
                     "type": "string",

@@ -1,20 +1,20 @@
 //! The ops, read as code of one language.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use ast_grep_core::Matcher as _;
+use ast_grep_core::language::Language as _;
 use ast_grep_core::matcher::{Pattern, PatternError, PatternNode, kind_utils};
-use ast_grep_core::meta_var::MetaVariable;
-use ast_grep_core::replacer::TemplateFix;
-use ast_grep_core::tree_sitter::StrDoc;
-use ast_grep_language::{Language as _, LanguageExt as _};
 use memchr::memmem::Finder;
 
+use super::document::Document;
+use super::grammar::Grammar;
 use super::language::Language;
 use super::params::Op;
-
-/// How deep the nodes of a pattern may lie inside each other. Deeper ones are no code that somebody wrote, and matching them recurses.
-const MAX_DEPTH: u32 = 200;
+use super::parser::Unparsed;
+use super::selected::{Place, read_selected};
+use super::template::{Template, Variables};
+use crate::producer::native::Stop;
 
 /// The ops that can be read in one language.
 pub(super) struct Ops {
@@ -29,12 +29,16 @@ pub(super) struct ReadOp {
     pub index: usize,
     /// What its pattern may mean; at least one.
     pub readings: Vec<Reading>,
-    pub template: TemplateFix,
+    pub template: Template,
+    /// The names that stand for one node.
+    metavariables: Vec<String>,
 }
 
 /// A pattern as one kind of node.
 pub(super) struct Reading {
     pub pattern: Pattern,
+    /// The kind of the nodes that it matches.
+    kind: u16,
     /// The longest word of the pattern, without which there is no match.
     word: Finder<'static>,
 }
@@ -42,17 +46,17 @@ pub(super) struct Reading {
 /// Why an op can't be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// `pat` or `out`.
+    /// The member of the op that is to blame, such as `pat`.
     pub field: &'static str,
     pub message: String,
 }
 
 impl Ops {
-    pub fn read(ops: &[Op], language: Language) -> Self {
+    pub fn read(ops: &[Op], language: Language, stop: &Arc<Stop>) -> Self {
         let mut read = Vec::new();
         let mut refused = Vec::new();
         for (index, op) in ops.iter().enumerate() {
-            match ReadOp::read(index, op, language) {
+            match ReadOp::read(index, op, language, stop) {
                 Ok(op) => read.push(op),
                 Err(refusal) => refused.push((index, refusal)),
             }
@@ -76,62 +80,121 @@ impl Ops {
         self.ops.iter()
     }
 
+    /// Why an op can't be done.
+    pub fn refusal(&self, index: usize) -> Option<&Refusal> {
+        let mut refused = self.refused.iter();
+        refused.find_map(|(refused, refusal)| (*refused == index).then_some(refusal))
+    }
+
+    /// Ops with a metavariable that has the name of a variable in the source, where the language writes both alike.
+    pub fn variables_of_its_own<'a>(
+        &'a self,
+        source: &'a str,
+    ) -> impl Iterator<Item = (usize, &'a str)> {
+        let ops = self.ops.iter().flat_map(|op| {
+            let names = op.metavariables.iter();
+            names.map(|name| (op.index, name.as_str()))
+        });
+        ops.filter(|(_, name)| {
+            self.language.has_variables_with_dollars() && has_variable(source, name)
+        })
+    }
+
     /// Whether it is worth while to parse the source: not parsing is much quicker.
     pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
         let mut readings = self.ops.iter().flat_map(|op| &op.readings);
-        readings.any(|reading| reading.word.find(source.as_ref()).is_some())
+        readings.any(|reading| reading.may_match(source.as_ref()))
     }
 }
 
 impl ReadOp {
-    fn read(index: usize, op: &Op, language: Language) -> Result<Self, Refusal> {
+    fn read(index: usize, op: &Op, language: Language, stop: &Arc<Stop>) -> Result<Self, Refusal> {
         let refuse = |field| move |message| Refusal { field, message };
-        let readings = read_pattern(&op.pat, language).map_err(refuse("pat"))?;
+        let whole = op.context.as_deref().unwrap_or(&op.pat);
+        let grammar = Grammar::for_pattern(language, whole, stop).map_err(refuse("pat"))?;
+        let readings = match op.context.is_some() || op.selector.is_some() {
+            true => vec![read_selected(op, &grammar)?],
+            false => read_pattern(&op.pat, &grammar).map_err(refuse("pat"))?,
+        };
         let mut variables = Variables::default();
         for reading in &readings {
             variables.collect(&reading.pattern.node);
         }
-        check_template(&op.out, &variables).map_err(refuse("out"))?;
-        let Ok(template) = TemplateFix::try_new(&op.out, &language.grammar());
+        let template = Template::read(&op.out, language, &variables).map_err(refuse("out"))?;
+        let metavariables = variables.single().map(str::to_owned).collect();
         Ok(Self {
             index,
             readings,
             template,
+            metavariables,
         })
     }
 }
 
 impl Reading {
-    fn new(pattern: Pattern) -> Self {
+    /// None where the pattern matches nodes of any kind.
+    fn new(pattern: Pattern) -> Option<Self> {
+        let kind = pattern.potential_kinds()?.into_iter().next()?;
+        Some(Self::of_kind(pattern, u16::try_from(kind).ok()?))
+    }
+
+    pub fn of_kind(pattern: Pattern, kind: u16) -> Self {
         let word = Finder::new(pattern.fixed_string().as_bytes()).into_owned();
-        Self { pattern, word }
+        Self {
+            pattern,
+            kind,
+            word,
+        }
+    }
+
+    /// Whether it can match in a source.
+    pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
+        self.word.find(source.as_ref()).is_some()
+    }
+
+    /// Whether it can match a node of this kind.
+    pub fn may_be(&self, kind: u16) -> bool {
+        self.kind == kind
+    }
+
+    /// What the language calls the nodes that it matches.
+    pub fn kind_name(&self, language: Language) -> String {
+        language.kind_name(self.kind)
     }
 }
 
+/// Whether `$NAME` is in a source.
+fn has_variable(source: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    source.match_indices('$').any(|(at, _)| {
+        let rest = source[at + 1..].strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(is_name))
+    })
+}
+
 /// What the text means by itself, and what it means where it may stand in a file of the language.
-fn read_pattern(text: &str, language: Language) -> Result<Vec<Reading>, String> {
-    if depth(&language.grammar().pre_process_pattern(text), language) > MAX_DEPTH {
-        return Err(format!(
-            "it is nested more than {MAX_DEPTH} deep; name a smaller piece of code"
-        ));
+fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
+    let code = grammar.pre_process_pattern(text);
+    if let Err(why @ Unparsed::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
+        return Err(format!("{why}; name a smaller piece of code"));
     }
-    let alone = read_alone(text, language);
+    let alone = read_alone(text, grammar);
     let mut patterns: Vec<Pattern> = alone.iter().cloned().collect();
     if !matches!(&alone, Err(refusal) if refusal == EVERYTHING) {
-        for place in places(language) {
-            let there = read_at(place, text, language);
+        for (before, after) in places(grammar.language()) {
+            let there = read_at(before, text.trim(), after, grammar);
             patterns.extend(there.filter(|there| !patterns.iter().any(|it| is_same(it, there))));
         }
     }
     match patterns.is_empty() {
         true => alone.map(|_| Vec::new()),
-        false => Ok(patterns.into_iter().map(Reading::new).collect()),
+        false => Ok(patterns.into_iter().filter_map(Reading::new).collect()),
     }
 }
 
-fn read_alone(text: &str, language: Language) -> Result<Pattern, String> {
-    let (grammar, name) = (language.grammar(), language.name());
-    let pattern = Pattern::try_new(text, grammar).map_err(|error| match error {
+fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
+    let name = grammar.language().name();
+    let pattern = Pattern::try_new(text, grammar.clone()).map_err(|error| match error {
         PatternError::NoContent(_) => "it has no code in it".to_owned(),
         PatternError::MultipleNode(_) => format!(
             "it is more than one piece of code as {name}; give one, or put it in the block that it stands in"
@@ -143,9 +206,7 @@ fn read_alone(text: &str, language: Language) -> Result<Pattern, String> {
         return Err(EVERYTHING.to_owned());
     }
     if has_error(&pattern.node) {
-        return Err(format!(
-            "it can't be read as {name}: there is an error of syntax in it; give a complete expression, statement or declaration"
-        ));
+        return Err(format!("it can't be read as {name}: {ERROR_INSIDE}"));
     }
     Ok(pattern)
 }
@@ -164,13 +225,16 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
 }
 
 /// None where it is nothing there.
-fn read_at(place: &(&str, &str), text: &str, language: Language) -> Option<Pattern> {
-    let grammar = language.grammar();
-    let code = grammar.pre_process_pattern(text.trim());
-    let (before, after) = place;
-    let document = grammar.ast_grep(format!("{before}{code}{after}"));
-    let range = before.len()..before.len() + code.len();
-    let root = document.root();
+fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
+    let (document, range) = Place {
+        before,
+        text,
+        after,
+    }
+    .parse(grammar)
+    .ok()?;
+    let root = document.into_root();
+    let root = root.root();
     let node = root.dfs().filter(|node| node.range() == range).last()?;
     let pattern = Pattern::from(node);
     let is_code = !has_error(&pattern.node) && !matches!(pattern.node, PatternNode::MetaVar { .. });
@@ -216,10 +280,12 @@ fn is_same(one: &Pattern, other: &Pattern) -> bool {
     is_same_node(&one.node, &other.node)
 }
 
-const EVERYTHING: &str =
+pub(super) const EVERYTHING: &str =
     "it is nothing but a metavariable, which matches everything; say more about what is meant";
 
-fn has_error(node: &PatternNode) -> bool {
+pub(super) const ERROR_INSIDE: &str = "there is an error of syntax in it; give a complete expression, statement or declaration, or say with `context` where it stands";
+
+pub(super) fn has_error(node: &PatternNode) -> bool {
     match node {
         PatternNode::MetaVar { .. } => false,
         PatternNode::Terminal { kind_id, .. } => kind_utils::is_error_kind(*kind_id),
@@ -227,102 +293,6 @@ fn has_error(node: &PatternNode) -> bool {
             kind_utils::is_error_kind(*kind_id) || children.iter().any(has_error)
         }
     }
-}
-
-fn depth(text: &str, language: Language) -> u32 {
-    let Ok(document) = StrDoc::try_new(text, language.grammar()) else {
-        return 0;
-    };
-    let mut cursor = document.tree.walk();
-    let mut deepest = 0;
-    loop {
-        deepest = deepest.max(cursor.depth());
-        if cursor.goto_first_child() || cursor.goto_next_sibling() {
-            continue;
-        }
-        loop {
-            if !cursor.goto_parent() {
-                return deepest;
-            }
-            if cursor.goto_next_sibling() {
-                break;
-            }
-        }
-    }
-}
-
-/// The metavariables that a pattern binds.
-#[derive(Default)]
-struct Variables<'a> {
-    single: BTreeSet<Cow<'a, str>>,
-    multiple: BTreeSet<Cow<'a, str>>,
-}
-
-impl<'a> Variables<'a> {
-    fn collect(&mut self, node: &'a PatternNode) {
-        match node {
-            PatternNode::Terminal { .. } => {}
-            PatternNode::Internal { children, .. } => {
-                for child in children {
-                    self.collect(child);
-                }
-            }
-            PatternNode::MetaVar { meta_var } => match meta_var {
-                MetaVariable::Capture(name, _) => {
-                    self.single.insert(name.as_str().into());
-                }
-                MetaVariable::MultiCapture(name) => {
-                    self.multiple.insert(name.as_str().into());
-                }
-                MetaVariable::Dropped(_) | MetaVariable::Multiple => {}
-            },
-        }
-    }
-}
-
-/// A template may use what its pattern binds, in the way in which it is bound.
-fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), String> {
-    for (dollars, name) in used_in(template) {
-        let (here, other) = match dollars {
-            3 => (&variables.multiple, &variables.single),
-            _ => (&variables.single, &variables.multiple),
-        };
-        if here.contains(name) {
-            continue;
-        }
-        let used = format!("{}{name}", "$".repeat(dollars));
-        let there = if dollars == 3 { "$" } else { "$$$" };
-        return Err(match other.contains(name) {
-            true => format!("it uses `{used}`, and `pat` has `{there}{name}`; write it as there"),
-            false => format!("it uses `{used}`, which `pat` doesn't have"),
-        });
-    }
-    Ok(())
-}
-
-/// The metavariables of a template, each with the number of its dollar signs, by the rules of [`TemplateFix`].
-fn used_in(template: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut rest = template;
-    std::iter::from_fn(move || {
-        loop {
-            rest = &rest[rest.find('$')?..];
-            let dollars = rest
-                .bytes()
-                .take(3)
-                .take_while(|byte| *byte == b'$')
-                .count();
-            let name = &rest[dollars..];
-            let is_name = |c: char| matches!(c, 'A'..='Z' | '_' | '0'..='9');
-            let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
-            let starts = name.starts_with(|c| matches!(c, 'A'..='Z' | '_'));
-            if length > 0 && starts {
-                rest = &name[length..];
-                return Some((dollars, &name[..length]));
-            }
-            // Only the first of these dollar signs is certain to begin none.
-            rest = &rest[1..];
-        }
-    })
 }
 
 #[cfg(test)]
@@ -335,8 +305,14 @@ mod tests {
         let op = Op {
             pat: pat.to_owned(),
             out: out.to_owned(),
+            selector: None,
+            context: None,
         };
-        ReadOp::read(0, &op, Language::named(lang).unwrap()).map(drop)
+        ReadOp::read(0, &op, Language::named(lang).unwrap(), &stop()).map(drop)
+    }
+
+    fn stop() -> Arc<Stop> {
+        Arc::new(Stop::new(std::time::Duration::from_secs(3600), None))
     }
 
     #[test]
@@ -399,8 +375,8 @@ mod tests {
     #[test]
     fn code_means_also_what_it_means_in_its_place() {
         let readings = |lang, pat| {
-            let language = Language::named(lang).unwrap();
-            read_pattern(pat, language).unwrap().len()
+            let grammar = Grammar::new(Language::named(lang).unwrap(), &stop());
+            read_pattern(pat, &grammar).unwrap().len()
         };
         assert_eq!(readings("go", "p.f($A)"), 2);
         assert_eq!(readings("go", "p.f($A, $B)"), 1);
@@ -410,16 +386,6 @@ mod tests {
     }
 
     proptest! {
-        /// Else what is checked is not what is replaced.
-        #[test]
-        fn the_variables_of_a_template_are_those_that_the_library_finds(template in "[$A-C_1a ]{0,12}") {
-            let grammar = Language::named("rust").unwrap().grammar();
-            let Ok(fix) = TemplateFix::try_new(&template, &grammar);
-            let theirs: BTreeSet<&str> = fix.used_vars().into_iter().collect();
-            let ours: BTreeSet<&str> = used_in(&template).map(|(_, name)| name).collect();
-            prop_assert_eq!(ours, theirs);
-        }
-
         #[test]
         fn no_pattern_makes_the_reader_panic(lang in 0..super::super::language::COUNT, pat in "\\PC{0,40}") {
             let names = super::super::language::names();

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::params::{NAME, Params};
+use super::advice;
+use super::params::NAME;
 use super::plan::{Plan, PlannedFile, counted};
 use super::rewrite;
-use super::search::{self, MAX_FILE_BYTES, Matched, Results};
+use super::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
 use crate::content::{Content, ToolResult};
 use crate::digest::Digest;
 use crate::error::Error;
@@ -21,8 +22,8 @@ use crate::workspace::ReadableFolder;
 /// The most bytes of diffs: what nobody reads to the end, person or model.
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
-/// How many files that could not be searched are named.
-const SKIPPED_NAMED: usize = 20;
+/// How many files or places of each sort are named.
+const NAMED: usize = 20;
 
 /// How long to look for the smallest diff of one file: with thousands of replacements that takes long, and any diff will do.
 const DIFF_TIME: Duration = Duration::from_millis(250);
@@ -30,13 +31,9 @@ const DIFF_TIME: Duration = Duration::from_millis(250);
 /// Lines of context in a diff.
 const CONTEXT: usize = 3;
 
-pub(super) fn of(
-    params: &Params,
-    mut results: Results,
-    folder: &ReadableFolder,
-    running: &Running,
-) -> Result<Preview, Error> {
-    let left_by_limit = keep_to_limit(&mut results.matched, params.limit(), folder)?;
+pub(super) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, Error> {
+    let (params, folder, running) = (search.params, search.folder, search.running);
+    let left_by_limit = keep_to_limit(&mut results.matched, params.limit(), search)?;
     if let Some(matched) = results.matched.iter().find(|matched| matched.is_read_only) {
         return Err(Error::Tool {
             message: format!(
@@ -50,12 +47,20 @@ pub(super) fn of(
         files: results.matched.iter().map(planned).collect(),
         limited: left_by_limit > 0,
     };
-    let notes = notes(&results, left_by_limit);
+    let mut notes = notes(&results, left_by_limit);
+    for line in advice::on(search, &results) {
+        notes.push('\n');
+        notes.push_str(&line);
+    }
     // What the rest of the result may need is a small part of what it may have.
     let room = running.limits().result_bytes;
     let mut details = plan.to_json(true, (room / 4).min(running.limits().details_bytes / 2));
+    let breaks = breaks(&results);
+    if !breaks.is_empty() {
+        details["breaks"] = breaks.into();
+    }
     if plan.files.is_empty() {
-        details["searchedFiles"] = results.searched.into();
+        add_results(&mut details, &results, left_by_limit);
         let text = format!(
             "No replacements: {} searched.{notes}",
             counted(results.searched as usize, "file")
@@ -81,14 +86,7 @@ pub(super) fn of(
         has_reject: false,
         state: Some(state),
     };
-    details["searchedFiles"] = results.searched.into();
-    details["leftByLimit"] = left_by_limit.into();
-    details["skipped"] = results
-        .skipped
-        .iter()
-        .take(SKIPPED_NAMED)
-        .map(|(path, reason)| json!({"path": path, "reason": reason}))
-        .collect();
+    add_results(&mut details, &results, left_by_limit);
     let mut text = format!(
         "{}, of {} searched.{notes}\n",
         plan.summary(),
@@ -100,6 +98,31 @@ pub(super) fn of(
         result: result(text, details),
         action: Some(action),
     })
+}
+
+/// What only the caller of the preview is told, for programs.
+fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
+    details["searchedFiles"] = results.searched.into();
+    details["leftByLimit"] = left_by_limit.into();
+    let skipped = results.skipped.iter().take(NAMED);
+    details["skipped"] = skipped
+        .map(|(path, reason)| json!({"path": path, "reason": reason}))
+        .collect();
+    let errors = results.errors.iter().take(NAMED);
+    details["syntaxErrors"] = errors
+        .map(|(path, errors)| json!({"path": path, "line": errors.line}))
+        .collect();
+    let left: usize = results.errors.values().map(|errors| errors.left).sum();
+    details["leftByErrors"] = left.into();
+}
+
+/// Where the new contents have errors of syntax that the old ones had not, for programs.
+fn breaks(results: &Results) -> Vec<Value> {
+    let broken = results.matched.iter().filter_map(|matched| {
+        let line = matched.breaks?;
+        Some(json!({"path": matched.path, "line": line}))
+    });
+    broken.take(NAMED).collect()
 }
 
 fn result(text: String, details: serde_json::Value) -> ToolResult {
@@ -122,7 +145,7 @@ fn planned(matched: &Matched) -> PlannedFile {
 fn keep_to_limit(
     matched: &mut Vec<Matched>,
     limit: usize,
-    folder: &ReadableFolder,
+    search: &Search<'_>,
 ) -> Result<usize, Error> {
     let found: usize = matched.iter().map(|matched| matched.edits.len()).sum();
     let mut room = limit;
@@ -131,8 +154,10 @@ fn keep_to_limit(
         room -= keep;
         if (1..matched.edits.len()).contains(&keep) {
             matched.edits.truncate(keep);
-            let new = rewrite::replace(&source(matched, folder)?, &matched.edits);
+            let old = source(matched, search.folder)?;
+            let new = rewrite::replace(&old, &matched.edits);
             matched.after = Digest::of(new.as_bytes());
+            matched.breaks = search.breaks_file(&matched.path, &old, &new)?;
         }
         matched.edits.truncate(keep);
     }
@@ -172,14 +197,72 @@ fn notes(results: &Results, left_by_limit: usize) -> String {
             counted(results.nested, "match")
         ));
     }
-    for (path, reason) in results.skipped.iter().take(SKIPPED_NAMED) {
+    let errors = results.errors.iter();
+    let places: Vec<String> = errors
+        .map(|(path, errors)| format!("{path}:{}", errors.line))
+        .collect();
+    if !places.is_empty() {
+        note(format!(
+            "Errors of syntax in {}, the first of each at {}.",
+            counted(places.len(), "file"),
+            listed(&places)
+        ));
+    }
+    let left: usize = results.errors.values().map(|errors| errors.left).sum();
+    if left > 0 {
+        let errors = results.errors.iter();
+        let places: Vec<String> = errors
+            .flat_map(|(path, errors)| {
+                errors
+                    .left_at
+                    .iter()
+                    .map(move |line| format!("{path}:{line}"))
+            })
+            .collect();
+        note(format!(
+            "Left as they are, being in, beside or around an error of syntax: {}, at {}.",
+            counted(left, "match"),
+            listed(&places)
+        ));
+    }
+    let broken = results.matched.iter().filter_map(|matched| {
+        let line = matched.breaks?;
+        Some(format!("{}:{line}", matched.path.display()))
+    });
+    let broken: Vec<String> = broken.collect();
+    if !broken.is_empty() {
+        note(format!(
+            "What is made is not code any more, with an error of syntax that was not there, in {}: {}.",
+            counted(broken.len(), "file"),
+            listed(&broken)
+        ));
+    }
+    for (path, reason) in results.skipped.iter().take(NAMED) {
         note(format!("Not searched: {path:?}, {reason}."));
     }
-    let more = results.skipped.len().saturating_sub(SKIPPED_NAMED);
+    let more = results.skipped.len().saturating_sub(NAMED);
     if more > 0 {
         note(format!("Not searched: {}.", counted(more, "more file")));
     }
+    if !results.left_out.is_empty() {
+        let folders = results.left_out.iter();
+        let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+        note(format!(
+            "Left out, as folders of dependencies or builds: {}; name one in `paths` to search it.",
+            listed(&folders)
+        ));
+    }
     notes
+}
+
+/// The first of some, and how many more there are.
+fn listed(places: &[String]) -> String {
+    let more = places.len().saturating_sub(NAMED);
+    let first = places[..places.len() - more].join(", ");
+    match more {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// Appends a unified diff for each file, as far as there is room, and says what was left out.

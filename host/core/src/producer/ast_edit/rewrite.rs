@@ -1,12 +1,19 @@
 //! One piece of source and what becomes of it. Nothing here knows files.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ast_grep_core::replacer::Replacer;
-use ast_grep_language::LanguageExt as _;
+use ast_grep_core::NodeMatch;
+use ast_grep_core::matcher::MatcherExt as _;
 
-use super::pattern::Ops;
+use super::damage::Damage;
+use super::document::Document;
+use super::grammar::Grammar;
+use super::parser::Unparsed;
+use super::pattern::{Ops, ReadOp, Reading};
+use crate::producer::native::Stop;
 
 /// One replacement, in bytes of the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,78 +29,239 @@ pub(super) struct Found {
     pub edits: Vec<Edit>,
     /// Matches inside of other matches of the same op, which are left as they are.
     pub nested: usize,
+    /// How many matches each op has, by its index, whatever becomes of them.
+    pub matches: BTreeMap<usize, usize>,
+    /// What is wrong with the source itself.
+    pub errors: Option<Errors>,
 }
 
-/// Two ops that would change the same place.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Overlap {
-    /// Counted from 0, the one that begins first first.
-    pub ops: (usize, usize),
-    /// Counted from 1.
+/// Errors of syntax in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Errors {
+    pub count: usize,
+    /// Of the first one, counted from 1.
     pub line: usize,
+    /// Matches that are left as they are, being in, beside or around one.
+    pub left: usize,
+    /// The lines of the first of these, counted from 1.
+    pub left_at: Vec<usize>,
+}
+
+/// How many matches that are left are told by their lines, of one source.
+const LEFT_NAMED: usize = 20;
+
+/// Why nothing can be done to a source.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Stuck {
+    /// Two ops would change the same place.
+    Overlap {
+        /// Counted from 0, the one that begins first first.
+        ops: (usize, usize),
+        /// Counted from 1.
+        line: usize,
+    },
+    /// The replacements would take more memory than there is for them.
+    TooLarge,
+    Unparsed(Unparsed),
+}
+
+/// How many bytes the replacements of a call may still have, all together.
+pub(super) struct Room(AtomicUsize);
+
+impl Room {
+    pub fn new(bytes: usize) -> Self {
+        Self(AtomicUsize::new(bytes))
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), Stuck> {
+        let order = Ordering::Relaxed;
+        let taken = self
+            .0
+            .fetch_update(order, order, |left| left.checked_sub(bytes));
+        taken.map(drop).map_err(|_| Stuck::TooLarge)
+    }
 }
 
 /// Finds all that the ops would replace. What would be replaced by itself is none.
-pub(super) fn find(source: &str, ops: &Ops) -> Result<Found, Overlap> {
+pub(super) fn find(source: &str, ops: &Ops, room: &Room, stop: &Arc<Stop>) -> Result<Found, Stuck> {
     // Three bytes in front of the first token, which are no part of the code.
-    let offset = match source.starts_with('\u{feff}') {
-        true => '\u{feff}'.len_utf8(),
-        false => 0,
-    };
+    let offset = mark(source);
     let code = &source[offset..];
     if !ops.may_match(code) {
         return Ok(Found::default());
     }
-    let line_ends = LineEnds::of(code);
-    let root = ops.language().grammar().ast_grep(code);
+    let grammar = Grammar::new(ops.language(), stop);
+    let root = Document::parse(code, grammar)
+        .map_err(Stuck::Unparsed)?
+        .into_root();
     let root = root.root();
-    let mut all: Vec<(usize, Edit)> = Vec::new();
-    let mut nested = 0;
-    for op in ops.iter() {
-        let readings = op.readings.iter();
-        let mut matches: Vec<_> = readings
-            .flat_map(|reading| {
-                root.find_all(&reading.pattern).map(|matched| {
-                    let range = op.template.get_replaced_range(&matched, &reading.pattern);
-                    (range, matched)
-                })
-            })
-            .collect();
-        // Outer ones before those inside.
-        matches.sort_by_key(|(range, _)| (range.start, Reverse(range.end)));
-        matches.dedup_by(|(one, _), (other, _)| one == other);
-        let mut end = 0;
-        for (range, matched) in matches {
-            if range.start < end || range.is_empty() {
-                nested += usize::from(range.start < end);
-                continue;
-            }
-            end = range.end;
-            let text = op.template.generate_replacement(&matched);
-            // It is made of whole nodes and of a template, which both are text.
-            let text = line_ends.make(String::from_utf8_lossy(&text).into_owned());
-            if code[range.clone()] != text {
-                let range = range.start + offset..range.end + offset;
-                all.push((op.index, Edit { range, text }));
+    let document = root.get_doc();
+    let damage = Damage::of(document);
+    let mut searches: Vec<OpSearch<'_>> = ops
+        .iter()
+        .filter_map(|op| OpSearch::new(op, code))
+        .collect();
+    let line_ends = LineEnds::of(code);
+    for node in root.dfs() {
+        let kind = node.kind_id();
+        for search in &mut searches {
+            for reading in &search.readings {
+                if !reading.may_be(kind) {
+                    continue;
+                }
+                let Some(matched) = reading.pattern.match_node(node.clone()) else {
+                    continue;
+                };
+                let is_damaged = || {
+                    let damage = damage.as_ref();
+                    damage
+                        .is_some_and(|damage| damage.touches(&node.get_inner_node().inner(), code))
+                };
+                search
+                    .seen
+                    .take(search.op, reading, &matched, is_damaged, &line_ends, room)?;
             }
         }
     }
+    if document.was_stopped() {
+        return Err(Stuck::Unparsed(Unparsed::Stopped));
+    }
+    let mut found = Found::default();
+    let mut left = 0;
+    let mut left_at = Vec::new();
+    let mut all: Vec<(usize, Edit)> = Vec::new();
+    for OpSearch { op, seen, .. } in searches {
+        found.matches.insert(op.index, seen.matches);
+        found.nested += seen.nested;
+        left += seen.left;
+        left_at.extend(seen.left_at);
+        all.extend(seen.edits.into_iter().map(|edit| (op.index, edit)));
+    }
+    left_at.sort_unstable();
+    left_at.dedup();
+    left_at.truncate(LEFT_NAMED);
+    let mut lines = Lines::of(source);
+    found.errors = damage.map(|damage| Errors {
+        count: damage.count(),
+        line: Lines::of(source).at(damage.first() + offset),
+        left,
+        left_at: left_at
+            .into_iter()
+            .map(|at| lines.at(at + offset))
+            .collect(),
+    });
     all.sort_by_key(|(_, edit)| (edit.range.start, edit.range.end));
     for pair in all.windows(2) {
         let [(first, one), (second, other)] = pair else {
             continue;
         };
         if other.range.start < one.range.end {
-            return Err(Overlap {
+            return Err(Stuck::Overlap {
                 ops: (*first, *second),
-                line: 1 + count_lines(&source[..other.range.start]),
+                line: Lines::of(code).at(other.range.start),
             });
         }
     }
-    Ok(Found {
-        edits: all.into_iter().map(|(_, edit)| edit).collect(),
-        nested,
-    })
+    let moved = all.into_iter().map(|(_, Edit { range, text })| Edit {
+        range: range.start + offset..range.end + offset,
+        text,
+    });
+    found.edits = moved.collect();
+    Ok(found)
+}
+
+/// How many errors of syntax a source has, and in which line the first one is. None where it has none.
+pub(super) fn errors(
+    source: &str,
+    ops: &Ops,
+    stop: &Arc<Stop>,
+) -> Result<Option<(usize, usize)>, Unparsed> {
+    let offset = mark(source);
+    let document = Document::parse(&source[offset..], Grammar::new(ops.language(), stop))?;
+    let damage = Damage::of(&document);
+    match document.was_stopped() {
+        true => Err(Unparsed::Stopped),
+        false => Ok(damage.map(|damage| {
+            (
+                damage.count(),
+                Lines::of(source).at(damage.first() + offset),
+            )
+        })),
+    }
+}
+
+/// How many bytes the byte order mark has that a source begins with.
+fn mark(source: &str) -> usize {
+    match source.starts_with('\u{feff}') {
+        true => '\u{feff}'.len_utf8(),
+        false => 0,
+    }
+}
+
+/// One op in one source.
+struct OpSearch<'a> {
+    op: &'a ReadOp,
+    /// Those that may match there.
+    readings: Vec<&'a Reading>,
+    seen: Seen,
+}
+
+/// What an op matched so far, outer nodes before those inside.
+#[derive(Default)]
+struct Seen {
+    edits: Vec<Edit>,
+    matches: usize,
+    nested: usize,
+    left: usize,
+    left_at: Vec<usize>,
+    last: Range<usize>,
+}
+
+impl<'a> OpSearch<'a> {
+    /// None where it can't match.
+    fn new(op: &'a ReadOp, code: &str) -> Option<Self> {
+        let readings = op.readings.iter();
+        let readings: Vec<&Reading> = readings.filter(|reading| reading.may_match(code)).collect();
+        let seen = Seen::default();
+        (!readings.is_empty()).then_some(Self { op, readings, seen })
+    }
+}
+
+impl Seen {
+    fn take(
+        &mut self,
+        op: &ReadOp,
+        reading: &Reading,
+        matched: &NodeMatch<'_, Document>,
+        is_damaged: impl Fn() -> bool,
+        line_ends: &LineEnds,
+        room: &Room,
+    ) -> Result<(), Stuck> {
+        let range = op.template.replaced_range(matched, &reading.pattern);
+        // One place may match in two readings, or as a node and the only one in it.
+        if range.is_empty() || range == self.last {
+            return Ok(());
+        }
+        self.matches += 1;
+        if is_damaged() {
+            self.left += 1;
+            if self.left_at.len() < LEFT_NAMED {
+                self.left_at.push(range.start);
+            }
+            return Ok(());
+        }
+        if range.start < self.last.end {
+            self.nested += 1;
+            return Ok(());
+        }
+        self.last = range.clone();
+        room.take(op.template.size(matched) + size_of::<Edit>())?;
+        let text = line_ends.make(op.template.fill(matched));
+        if matched.get_doc().source()[range.clone()] != text {
+            self.edits.push(Edit { range, text });
+        }
+        Ok(())
+    }
 }
 
 /// The source with the edits made: every byte outside of them as it was.
@@ -110,8 +278,31 @@ pub(super) fn replace(source: &str, edits: &[Edit]) -> String {
     replaced
 }
 
-fn count_lines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
+/// Counts lines up to places that come in order.
+struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        let text = text.as_bytes();
+        Self {
+            text,
+            at: 0,
+            line: 1,
+        }
+    }
+
+    /// The line of a byte, counted from 1.
+    fn at(&mut self, at: usize) -> usize {
+        let at = at.clamp(self.at, self.text.len());
+        let passed = &self.text[self.at..at];
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        self.at = at;
+        self.line
+    }
 }
 
 /// How a source ends its lines.

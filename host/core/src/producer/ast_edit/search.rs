@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
+use super::collector::Collector;
 use super::language::{self, Language};
-use super::parallel::{in_parallel, into_inner, lock};
+use super::parallel::{Give, share_out};
 use super::params::{Params, invalid};
-use super::pattern::Ops;
-use super::rewrite::{self, Edit, Found};
+use super::pattern::{Ops, Refusal};
+use super::rewrite::{self, Edit, Errors, Room, Stuck};
 use super::selection::Selection;
 use crate::digest::Digest;
 use crate::error::Error;
@@ -21,19 +21,22 @@ use crate::workspace::{ReadableFolder, Unread, Visited};
 pub(super) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The most that all replacements of one call may take of memory.
-const MAX_EDITS_BYTES: usize = 256 << 20;
+pub(super) const MAX_EDITS_BYTES: usize = 256 << 20;
 
 /// How many files are searched between two reports of progress.
 const FILES_PER_REPORT: u64 = 1000;
 
 /// All that the params mean, ready to search with.
 pub(super) struct Search<'a> {
-    params: &'a Params,
+    pub params: &'a Params,
     pub selection: Selection,
-    folder: &'a ReadableFolder,
-    running: &'a Running,
+    pub folder: &'a ReadableFolder,
+    pub running: &'a Running,
     /// By language, read when the first file of it is met.
     ops: [OnceLock<Ops>; language::COUNT],
+    pub room: Room,
+    /// Whether the new contents are parsed, too.
+    checks_contents: bool,
 }
 
 /// A file in which something would be replaced.
@@ -46,6 +49,8 @@ pub(super) struct Matched {
     pub after: Digest,
     pub edits: Vec<Edit>,
     pub is_read_only: bool,
+    /// The line of the first error of syntax in the new contents, where these have more of them than the old ones.
+    pub breaks: Option<usize>,
 }
 
 /// What a search found.
@@ -55,10 +60,20 @@ pub(super) struct Results {
     pub matched: Vec<Matched>,
     /// How many files were looked at.
     pub searched: u64,
-    /// Matches inside of other matches, see [`Found::nested`].
+    /// Matches inside of other matches, see [`rewrite::Found::nested`].
     pub nested: usize,
     /// What could not be searched, and why, by path.
     pub skipped: BTreeMap<String, String>,
+    /// Files with errors of syntax, by path.
+    pub errors: BTreeMap<String, Errors>,
+    /// Folders of dependencies and builds that were left out.
+    pub left_out: Vec<PathBuf>,
+    /// How many matches each op has.
+    pub matches: Vec<usize>,
+    /// How many files of each language were looked at, the most first.
+    pub languages: Vec<(Language, u64)>,
+    /// Ops with a metavariable that has the name of a variable in a file whose language writes variables alike.
+    pub own_variables: BTreeMap<usize, (Language, String)>,
 }
 
 impl<'a> Search<'a> {
@@ -74,69 +89,99 @@ impl<'a> Search<'a> {
             folder,
             running,
             ops: Default::default(),
+            room: Room::new(MAX_EDITS_BYTES),
+            checks_contents: false,
         };
-        if let Some(language) = language
-            && let Some((index, refusal)) = search.ops(language).refused.first()
-        {
-            return Err(invalid(
-                &format!("/ops/{index}/{}", refusal.field),
-                refusal.message.as_str(),
-            ));
+        if let Some(language) = language {
+            let ops = search.ops(language)?;
+            if let Some((index, refusal)) = ops.refused.first() {
+                return Err(refused(*index, refusal));
+            }
         }
         Ok(search)
     }
 
+    /// Parses the new contents too, so that it can be told where they are no code any more.
+    pub fn with_contents_checked(self) -> Self {
+        Self {
+            checks_contents: true,
+            ..self
+        }
+    }
+
     /// Searches all files that are meant, but those that `leave_out` knows.
     pub fn run(&self, leave_out: impl Fn(&Path) -> bool + Sync) -> Result<Results, Error> {
-        let collector = Collector::default();
-        let named: Vec<&Path> = self
-            .selection
-            .files()
-            .filter(|path| !leave_out(path))
-            .collect();
-        in_parallel(&named, |path| {
-            let language = self.selection.language_of_named(path);
-            let found = match language {
-                Some(language) => self.search(path, language, true, &collector),
-                None => Ok(()),
-            };
-            collector.keep(found)
+        let collector = Collector::new(self.params.ops.len());
+        let feed = |give: Give<'_, Job>| self.feed(give, &leave_out, &collector);
+        share_out(usize::MAX, feed, |job: Job| {
+            collector.keep(self.search(&job, &collector))
         });
-        let folders = self.selection.folders();
-        if !folders.is_empty() && !collector.has_failed() {
-            self.folder.walk(&folders, |visited| {
-                let found = match visited {
-                    Visited::Unreadable(problem) => {
-                        collector.skip(problem.clone(), "can't be looked at".to_owned());
-                        Ok(())
-                    }
-                    Visited::File(path) if self.selection.names(path) || leave_out(path) => Ok(()),
-                    Visited::File(path) => match self.selection.language(path) {
-                        Some(language) => self.search(path, language, false, &collector),
-                        None => Ok(()),
-                    },
-                };
-                collector.keep(found)
-            });
-        }
+        // Also where it had to end before the first file was met.
+        self.running.check()?;
         collector.finish()
     }
 
-    pub fn ops(&self, language: Language) -> &Ops {
-        self.ops[language.index()].get_or_init(|| Ops::read(&self.params.ops, language))
+    /// Gives all files that are meant to those who search them.
+    fn feed(
+        &self,
+        give: Give<'_, Job>,
+        leave_out: &(impl Fn(&Path) -> bool + Sync),
+        collector: &Collector,
+    ) {
+        for path in self.selection.files().filter(|path| !leave_out(path)) {
+            if let Some(language) = self.selection.language_of_named(path) {
+                let job = Job::new(path, language, true);
+                if give(job).is_break() {
+                    return;
+                }
+            }
+        }
+        let starts = self.selection.starts();
+        if starts.is_empty() {
+            return;
+        }
+        let visit = |path: &Path, language: Option<Language>| match language {
+            Some(language) if !self.selection.names(path) && !leave_out(path) => {
+                give(Job::new(path, language, false))
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        let left_out = self.folder.walk(&starts, |visited| {
+            collector.keep(self.running.check())?;
+            match visited {
+                Visited::Unreadable(problem) => {
+                    collector.skip(problem, "can't be looked at".to_owned());
+                    ControlFlow::Continue(())
+                }
+                Visited::File(path) => visit(path, self.selection.language(path)),
+                Visited::Hidden(path) => visit(path, self.selection.language_of_hidden(path)),
+                Visited::Other => ControlFlow::Continue(()),
+            }
+        });
+        collector.leave_out(left_out);
     }
 
-    /// Searches one file. What was `named` must be searchable; what a folder has besides code need not be.
-    fn search(
-        &self,
-        path: &Path,
-        language: Language,
-        named: bool,
-        collector: &Collector,
-    ) -> Result<(), Error> {
+    /// The ops as code of a language.
+    ///
+    /// # Errors
+    /// Those of [`Running::check`]: what is read when the call has to end is not complete.
+    pub fn ops(&self, language: Language) -> Result<&Ops, Error> {
+        let ops = self.ops[language.index()]
+            .get_or_init(|| Ops::read(&self.params.ops, language, self.running.stop()));
         self.running.check()?;
-        let ops = self.ops(language);
-        let searched = collector.searched.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(ops)
+    }
+
+    /// Searches one file. What was named must be searchable; what a folder has besides code need not be.
+    fn search(&self, job: &Job, collector: &Collector) -> Result<(), Error> {
+        let Job {
+            path,
+            language,
+            named,
+        } = job;
+        self.running.check()?;
+        let ops = self.ops(*language)?;
+        let searched = collector.count(*language);
         if searched.is_multiple_of(FILES_PER_REPORT) {
             let message = format!("Searched {searched} files");
             self.running.progress(message, searched as f64);
@@ -163,16 +208,18 @@ impl<'a> Search<'a> {
         let Some(source) = text(&file.bytes) else {
             return skip(NOT_TEXT.to_owned());
         };
-        let Found { edits, nested } = rewrite::find(source, ops).map_err(|overlap| {
-            let ((first, second), line) = (overlap.ops, overlap.line);
-            let place = format!("{}:{line}", path.display());
-            Error::Tool {
-                message: format!(
-                    "ops {first} and {second} would both change {place}; make two calls, the one for what lies inside first"
-                ),
+        let found = match rewrite::find(source, ops, &self.room, self.running.stop()) {
+            Ok(found) => found,
+            Err(Stuck::Unparsed(why)) => {
+                self.running.check()?;
+                return skip(why.to_string());
             }
-        })?;
-        collector.nested.fetch_add(nested, Ordering::Relaxed);
+            Err(stuck) => return Err(told(&stuck, path)),
+        };
+        for (op, name) in ops.variables_of_its_own(source) {
+            collector.has_variable(op, *language, name);
+        }
+        let (edits, errors) = collector.take(path, found);
         if edits.is_empty() {
             return Ok(());
         }
@@ -182,31 +229,97 @@ impl<'a> Search<'a> {
         else {
             return skip("its name is not plain text".to_owned());
         };
-        let matched = Matched {
+        let new = rewrite::replace(source, &edits);
+        collector.add(Matched {
             path: PathBuf::from(name),
             before: Digest::of(&file.bytes),
-            after: Digest::of(rewrite::replace(source, &edits).as_bytes()),
+            after: Digest::of(new.as_bytes()),
             edits,
             is_read_only: file.stamp.is_read_only(),
-        };
-        collector.add(matched)
+            breaks: self.breaks(&new, ops, errors),
+        });
+        Ok(())
     }
 
-    /// An op that is code in no language that was met is a mistake, and not one without matches.
-    pub fn check_that_each_op_was_read(&self) -> Result<(), Error> {
-        let met: Vec<&Ops> = self.ops.iter().filter_map(OnceLock::get).collect();
+    /// In which line new contents have the first error of syntax, where they have more of them than the old ones had.
+    fn breaks(&self, new: &str, ops: &Ops, before: usize) -> Option<usize> {
+        if !self.checks_contents {
+            return None;
+        }
+        let (count, line) = rewrite::errors(new, ops, self.running.stop()).ok()??;
+        (count > before).then_some(line)
+    }
+
+    /// The same for a file that was searched before.
+    pub fn breaks_file(&self, path: &Path, old: &str, new: &str) -> Result<Option<usize>, Error> {
+        let Some(language) = self.selection.language_of_selected(path) else {
+            return Ok(None);
+        };
+        let ops = self.ops(language)?;
+        let before = rewrite::errors(old, ops, self.running.stop());
+        let before = before.ok().flatten().map_or(0, |(count, _)| count);
+        Ok(self.breaks(new, ops, before))
+    }
+
+    /// An op that is code in no language that was met is a mistake, and not one without matches. What is wrong with it is told for the language
+    /// of the most files.
+    pub fn check_that_each_op_was_read(&self, results: &Results) -> Result<(), Error> {
+        let languages = results.languages.iter();
+        let met: Vec<&Ops> = languages
+            .filter_map(|(language, _)| self.ops[language.index()].get())
+            .collect();
         for index in 0..self.params.ops.len() {
             if met.iter().any(|ops| ops.iter().any(|op| op.index == index)) {
                 continue;
             }
-            let mut refusals = met.iter().flat_map(|ops| &ops.refused);
-            if let Some((_, refusal)) = refusals.find(|(refused, _)| *refused == index) {
-                let path = format!("/ops/{index}/{}", refusal.field);
-                return Err(invalid(&path, refusal.message.as_str()));
+            if let Some(refusal) = met.iter().find_map(|ops| ops.refusal(index)) {
+                return Err(refused(index, refusal));
             }
         }
         Ok(())
     }
+}
+
+/// A file to be searched.
+struct Job {
+    path: PathBuf,
+    language: Language,
+    /// Whether it was named itself.
+    named: bool,
+}
+
+impl Job {
+    fn new(path: &Path, language: Language, named: bool) -> Self {
+        Self {
+            path: path.to_owned(),
+            language,
+            named,
+        }
+    }
+}
+
+fn refused(index: usize, refusal: &Refusal) -> Error {
+    let path = format!("/ops/{index}/{}", refusal.field);
+    invalid(&path, refusal.message.as_str())
+}
+
+/// What can't be done in a file, and so not at all.
+fn told(stuck: &Stuck, path: &Path) -> Error {
+    let message = match stuck {
+        Stuck::Overlap {
+            ops: (first, second),
+            line,
+        } => format!(
+            "ops {first} and {second} would both change {}:{line}; make two calls, the one for what lies inside first",
+            path.display()
+        ),
+        Stuck::TooLarge => format!(
+            "there is too much to replace: more than {} MiB of text; name fewer files with `paths`, or say more in `pat`",
+            MAX_EDITS_BYTES >> 20
+        ),
+        Stuck::Unparsed(why) => format!("can't search {}: {why}", path.display()),
+    };
+    Error::Tool { message }
 }
 
 /// Why a file can't be searched.
@@ -224,67 +337,4 @@ const NOT_TEXT: &str = "it is not text in UTF-8";
 pub(super) fn text(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!bytes.contains(&0)).then_some(text)
-}
-
-/// What the threads of a search found so far.
-#[derive(Default)]
-struct Collector {
-    matched: Mutex<Vec<Matched>>,
-    skipped: Mutex<BTreeMap<String, String>>,
-    failed: Mutex<Option<Error>>,
-    searched: AtomicU64,
-    nested: AtomicUsize,
-    edits_bytes: AtomicUsize,
-}
-
-impl Collector {
-    fn add(&self, matched: Matched) -> Result<(), Error> {
-        let edits = matched.edits.iter();
-        let bytes: usize = edits.map(|edit| edit.text.len() + size_of::<Edit>()).sum();
-        if self.edits_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_EDITS_BYTES {
-            return Err(Error::Tool {
-                message: format!(
-                    "there is too much to replace: more than {} MiB of text; name fewer files with `paths`, or say more in `pat`",
-                    MAX_EDITS_BYTES >> 20
-                ),
-            });
-        }
-        lock(&self.matched).push(matched);
-        Ok(())
-    }
-
-    fn skip(&self, path: String, reason: String) {
-        lock(&self.skipped).insert(path, reason);
-    }
-
-    /// The first failure counts, and ends the search.
-    fn keep(&self, found: Result<(), Error>) -> ControlFlow<()> {
-        match found {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                lock(&self.failed).get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    }
-
-    fn has_failed(&self) -> bool {
-        lock(&self.failed).is_some()
-    }
-
-    fn finish(self) -> Result<Results, Error> {
-        if let Some(error) = into_inner(self.failed) {
-            return Err(error);
-        }
-        let mut matched = into_inner(self.matched);
-        matched.sort_by(|one, other| one.path.cmp(&other.path));
-        // A file that is named twice is found twice.
-        matched.dedup_by(|one, other| one.path == other.path);
-        Ok(Results {
-            matched,
-            searched: self.searched.into_inner(),
-            nested: self.nested.into_inner(),
-            skipped: into_inner(self.skipped),
-        })
-    }
 }

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::language::Language;
 use super::params::invalid;
 use crate::error::Error;
-use crate::workspace::{EntryKind, ReadableFolder};
+use crate::workspace::{EntryKind, ReadableFolder, Start};
 
 /// The files that params name.
 pub(super) struct Selection {
@@ -20,8 +20,12 @@ pub(super) struct Selection {
 }
 
 struct Folder {
+    /// Its place in `paths`.
+    index: usize,
     path: PathBuf,
     glob: Option<GlobMatcher>,
+    /// Whether the glob names hidden files or folders by their dot.
+    hidden: bool,
 }
 
 impl Selection {
@@ -38,20 +42,22 @@ impl Selection {
         };
         let Some(paths) = paths else {
             selection.folders.push(Folder {
+                index: 0,
                 path: PathBuf::new(),
                 glob: None,
+                hidden: false,
             });
             return Ok(selection);
         };
         for (index, text) in paths.iter().enumerate() {
             selection
-                .add(text, folder)
+                .add(index, text, folder)
                 .map_err(|problem| invalid(&format!("/paths/{index}"), problem))?;
         }
         Ok(selection)
     }
 
-    fn add(&mut self, text: &str, folder: &ReadableFolder) -> Result<(), String> {
+    fn add(&mut self, index: usize, text: &str, folder: &ReadableFolder) -> Result<(), String> {
         let path = inside(text, folder.path())?;
         if let Some(link) = first_link(&path, folder)? {
             return Err(format!(
@@ -70,12 +76,17 @@ impl Selection {
                 }
                 self.files.insert(path);
             }
-            Some(EntryKind::Folder) => self.folders.push(Folder { path, glob: None }),
+            Some(EntryKind::Folder) => self.folders.push(Folder {
+                index,
+                path,
+                glob: None,
+                hidden: false,
+            }),
             Some(EntryKind::Link | EntryKind::Special) => {
                 return Err(format!("{text:?} is neither a file nor a folder"));
             }
             None if text.contains(['*', '?', '[', '{']) => {
-                self.folders.push(glob(&path, text)?);
+                self.folders.push(glob(index, &path, text)?);
             }
             None => return Err(format!("there is no {text:?} in the workspace")),
         }
@@ -92,27 +103,61 @@ impl Selection {
     }
 
     /// Where to look for more.
-    pub fn folders(&self) -> Vec<PathBuf> {
-        let folders = self.folders.iter();
-        folders.map(|folder| folder.path.clone()).collect()
+    pub fn starts(&self) -> Vec<Start> {
+        let starts = self.folders.iter().map(|folder| Start {
+            path: folder.path.clone(),
+            hidden: folder.hidden,
+        });
+        let plain = self.folders.iter().filter(|folder| folder.hidden);
+        let plain = plain.map(|folder| Start {
+            path: folder.path.clone(),
+            hidden: false,
+        });
+        starts.chain(plain).collect()
     }
 
     /// As what a file is to be searched, which was found in one of the folders; none where it is not meant, or is no code that we know.
     pub fn language(&self, path: &Path) -> Option<Language> {
-        let mut by_folder = false;
-        let mut by_glob = false;
-        for folder in &self.folders {
-            match &folder.glob {
-                None => by_folder |= path.starts_with(&folder.path),
-                Some(glob) => by_glob |= glob.is_match(path),
-            }
-        }
-        let language = match (self.language, by_glob, by_folder) {
-            (_, false, false) => return None,
-            (Some(language), true, _) => return Some(language),
+        let means = self.folders.iter().filter(|folder| folder.means(path));
+        self.language_where(path, means)
+    }
+
+    /// The same for a file that is hidden, or lies in a hidden folder: only a glob that names such ones means it.
+    pub fn language_of_hidden(&self, path: &Path) -> Option<Language> {
+        let globs = self.folders.iter().filter(|folder| folder.hidden);
+        self.language_where(path, globs.filter(|folder| folder.means(path)))
+    }
+
+    fn language_where<'a>(
+        &'a self,
+        path: &Path,
+        mut means: impl Iterator<Item = &'a Folder>,
+    ) -> Option<Language> {
+        let first = means.next()?;
+        let by_glob = first.glob.is_some() || means.any(|folder| folder.glob.is_some());
+        let language = match self.language {
+            Some(language) if by_glob => return Some(language),
             _ => Language::of_file(path)?,
         };
         (self.language.is_none_or(|named| named == language)).then_some(language)
+    }
+
+    /// Which of `paths` mean this path, were it searched.
+    pub fn meaning(&self, path: &Path) -> Option<usize> {
+        let mut folders = self.folders.iter();
+        let means = folders.find(|folder| folder.means(path));
+        means.map(|folder| folder.index)
+    }
+
+    /// Whether this one of `paths` is a glob.
+    pub fn is_glob(&self, index: usize) -> bool {
+        let mut folders = self.folders.iter();
+        folders.any(|folder| folder.index == index && folder.glob.is_some())
+    }
+
+    /// The language that was named.
+    pub fn named_language(&self) -> Option<Language> {
+        self.language
     }
 
     /// As what a file is to be searched that was named itself.
@@ -125,6 +170,15 @@ impl Selection {
         match self.names(path) {
             true => self.language_of_named(path),
             false => self.language(path),
+        }
+    }
+}
+
+impl Folder {
+    fn means(&self, path: &Path) -> bool {
+        match &self.glob {
+            None => path.starts_with(&self.path),
+            Some(glob) => glob.is_match(path),
         }
     }
 }
@@ -176,7 +230,7 @@ fn first_link(path: &Path, folder: &ReadableFolder) -> Result<Option<PathBuf>, S
     Ok(None)
 }
 
-fn glob(path: &Path, text: &str) -> Result<Folder, String> {
+fn glob(index: usize, path: &Path, text: &str) -> Result<Folder, String> {
     let pattern = path.to_string_lossy();
     let glob = GlobBuilder::new(&pattern)
         .literal_separator(true)
@@ -186,9 +240,12 @@ fn glob(path: &Path, text: &str) -> Result<Folder, String> {
         let name = component.as_os_str().to_string_lossy();
         !name.contains(['*', '?', '[', ']', '{', '}', '\\'])
     };
-    let path = path.components().take_while(is_literal).collect();
+    let start: PathBuf = path.components().take_while(is_literal).collect();
+    let mut rest = path.components().skip_while(is_literal);
     Ok(Folder {
-        path,
+        index,
+        hidden: rest.any(|part| part.as_os_str().to_string_lossy().starts_with('.')),
+        path: start,
         glob: Some(glob.compile_matcher()),
     })
 }

@@ -1,8 +1,8 @@
 //! A call that runs on threads that may be blocked: when it has to end, and how far it is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -16,12 +16,25 @@ use crate::pending::SessionId;
 pub(crate) struct Running {
     tool: String,
     limits: Arc<Limits>,
-    deadline: Instant,
-    cancel: Option<CancellationToken>,
-    /// Nobody waits for the answer any more.
-    abandoned: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     observed: Observed,
 }
+
+/// When a call has to end, and whether it may still change something. It is asked by whatever works on the call, and decided by whoever waits.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    started: Instant,
+    call_time: Duration,
+    cancel: Option<CancellationToken>,
+    stage: AtomicU8,
+}
+
+/// Nothing was changed so far.
+const WORKING: u8 = 0;
+/// Nobody waits for the answer any more, and nothing may be changed.
+const LEFT: u8 = 1;
+/// Changes are being made: whoever waits has to wait for their end.
+const CHANGING: u8 = 2;
 
 /// Who hears of the call's progress, and under which names.
 pub(super) struct Observed {
@@ -31,20 +44,19 @@ pub(super) struct Observed {
 }
 
 impl Running {
+    /// Its time begins.
     pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Observed) -> Self {
         Self {
             tool: call.tool.to_owned(),
             limits: Arc::clone(limits),
-            deadline: Instant::now() + limits.call_time,
-            cancel: call.cancel.cloned(),
-            abandoned: Arc::default(),
+            stop: Arc::new(Stop::new(limits.call_time, call.cancel.cloned())),
             observed,
         }
     }
 
-    /// Tells the threads to stop, when it is dropped.
-    pub(super) fn abandon_on_drop(&self) -> Abandon {
-        Abandon(Arc::clone(&self.abandoned))
+    /// What is asked in the midst of work, where a call of [`check`](Self::check) doesn't reach.
+    pub fn stop(&self) -> &Arc<Stop> {
+        &self.stop
     }
 
     /// To be asked between any two pieces of work.
@@ -52,16 +64,21 @@ impl Running {
     /// # Errors
     /// [`Error::Cancelled`], or [`Error::Limit`] where the time is up.
     pub fn check(&self) -> Result<(), Error> {
-        let cancelled = self
-            .cancel
-            .as_ref()
-            .is_some_and(CancellationToken::is_cancelled);
-        if cancelled || self.abandoned.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
+        match self.stop.is_due() {
+            false => Ok(()),
+            true => Err(self.stop.reason(&self.tool)),
         }
-        match Instant::now() < self.deadline {
+    }
+
+    /// To be asked once, before the first change that others see: from here on whoever waits for the call waits for its end.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check): then nothing may be changed.
+    pub fn begin_changes(&self) -> Result<(), Error> {
+        self.check()?;
+        match self.stop.move_on(CHANGING) {
             true => Ok(()),
-            false => Err(Error::timed_out(&self.tool, &self.limits)),
+            false => Err(self.stop.reason(&self.tool)),
         }
     }
 
@@ -80,6 +97,67 @@ impl Running {
     }
 }
 
+impl Stop {
+    pub(crate) fn new(call_time: Duration, cancel: Option<CancellationToken>) -> Self {
+        Self {
+            started: Instant::now(),
+            call_time,
+            cancel,
+            stage: AtomicU8::new(WORKING),
+        }
+    }
+
+    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it.
+    pub fn is_due(&self) -> bool {
+        self.stage.load(Ordering::Relaxed) == LEFT
+            || self.is_cancelled()
+            || self.started.elapsed() >= self.call_time
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let cancel = self.cancel.as_ref();
+        cancel.is_some_and(CancellationToken::is_cancelled)
+    }
+
+    /// Comes back when the call is cancelled, or its time is up.
+    pub(super) async fn due(&self) {
+        let left = self.call_time.saturating_sub(self.started.elapsed());
+        let time = tokio::time::sleep(left);
+        match &self.cancel {
+            None => time.await,
+            Some(cancel) => tokio::select! {
+                () = time => {}
+                () = cancel.cancelled() => {}
+            },
+        }
+    }
+
+    /// Goes away from work that goes on: from then on it changes nothing. False where changes are being made, whose end is to be waited for.
+    pub(super) fn leave(&self) -> bool {
+        self.move_on(LEFT)
+    }
+
+    fn move_on(&self, stage: u8) -> bool {
+        let order = Ordering::SeqCst;
+        let moved = self.stage.compare_exchange(WORKING, stage, order, order);
+        moved.is_ok()
+    }
+
+    /// Why the work had to end, with the time that it really took.
+    pub(super) fn reason(&self, tool: &str) -> Error {
+        let elapsed = self.started.elapsed();
+        match elapsed >= self.call_time && !self.is_cancelled() {
+            true => Error::timed_out_after(tool, self.call_time, elapsed),
+            false => Error::Cancelled,
+        }
+    }
+
+    /// Leaves when it is dropped.
+    pub(super) fn leave_on_drop(self: &Arc<Self>) -> Leaving {
+        Leaving(Arc::clone(self))
+    }
+}
+
 impl Observed {
     pub fn emit(&self, tool: &str, event: &Event) {
         let source = EventSource {
@@ -92,10 +170,50 @@ impl Observed {
 }
 
 /// Where the future of a call is dropped, its threads stop at their next check.
-pub(super) struct Abandon(Arc<AtomicBool>);
+pub(super) struct Leaving(Arc<Stop>);
 
-impl Drop for Abandon {
+impl Drop for Leaving {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_was_left_changes_nothing_and_changes_that_began_are_not_left() {
+        let long = Duration::from_secs(3600);
+        let stop = Stop::new(long, None);
+        assert!(!stop.is_due());
+        assert!(stop.leave());
+        assert!(stop.is_due());
+        assert!(!stop.move_on(CHANGING));
+
+        let stop = Stop::new(long, None);
+        assert!(stop.move_on(CHANGING));
+        assert!(!stop.leave());
+        assert!(!stop.is_due());
+    }
+
+    #[test]
+    fn the_reason_has_the_time_that_it_took() {
+        let reason = |call_time, elapsed| {
+            Error::timed_out_after(
+                "t",
+                Duration::from_millis(call_time),
+                Duration::from_millis(elapsed),
+            )
+            .to_string()
+        };
+        assert_eq!(
+            reason(3000, 3040),
+            "tool `t` was stopped after 3 s, the most that a call may take"
+        );
+        assert_eq!(
+            reason(50, 700),
+            "tool `t` was stopped after 0.7 s; 0.05 s is the most that a call may take"
+        );
     }
 }

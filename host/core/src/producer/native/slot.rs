@@ -1,15 +1,17 @@
 //! The place of one native producer in one session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Mutex;
-use tokio::task::spawn_blocking;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use tokio::time::timeout;
 
 use super::super::Surroundings;
 use super::super::wasm::unless_cancelled;
 use super::running::{Observed, Running};
-use super::{NativeProducer, Preview};
+use super::{Decided, NativeProducer, Preview};
 use crate::content::{Content, ToolResult};
 use crate::error::Error;
 use crate::event::Event;
@@ -19,11 +21,21 @@ use crate::policy::{Phase, Policy};
 use crate::pushing::{NotPushed, Pusher};
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 
+/// The stack of the threads that work on a call. What recurses on them bounds how deep: `ast_edit` says how many bytes each level takes. Pages
+/// that are not used cost nothing.
+pub(crate) const STACK_BYTES: usize = 32 << 20;
+
+/// How long a call that has to end is waited for. Its threads look at the clock between any two steps; this is for steps that can't be
+/// interrupted, such as a file system that hangs.
+const GRACE: Duration = Duration::from_millis(500);
+
 pub(crate) struct Slot {
     producer: NativeProducer,
     surroundings: Surroundings,
     /// One call at a time, until its threads have ended.
     turn: Arc<Mutex<()>>,
+    /// How many calls were left whose threads have not ended.
+    left: Arc<AtomicUsize>,
 }
 
 impl Slot {
@@ -32,6 +44,7 @@ impl Slot {
             producer: producer.clone(),
             surroundings,
             turn: Arc::default(),
+            left: Arc::default(),
         }
     }
 
@@ -85,16 +98,16 @@ impl Slot {
         resolution: &ResolverResolution<'_>,
     ) -> Result<ToolResult, Error> {
         let producer = self.producer.clone();
-        let state = resolution.state.unwrap_or_default().to_vec();
-        let attempt = resolution.attempt;
+        let decided = Decided {
+            state: resolution.state.unwrap_or_default().to_vec(),
+            reason: resolution.reason.to_owned(),
+            attempt: resolution.attempt,
+        };
         let workspace = self.workspace(call.tool, Phase::Apply)?;
         let result = self
             .run(call, move |running| {
                 let folder = WritableFolder::open(&workspace)?;
-                producer
-                    .inner
-                    .native
-                    .apply(&state, attempt, &folder, running)
+                producer.inner.native.apply(&decided, &folder, running)
             })
             .await?;
         check_size(&result, call)?;
@@ -119,26 +132,77 @@ impl Slot {
         }
     }
 
-    /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it is cancelled; where this future is dropped,
-    /// it is told to.
+    /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it is cancelled, and where this future is
+    /// dropped. Where it doesn't end in time it is left: it may go on for a while, but then it changes nothing.
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
         work: impl FnOnce(&Running) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let turn = Arc::clone(&self.turn).lock_owned();
-        let turn = unless_cancelled(call.cancel, turn).await?;
+        let turn = unless_cancelled(call.cancel, self.turn(call.tool)).await??;
         let running = Running::new(call, &self.surroundings.limits, self.observed());
         running.check()?;
-        let _abandon = running.abandon_on_drop();
-        let done = spawn_blocking(move || {
+        let stop = Arc::clone(running.stop());
+        let _leaving = stop.leave_on_drop();
+        let (done, mut answer) = oneshot::channel();
+        let thread = move || {
             let _turn = turn;
-            work(&running)
-        });
-        match done.await {
+            // Nobody takes it where the call was left.
+            let _ = done.send(work(&running));
+        };
+        std::thread::Builder::new()
+            .name(format!("airlock-{}", call.tool))
+            .stack_size(STACK_BYTES)
+            .spawn(thread)
+            .map_err(|error| Error::host("could not start a thread", error))?;
+        let answered = tokio::select! {
+            biased;
+            answered = &mut answer => answered,
+            () = stop.due() => match timeout(GRACE, &mut answer).await {
+                Ok(answered) => answered,
+                Err(_) if stop.leave() => {
+                    self.count_until_it_ends(answer);
+                    return Err(stop.reason(call.tool));
+                }
+                Err(_) => answer.await,
+            },
+        };
+        match answered {
+            // The threads noticed, each at its own time; what counts is when the call ends.
+            Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_due() => {
+                Err(stop.reason(call.tool))
+            }
             Ok(done) => done,
             Err(error) => Err(Error::host("a native producer did not end its work", error)),
         }
+    }
+
+    /// Waits until no other call works. One that was left is not waited for.
+    async fn turn(&self, tool: &str) -> Result<OwnedMutexGuard<()>, Error> {
+        let turn = Arc::clone(&self.turn).lock_owned();
+        tokio::pin!(turn);
+        loop {
+            if let Ok(turn) = timeout(GRACE, &mut turn).await {
+                return Ok(turn);
+            }
+            if self.left.load(Ordering::SeqCst) > 0 {
+                return Err(Error::Tool {
+                    message: format!(
+                        "an earlier call of `{tool}` was stopped and its work has not ended yet; call again later"
+                    ),
+                });
+            }
+        }
+    }
+
+    /// Notes that a call was left, until its thread ends.
+    fn count_until_it_ends<T: Send + 'static>(&self, answer: oneshot::Receiver<T>) {
+        let left = Arc::clone(&self.left);
+        left.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn(async move {
+            let _ = answer.await;
+            left.fetch_sub(1, Ordering::SeqCst);
+        });
     }
 
     fn observed(&self) -> Observed {

@@ -1,0 +1,78 @@
+//! What to tell about ops whose pattern probably means something else than was meant.
+
+use super::language::Language;
+use super::params::Op;
+use super::pattern::Ops;
+use super::search::{Results, Search};
+use super::template::used_in;
+
+/// How many languages are told for an op that matched nothing.
+const LANGUAGES_NAMED: usize = 3;
+
+/// One line for each op that deserves one.
+pub(super) fn on(search: &Search<'_>, results: &Results) -> Vec<String> {
+    let mut advice = Vec::new();
+    for (index, op) in search.params.ops.iter().enumerate() {
+        if let Some(name) = with_two_dollars(op) {
+            advice.push(format!(
+                "Op {index}: `$${name}` stands for one node, with a name in the grammar or without, such as an operator; for any number of them write `$$${name}`."
+            ));
+        }
+        if let Some((language, name)) = results.own_variables.get(&index) {
+            advice.push(format!(
+                "Op {index}: there are {} variables `${name}`, and `${name}` in `pat` stands for any code; write `\\${name}` for the variable.",
+                language.name()
+            ));
+        }
+        if results.matches.get(index) == Some(&0) {
+            advice.push(on_nothing(index, op, search, results));
+        }
+    }
+    advice
+}
+
+fn with_two_dollars(op: &Op) -> Option<&str> {
+    let mut used = used_in(&op.pat);
+    used.find_map(|(dollars, name)| (dollars == 2).then_some(name))
+}
+
+/// What an op was read as that matched nothing.
+fn on_nothing(index: usize, op: &Op, search: &Search<'_>, results: &Results) -> String {
+    let mut readings = Vec::new();
+    let mut as_label = false;
+    for (language, files) in results.languages.iter().take(LANGUAGES_NAMED) {
+        let Ok(ops) = search.ops(*language) else {
+            continue;
+        };
+        let files = super::plan::counted(usize::try_from(*files).unwrap_or(usize::MAX), "file");
+        let kinds = kinds(index, ops, *language);
+        as_label |= kinds.contains("labeled_statement");
+        readings.push(match ops.refusal(index) {
+            Some(refusal) => format!(
+                "{} ({files}), where {} says: {}",
+                language.name(),
+                refusal.field,
+                refusal.message
+            ),
+            None => format!("{} ({files}), as {kinds}", language.name()),
+        });
+    }
+    let mut advice = format!("Op {index} matches nothing in {}.", readings.join("; "));
+    if as_label {
+        advice.push_str(&format!(
+            " For a member of an object say where it stands: \"context\": {:?}.",
+            format!("({{ {} }})", op.pat.trim())
+        ));
+    }
+    advice
+}
+
+/// The kinds of nodes that an op matches.
+fn kinds(index: usize, ops: &Ops, language: Language) -> String {
+    let op = ops.iter().find(|op| op.index == index);
+    let readings = op.into_iter().flat_map(|op| &op.readings);
+    let kinds: Vec<String> = readings
+        .map(|reading| format!("`{}`", reading.kind_name(language)))
+        .collect();
+    kinds.join(" or ")
+}
