@@ -13,7 +13,7 @@ async fn check(name: &str, before: &str, after: &str, left: usize) {
     ]);
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
     let text = previewed.text();
-    let details = previewed.details.unwrap();
+    let details = previewed.details.unwrap().value();
     assert_eq!(details["leftByErrors"], left, "{before}: {text}");
     assert_eq!(details["syntaxErrors"][0]["path"], name, "{before}: {text}");
     assert!(
@@ -112,7 +112,7 @@ async fn a_replacement_that_is_no_code_is_noted_and_one_in_a_file_with_errors_co
     let told = "What is made is not code any more, with an error of syntax that was not there, in 2 files: a.js:2, b.js:1.";
     assert!(text.contains(told), "{text}");
     let pending = tree.session.pending().await.unwrap();
-    let details = pending[0].action.details.clone().unwrap();
+    let details = pending[0].action.details.as_ref().unwrap().value();
     assert_eq!(details["breaks"][0], json!({"path": "a.js", "line": 2}));
     tree.discard().await;
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
@@ -121,7 +121,7 @@ async fn a_replacement_that_is_no_code_is_noted_and_one_in_a_file_with_errors_co
         "{}",
         previewed.text()
     );
-    assert!(previewed.details.unwrap().get("breaks").is_none());
+    assert!(previewed.details.unwrap().value().get("breaks").is_none());
 }
 
 #[tokio::test]
