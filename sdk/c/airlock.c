@@ -305,7 +305,7 @@ airlock_pushed airlock_push(const airlock_action *action) {
 airlock_pushed airlock_push_volatile(const airlock_volatile_action *action) {
   airlock_tool_pending_actions_pending_action_t pending = {
       .label = copy(action->label),
-      .source_tool_name = copy_option(action->source_tool_name),
+      .source_tool_name = copy_option(action->source_tool_name ? action->source_tool_name : running ? running->name : NULL),
       .details = copy_option(action->details),
       .has_reject = action->reject != NULL,
       .state = {false, {NULL, 0}},
@@ -425,25 +425,42 @@ cJSON *airlock_object(void) {
 
 /* --- Exports ----------------------------------------------------------------------------------------------------- */
 
+/* Why a tool can't be used; NULL where it can. */
+static const char *lack(const airlock_tool *tool) {
+  if (!tool->name) return "it has no name";
+  if (!tool->label) return "it has no label";
+  if (!tool->description) return "it has no description";
+  if (!tool->parameters) return "it has no parameters: give a JSON Schema of an object";
+  if (!tool->execute) return "it has no execute";
+  return NULL;
+}
+
+static const char *or_empty(const char *text) { return text ? text : ""; }
+
 void exports_airlock_tool_tool_definitions(exports_airlock_tool_tool_list_tool_definition_t *ret) {
+  static const airlock_tool nothing = {0};
   ret->len = airlock_tool_count;
   ret->ptr = allocate(ret->len * sizeof *ret->ptr);
   for (size_t i = 0; i < ret->len; i++) {
-    const airlock_tool *tool = airlock_tools[i];
+    const airlock_tool *tool = airlock_tools[i] ? airlock_tools[i] : &nothing;
+    const char *lacks = lack(tool);
     ret->ptr[i] = (exports_airlock_tool_tool_tool_definition_t){
-        .name = copy(tool->name),
-        .label = copy(tool->label),
-        .description = copy(tool->description),
-        .parameters = copy(tool->parameters),
+        .name = copy(or_empty(tool->name)),
+        .label = copy(or_empty(tool->label)),
+        .description = copy(or_empty(tool->description)),
+        /* A text in place of a schema tells the host why it has to leave the tool out. */
+        .parameters = copy(lacks ? airlock_format("\"%s\"", lacks) : tool->parameters),
         .output = copy_option(tool->output),
         .traits = (airlock_tool_types_tool_traits_t)tool->traits,
     };
   }
+  release_deferred();
 }
 
 static const airlock_tool *find_tool(const char *name) {
   for (size_t i = 0; i < airlock_tool_count; i++) {
-    if (strcmp(airlock_tools[i]->name, name) == 0) return airlock_tools[i];
+    const airlock_tool *tool = airlock_tools[i];
+    if (tool && tool->name && strcmp(tool->name, name) == 0) return tool;
   }
   return NULL;
 }

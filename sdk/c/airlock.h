@@ -160,7 +160,7 @@ typedef struct {
 typedef struct {
   const char *label;
   const char *details;
-  /* NULL for none: the host then says `custom_tool`. */
+  /* The tool that made the preview; NULL for the one that is running. */
   const char *source_tool_name;
   airlock_resolve *apply;
   /* May be NULL. */

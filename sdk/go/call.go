@@ -1,7 +1,6 @@
 package airlock
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
@@ -31,7 +30,7 @@ type Action struct {
 type VolatileAction struct {
 	Label   string
 	Details any
-	// Source is the tool that made the preview, for example &call.Tool. Where it is nil, the host says custom_tool.
+	// Source is the tool that made the preview. Where it is nil, that is the call's.
 	Source *string
 	// Apply does what was announced. After an error it may be called again.
 	Apply func(resolution *Resolution) (*Result, error)
@@ -41,7 +40,7 @@ type VolatileAction struct {
 
 // Push puts a durable action on top of the session's stack, and gives its id. The error is a [*PushError] where the host refused it.
 func (c *Call) Push(action Action) (id string, err error) {
-	state, err := json.Marshal(action.State)
+	state, err := writeJSON("state", action.State)
 	if err != nil {
 		return "", fmt.Errorf("the state of %q can't be written as JSON: %w", action.Label, err)
 	}
@@ -51,7 +50,11 @@ func (c *Call) Push(action Action) (id string, err error) {
 
 // PushVolatile puts a volatile action on top of the session's stack, and gives its id. Errors are as with [Call.Push].
 func (c *Call) PushVolatile(action VolatileAction) (id string, err error) {
-	pending := guest.Action{Label: action.Label, SourceToolName: action.Source, HasReject: action.Reject != nil}
+	source := action.Source
+	if source == nil {
+		source = &c.Tool
+	}
+	pending := guest.Action{Label: action.Label, SourceToolName: source, HasReject: action.Reject != nil}
 	id, err = push(pending, action.Details)
 	if err == nil {
 		component.held[id] = action

@@ -1,6 +1,7 @@
 package airlock
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -34,22 +35,30 @@ func init() {
 	}
 }
 
-func (t *tools) add(tool Tool) error {
+// add takes a tool. One that can't be used is told to the host with the reason, which leaves it out: a text in place of the schema.
+func (t *tools) add(tool Tool) {
+	if err := t.describe(tool); err != nil {
+		reason, _ := json.Marshal(err.Error())
+		t.definitions = append(t.definitions, guest.Definition{Name: tool.Name, Parameters: string(reason)})
+	}
+}
+
+func (t *tools) describe(tool Tool) error {
 	if tool.Name == "" {
-		return errors.New("a tool has no name")
+		return errors.New("it has no Name")
 	}
 	if _, taken := t.byName[tool.Name]; taken {
-		return fmt.Errorf("two tools have the name %q", tool.Name)
+		return errors.New("another tool of this plugin has that name")
 	}
 	if tool.Execute.run == nil {
-		return fmt.Errorf("the tool %q has no Execute", tool.Name)
+		return errors.New("it has no Execute")
 	}
 	if tool.Label == "" {
 		tool.Label = tool.Name
 	}
 	parameters, err := schemaOf(tool.Execute.params)
 	if err != nil {
-		return fmt.Errorf("the params of the tool %q: %w", tool.Name, err)
+		return fmt.Errorf("its params: %w", err)
 	}
 	definition := guest.Definition{
 		Name:        tool.Name,
@@ -61,7 +70,7 @@ func (t *tools) add(tool Tool) error {
 	if tool.Output != nil {
 		output, err := schemaOfValue(tool.Output)
 		if err != nil {
-			return fmt.Errorf("the output of the tool %q: %w", tool.Name, err)
+			return fmt.Errorf("its output: %w", err)
 		}
 		definition.Output = &output
 	}

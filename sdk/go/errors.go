@@ -3,6 +3,8 @@ package airlock
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
 )
@@ -65,6 +67,30 @@ func lowerError(err error) *guest.Failure {
 		// Word for word includes what was wrapped around it.
 		return &guest.Failure{Kind: guest.ToolSaid, Message: err.Error()}
 	default:
-		return &guest.Failure{Kind: guest.Failed, Message: err.Error()}
+		message := err.Error()
+		if isOfNetwork(err) {
+			message += "; " + noNetwork
+		}
+		return &guest.Failure{Kind: guest.Failed, Message: message}
 	}
+}
+
+// What is said of each attempt to reach a network.
+const noNetwork = "a tool has no network here"
+
+// isOfNetwork tells whether an error comes from the package net, by the names of its types: to import it for them would make every tool
+// larger by what it does.
+func isOfNetwork(err error) bool {
+	switch reflect.TypeOf(err).String() {
+	case "*net.OpError", "*net.DNSError":
+		return true
+	}
+	switch wrapping := err.(type) {
+	case interface{ Unwrap() error }:
+		inner := wrapping.Unwrap()
+		return inner != nil && isOfNetwork(inner)
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(wrapping.Unwrap(), isOfNetwork)
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package airlock
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
@@ -63,7 +62,7 @@ func writeDetails(details any) (*string, error) {
 	if details == nil {
 		return nil, nil
 	}
-	written, err := json.Marshal(details)
+	written, err := writeJSON("details", details)
 	if err != nil {
 		return nil, err
 	}

@@ -87,12 +87,10 @@ func Durable[S any](run func(resolution *Resolution, state S) (*Result, error)) 
 
 // Register adds tools to the component. Call it from an init function, for nothing else runs before the host asks for them.
 //
-// It panics where a tool can't be described: without a name or Execute, under a name that is taken, or with params that have no JSON
-// Schema. The panic says what is wrong.
+// A tool that can't be described is left out by the host, with the reason: without a name or Execute, under a name that is taken, or with
+// params that have no JSON Schema. The others are there all the same.
 func Register(tools ...Tool) {
 	for _, tool := range tools {
-		if err := component.add(tool); err != nil {
-			panic("airlock: " + err.Error())
-		}
+		component.add(tool)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
 )
@@ -97,10 +99,10 @@ func TestAVolatileActionIsKeptUntilItIsGone(t *testing.T) {
 	if _, failure := component.execute("1", "a", `{"text":"x"}`); failure != nil {
 		t.Fatal(failure.Message)
 	}
-	if pushed := host.actions[0]; pushed.State != nil || pushed.SourceToolName != nil {
+	if pushed := host.actions[0]; pushed.State != nil || *pushed.SourceToolName != "a" {
 		t.Errorf("%+v", pushed)
 	}
-	resolution := guest.Resolution{ActionID: "action-1", SourceToolName: "custom_tool"}
+	resolution := guest.Resolution{ActionID: "action-1", SourceToolName: "a"}
 	if _, failure := component.apply(resolution); failure == nil || failure.Message != "not yet" {
 		t.Errorf("%+v", failure)
 	}
@@ -145,18 +147,64 @@ func TestResultsAreWrittenInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestAToolThatCannotBeDescribedPanicsWithTheReason(t *testing.T) {
-	check := func(part string, tools ...Tool) {
+func TestAToolThatCannotBeDescribedIsLeftOutWithTheReasonAndTheOthersAreThere(t *testing.T) {
+	check := func(reason string, broken Tool) {
 		t.Helper()
-		defer func() {
-			if reason := fmt.Sprint(recover()); !strings.Contains(reason, part) {
-				t.Errorf("%s, without %q", reason, part)
-			}
-		}()
-		with(t, &store{}, tools...)
+		with(t, &store{}, Tool{Name: "good", Execute: answering(nil, nil)}, broken)
+		definitions := component.definitions
+		var told string
+		if err := json.Unmarshal([]byte(definitions[1].Parameters), &told); err != nil || told != reason {
+			t.Errorf("%q, and not %q", told, reason)
+		}
+		if definitions[0].Name != "good" || !strings.HasPrefix(definitions[0].Parameters, "{") || definitions[1].Name != broken.Name {
+			t.Errorf("%+v", definitions)
+		}
 	}
-	check("a tool has no name", Tool{})
-	check(`the tool "a" has no Execute`, Tool{Name: "a"})
-	check(`two tools have the name "a"`, Tool{Name: "a", Execute: answering(nil, nil)}, Tool{Name: "a", Execute: answering(nil, nil)})
-	check("string is no struct", Tool{Name: "a", Execute: Typed(func(*Call, string) (*Result, error) { return nil, nil })})
+	check("it has no Name", Tool{})
+	check("it has no Execute", Tool{Name: "a"})
+	check("another tool of this plugin has that name", Tool{Name: "good", Execute: answering(nil, nil)})
+	check("its params: string is no struct", Tool{Name: "a", Execute: Typed(func(*Call, string) (*Result, error) { return nil, nil })})
+}
+
+func TestWhatJSONWouldLoseIsRefusedWithItsPlace(t *testing.T) {
+	type secret struct{ text string }
+	type open struct{ Text string }
+	type mixed struct {
+		open
+		hidden int
+		Inner  any
+	}
+	check := func(state any, expected string) {
+		t.Helper()
+		_, err := (&Call{}).Push(Action{Label: "L", State: state})
+		if said := fmt.Sprint(err); !strings.Contains(said, expected) {
+			t.Errorf("%q, without %q", said, expected)
+		}
+	}
+	guest.Host = absentHost
+	lost := "is a airlock.secret, none of whose fields is exported, so that JSON would lose them"
+	check(secret{"x"}, `the state of "L" can't be written as JSON: state `+lost)
+	check(map[string]any{"items": []any{1, &mixed{Inner: secret{}}}}, "state[items][1].Inner "+lost)
+	check(errors.New("x"), "state is a errors.errorString, none of whose fields is exported")
+	// These are written, and reach the host, which is not there.
+	for _, state := range []any{nil, mixed{}, struct{}{}, time.Now(), []byte("x"), json.RawMessage("1"), (*secret)(nil)} {
+		check(state, "Pending action store unavailable")
+	}
+	if _, failure := Text("").Details(secret{}).lower(); failure == nil || !strings.Contains(failure.Message, "details "+lost) {
+		t.Errorf("%+v", failure)
+	}
+}
+
+func TestAnErrorOfTheNetworkSaysThatThereIsNone(t *testing.T) {
+	check := func(err error, expected string) {
+		t.Helper()
+		if failure := lowerError(err); failure.Message != expected {
+			t.Errorf("%q, and not %q", failure.Message, expected)
+		}
+	}
+	lookup := &net.DNSError{Err: "no answer", Name: "example.com"}
+	check(lookup, "lookup example.com: no answer; a tool has no network here")
+	check(fmt.Errorf("while fetching: %w", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("refused")}), "while fetching: dial tcp: refused; a tool has no network here")
+	check(errors.Join(errors.New("one"), lookup), "one\nlookup example.com: no answer; a tool has no network here")
+	check(errors.New("dial tcp: refused"), "dial tcp: refused")
 }

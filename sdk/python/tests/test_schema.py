@@ -296,3 +296,22 @@ def test_traits_follow_from_the_options() -> None:
     assert traits(airlock.tool(read_only=True, hidden=True)(plain)) == "HIDDEN|READ_ONLY"
     everything = airlock.tool(destructive=True, idempotent=True, open_world=True)(plain)
     assert traits(everything) == "DEFERRABLE|DESTRUCTIVE|IDEMPOTENT|OPEN_WORLD"
+
+
+def test_a_result_is_no_promise_about_its_details() -> None:
+    @airlock.tool
+    def one() -> airlock.Result:
+        """Gives a result."""
+        return airlock.Result()
+
+    @airlock.tool
+    async def two() -> airlock.Image:
+        """Gives a picture."""
+        return airlock.Image(b"")
+
+    @airlock.tool
+    def three() -> airlock.Link:
+        """Gives a link."""
+        return airlock.Link("file:///a", "a")
+
+    assert [tool.definition.output for tool in (one, two, three)] == [None, None, None]

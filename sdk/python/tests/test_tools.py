@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import re
+import socket
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -12,7 +16,7 @@ from typing import Any, NoReturn
 import pytest
 
 import airlock
-from airlock import _log
+from airlock import _log, _network
 from airlock._tool import Tool
 from airlock.testing import FailedError, Host
 
@@ -105,8 +109,11 @@ class Mute(Exception):
             lambda: {"a": float("nan")},
             "TypeError: the details of a result have no form in JSON: Out of range float values",
         ),
-        (lambda: {"a": object()}, "have no form in JSON: at a: a value of type object has no form in JSON"),
-        (lambda: {(1, 2): 3}, "have no form in JSON: a key of type tuple has no form in JSON: keys are str"),
+        (lambda: {"a": object()}, "have no form in JSON: at details.a: a value of type object has no form in JSON"),
+        (
+            lambda: {(1, 2): 3},
+            "have no form in JSON: at details: a key of type tuple has no form in JSON: keys are str",
+        ),
         (cycle, "have no form in JSON: maximum recursion depth exceeded"),
         (lambda: airlock.Image("text"), "TypeError: an image's data must be bytes, not str"),  # type: ignore[arg-type]
     ],
@@ -115,6 +122,73 @@ def test_whatever_goes_wrong_is_told_and_ends_no_instance(body: Callable[[], obj
     with pytest.raises(FailedError) as failed:
         call(body)
     assert message in str(failed.value)
+
+
+class OwnError(Exception):
+    """One of the tool's own."""
+
+
+async def late() -> str:
+    return "too late"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        # Not in the tool's words.
+        (lambda: dict[str, str]()["x"], r"KeyError: 'x' \(test_tools\.py:\d+\)"),
+        (lambda: json.loads("{"), r"JSONDecodeError: .* \(test_tools\.py:\d+\)"),
+        (lambda: airlock.push("x"), r"TypeError: a push needs .* \(test_tools\.py:\d+\)"),  # type: ignore[call-overload]
+        (
+            lambda: airlock.push("x", apply=list, details={"a": late()}),
+            r"the details .*: details\.a is a coroutine: a missing await\? \(test_tools\.py:\d+\)",
+        ),
+        # In the tool's words.
+        (raising(RuntimeError("disk on fire")), "disk on fire"),
+        (raising(OwnError("out of paper")), "OwnError: out of paper"),
+        (raising(airlock.InvalidAction("the label is empty")), "the label is empty"),
+    ],
+)
+def test_what_the_tool_did_not_write_is_told_with_its_place(body: Callable[[], object], message: str) -> None:
+    with pytest.raises(FailedError) as failed:
+        call(body)
+    assert re.fullmatch(message, str(failed.value))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_forgotten_await_is_refused_with_its_place() -> None:
+    tool = tool_of(lambda: airlock.push("x", state={"items": [1, 2, {"x": late()}]}))
+    tool.apply(lambda state: None)
+    with pytest.raises(FailedError, match=r"^TypeError: state\.items\[2\]\.x is a coroutine: a missing await\? "):
+        Host([tool]).call("it")
+    with pytest.raises(FailedError, match=r"details\.a\[0\] is a coroutine: a missing await\?"):
+        call(lambda: {"a": [late()]})
+
+
+def test_a_dict_that_is_an_error_of_mcp_fails_the_call() -> None:
+    blocks = [{"type": "text", "text": "no such file"}, {"type": "text", "text": "try another"}]
+    with pytest.raises(airlock.ToolError, match=r"^no such file\ntry another$"):
+        call(lambda: {"content": blocks, "isError": True})
+    assert call(lambda: {"content": blocks, "isError": False}).details is not None
+
+
+def test_a_socket_says_that_there_is_no_network() -> None:
+    # The module is everybody's here, so a stand-in with the same names is closed.
+    stand_in = types.ModuleType("socket")
+    stand_in.__dict__.update(vars(socket), socket=type("socket", (socket.socket,), {}))
+    _network.close(stand_in)
+    with stand_in.socket() as opened, pytest.raises(OSError, match="a tool has no network here"):
+        opened.connect(("127.0.0.1", 80))
+    with pytest.raises(socket.gaierror, match="a tool has no network here"):
+        stand_in.getaddrinfo("example.com", 80)
+
+
+def test_asyncio_says_that_there_is_no_network() -> None:
+    async def body() -> None:
+        await asyncio.open_connection("example.com", 80)
+
+    with pytest.raises(FailedError, match="a tool has no network here"):
+        call(body)
 
 
 def test_what_a_tool_says_on_purpose_is_told_word_for_word() -> None:
@@ -207,7 +281,7 @@ def test_closures_live_in_their_instance() -> None:
     host.call("it")
     assert [(action.label, action.source_tool_name, action.durable) for action in host.pending] == [
         ("Two", "other", False),
-        ("One", "custom_tool", False),
+        ("One", "it", False),
     ]
     assert host.apply().text == "no resolution taken"
     assert host.apply("why").content == ()
@@ -263,7 +337,7 @@ def test_a_push_without_a_store_raises_the_contract_s_text() -> None:
         (lambda: airlock.push("", apply=list), "the label has to be one line, and not ''"),
         (
             lambda: airlock.push("x", apply=list, details={1: 2}),
-            "the details of the action have no form in JSON: a key of",
+            "the details of the action have no form in JSON: at details: a key of",
         ),
         (
             lambda: airlock.push("x", apply=list, details=cycle()),
@@ -387,7 +461,7 @@ def test_a_failure_leaves_its_traceback_in_the_log() -> None:
         host.call("it")
     [(level, text)] = host.log
     assert level == logging.ERROR
-    assert text.startswith("KeyError: 'missing'\nTraceback (most recent call last):\n")
+    assert re.match(r"KeyError: 'missing' \(test_tools\.py:\d+\)\nTraceback \(most recent call last\):\n", text)
     assert "test_tools.py" in text
     assert "_dispatch.py" not in text
 

@@ -3,7 +3,7 @@
 use crate::entry::{Entry, Resolve};
 use crate::staging::{Push, Sealed, push_all};
 use crate::wire::{ToolDefinition, ToolResult};
-use crate::{Call, Error, Output, Resolution, Tools, envelope, panic, volatile};
+use crate::{Call, Error, Output, Resolution, Tools, envelope, running, volatile};
 
 impl Tools {
     pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
@@ -16,7 +16,7 @@ impl Tools {
         params: &str,
         push: Push<'_>,
     ) -> Result<ToolResult, Error> {
-        panic::blame(call.tool());
+        running::begin(call.tool());
         let entry = self.entry(call.tool())?;
         let (output, actions): (Output, Vec<Sealed>) = entry.execute(params, call)?;
         // Before anything is pushed, so that an output without a JSON form leaves no action pending.
@@ -34,7 +34,7 @@ impl Tools {
         resolution: &Resolution,
     ) -> Result<ToolResult, Error> {
         let Some(state) = state else {
-            panic::blame(&resolution.source_tool);
+            running::begin(&resolution.source_tool);
             return volatile::apply(resolution, ToolResult::try_from);
         };
         let resolve = self.addressee(state)?;
@@ -48,7 +48,7 @@ impl Tools {
     ) -> Result<Option<ToolResult>, Error> {
         let output = match state {
             None => {
-                panic::blame(&resolution.source_tool);
+                running::begin(&resolution.source_tool);
                 volatile::reject(resolution)?
             }
             Some(state) => match &self.addressee(state)?.reject {
@@ -62,7 +62,7 @@ impl Tools {
     /// The functions of the tool that staged an action with this state.
     fn addressee(&self, state: &[u8]) -> Result<&Resolve, Error> {
         let tool = envelope::address(state)?;
-        panic::blame(&tool);
+        running::begin(&tool);
         let resolve = self.entry(&tool)?.resolve();
         resolve.ok_or_else(|| Error::failed(format!("tool `{tool}` stages no actions")))
     }

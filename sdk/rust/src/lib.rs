@@ -101,6 +101,7 @@ mod panic;
 mod params;
 mod preview;
 mod resolution;
+mod running;
 mod schema;
 mod staging;
 mod tool;

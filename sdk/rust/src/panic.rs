@@ -4,25 +4,16 @@
 //! report and to its log.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
 
-thread_local! {
-    /// The tool that is at work; none while the tools are being defined.
-    static TOOL: RefCell<Option<String>> = const { RefCell::new(None) };
-}
+use crate::running;
 
 /// Has panics reported from here on. To be called first in each export.
 pub(crate) fn report() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| panic::set_hook(Box::new(tell)));
-    TOOL.set(None);
-}
-
-/// Has panics reported as those of `tool`.
-pub(crate) fn blame(tool: &str) {
-    TOOL.set(Some(tool.to_owned()));
+    running::nothing();
 }
 
 fn tell(info: &PanicHookInfo<'_>) {
@@ -35,7 +26,7 @@ fn tell(info: &PanicHookInfo<'_>) {
         )
     });
     let line = line(
-        TOOL.take().as_deref(),
+        running::tool().as_deref(),
         place.as_deref(),
         message(info.payload()),
     );

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::details::Details;
 use crate::wire::{PendingAction, PushError};
-use crate::{Error, Output, Resolution, host};
+use crate::{Error, Output, Resolution, host, running};
 
 type Apply = dyn Fn(&Resolution) -> Result<Output, Error>;
 type Reject = dyn Fn(&Resolution) -> Result<Option<Output>, Error>;
@@ -75,7 +75,7 @@ impl VolatileAction {
         self
     }
 
-    /// Names the tool that made the preview. Without it that is `custom_tool`.
+    /// Names the tool that made the preview. Without it that is the one that is running.
     pub fn source_tool(mut self, name: impl Into<String>) -> Self {
         self.source_tool = Some(name.into());
         self
@@ -104,7 +104,7 @@ impl VolatileAction {
     ) -> Result<String, Error> {
         let action = PendingAction {
             label: self.label,
-            source_tool_name: self.source_tool,
+            source_tool_name: self.source_tool.or_else(running::tool),
             details: self.details.into_json()?,
             has_reject: self.closures.reject.is_some(),
             state: None,
@@ -204,6 +204,21 @@ mod tests {
         });
         assert!(pushed.is_ok());
         assert_eq!(reject(&about("a")), Ok(None));
+    }
+
+    #[test]
+    fn the_tool_that_is_running_is_the_source_unless_another_is_named() {
+        let check = |action: VolatileAction, expected: &str| {
+            running::begin("mailer");
+            let pushed = action.push_to(|action| {
+                assert_eq!(action.source_tool_name.as_deref(), Some(expected));
+                Ok("a".to_owned())
+            });
+            assert!(pushed.is_ok());
+        };
+        let action = || VolatileAction::new("Mail", |_| Ok(Output::default()));
+        check(action(), "mailer");
+        check(action().source_tool("another"), "another");
     }
 
     #[test]

@@ -35,6 +35,6 @@ await build({
   mainFields: ["module", "main"],
   plugins: [{ name: "no-node", setup: (setup) => setup.onLoad({ filter: /util\.inspect\.js$/ }, () => ({ contents: "module.exports = {}" })) }],
 });
-const packages = ["@exodus/bytes", "@ungap/structured-clone", "abortcontroller-polyfill", "core-js-pure", "object-inspect", "promise-polyfill"];
+const packages = ["@exodus/bytes", "@jridgewell/sourcemap-codec", "@ungap/structured-clone", "abortcontroller-polyfill", "core-js-pure", "object-inspect", "promise-polyfill"];
 writeFileSync(`${sdk}dist/vendor/LICENSES`, packages.map((name) => `${name}\n\n${readFileSync(`${sdk}node_modules/${name}/LICENSE`, "utf8")}`).join("\n\n"));
 chmodSync(`${sdk}dist/build/main.js`, 0o755);

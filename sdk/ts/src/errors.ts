@@ -19,13 +19,16 @@ export class PushError extends Error {
 /** Mistakes in the program: their names say more than their messages alone. */
 const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
 
+export function isProgramError(thrown: Error): boolean {
+  return PROGRAM_ERRORS.some((kind) => thrown instanceof kind) || thrown.name === "InternalError";
+}
+
 /** What to say about something that was thrown, whatever it is. */
 export function messageOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) {
       const message = String(thrown.message) || String(thrown.name);
-      const named = PROGRAM_ERRORS.some((kind) => thrown instanceof kind) || thrown.name === "InternalError";
-      return named ? `${thrown.name}: ${message}` : message;
+      return isProgramError(thrown) ? `${thrown.name}: ${message}` : message;
     }
     if (typeof thrown === "string") return thrown;
     if (typeof thrown === "object" && thrown !== null) {

@@ -2,17 +2,26 @@
  * `value` as JSON. What `JSON.stringify` would leave out or mangle in silence is refused instead; properties that are
  * `undefined` are left out.
  * @param what what the value is, for the error
+ * @param name what its places begin with
  */
-export function toJson(value: unknown, what: string): string {
-  const refused = refusal(value, []);
+export function toJson(value: unknown, what: string, name: string): string {
+  const refused = refusal(value, [{ within: undefined, key: name }]);
   if (refused) throw new Error(`${what} can't be written as JSON: ${refused}`);
   const text = JSON.stringify(value);
   // Half a surrogate pair is no text in any other language.
   return text.includes("\\ud") ? JSON.stringify(value, (_key, part) => (typeof part === "string" ? part.toWellFormed() : part)) : text;
 }
 
+/** Whether something is still to come. Not all promises are of one class. */
+export function isPromise(value: unknown): boolean {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** What is said of a promise where its value is needed. */
+export const MISSING_AWAIT = "is a promise: a missing await?";
+
 function refusal(value: unknown, above: Step[]): string | undefined {
-  const at = () => placeOf(above);
+  const at = () => above.map(({ key }) => key).join("");
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -25,36 +34,47 @@ function refusal(value: unknown, above: Step[]): string | undefined {
       return `${at()} is ${typeof value === "undefined" ? "undefined" : `a ${typeof value}`}`;
   }
   if (value === null) return undefined;
+  if (isPromise(value)) return `${at()} ${MISSING_AWAIT}`;
   if (above.some((step) => step.within === value)) return `${at()} contains itself`;
-  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return undefined;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? `${at()} is an invalid Date` : undefined;
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return inside(value, "", (toJSON as (key: string) => unknown).call(value, ""), above);
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      above.push({ within: value, key: `[${index}]` });
-      const refused = refusal(value[index], above);
+      const refused = inside(value, `[${index}]`, value[index], above);
       if (refused) return refused;
-      above.pop();
     }
     return undefined;
   }
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  const unusual = ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof Map || value instanceof Set;
-  if (unusual) return `${at()} is a ${prototype?.constructor?.name ?? "buffer"}`;
+  if (!isPlain(value)) return `${at()} is a ${nameOf(value)}, which JSON would lose`;
   for (const [key, part] of Object.entries(value)) {
     if (part === undefined) continue;
-    above.push({ within: value, key: `.${key}` });
-    const refused = refusal(part, above);
+    const refused = inside(value, /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`, part, above);
     if (refused) return refused;
-    above.pop();
   }
   return undefined;
 }
 
+/** Where the walk is. */
 interface Step {
-  readonly within: object;
+  readonly within: unknown;
   readonly key: string;
 }
 
-function placeOf(above: readonly Step[]): string {
-  const place = above.map(({ key }) => key).join("");
-  return place.startsWith(".") ? place.slice(1) : place || "it";
+function inside(within: object, key: string, part: unknown, above: Step[]): string | undefined {
+  above.push({ within, key });
+  const refused = refusal(part, above);
+  above.pop();
+  return refused;
+}
+
+/** Whether an object is no more than its properties: not of a class, in whichever realm. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function nameOf(value: object): string {
+  const { constructor } = value as { constructor?: { name?: unknown } };
+  return typeof constructor?.name === "string" && constructor.name ? constructor.name : "object of a class";
 }

@@ -28,11 +28,21 @@ export interface ResourceLink {
   mimeType?: string;
 }
 
+/**
+ * Nothing has this type. A result is what a call gives back that succeeded: a failed apply that returned one would count as applied.
+ * Say an error with `throw new ToolError(text)`.
+ */
+export interface ThrowAToolErrorInstead {
+  readonly "throw new ToolError(text) instead": never;
+}
+
 /** What a tool gives back: `content` is for the model, `details` for programs. */
 export interface AgentToolResult<TDetails = unknown> {
   content: (TextContent | ImageContent | ResourceLink)[];
   /** A value with a form in JSON. */
   details?: TDetails;
+  /** An error is thrown, and not returned. Where a result that came from elsewhere is one, the call fails with its text. */
+  isError?: false | ThrowAToolErrorInstead | undefined;
 }
 
 /** Tells whoever waits how far the call is: the text of a partial result. */
@@ -59,7 +69,7 @@ interface PendingActionBase {
   label: string;
   /** For reviewers: a value with a form in JSON. */
   details?: unknown;
-  /** The tool that made the preview; `custom_tool` where none is given. */
+  /** The tool that made the preview; the one that is running where none is given. */
   sourceToolName?: string;
 }
 

@@ -62,12 +62,14 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
         ("label-empty", "its label is not one line of text"),
         ("label-of-two-lines", "its label is not one line of text"),
         ("description-empty", "its description is empty"),
+        ("not a name either", "the plugin says: two lines xxx"),
     ];
     let rejected = misfits.rejected();
     assert_eq!(rejected.len(), expected.len(), "{rejected:#?}");
     for (tool, (name, reason)) in rejected.iter().zip(expected) {
         assert_eq!(tool.name, name);
         assert!(tool.reason.contains(reason), "{tool}");
+        assert!(tool.reason.len() < 1_100, "{tool}");
     }
 }
 

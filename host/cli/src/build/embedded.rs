@@ -38,6 +38,7 @@ pub const SDK_GO: &[(&str, &str)] = files!("sdk/go":
     "internal/wit/runtime/linked.s",
     "internal/wit/runtime/runtime.go",
     "internal/wit/types/types.go",
+    "json.go",
     "log.go",
     "resolution.go",
     "result.go",

@@ -17,6 +17,9 @@ const MAX_TOOLS: usize = 1000;
 /// The most bytes that one definition may have.
 const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
+/// How many bytes of a plugin's own reason are kept.
+const MAX_REASON_BYTES: usize = 1000;
+
 /// The host's own tool, which a plugin can't define.
 pub(crate) const RESOLVE: &str = "resolve";
 
@@ -149,6 +152,9 @@ pub(super) fn check_all(
 }
 
 fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
+    if let Ok(Value::String(reason)) = serde_json::from_str(&definition.parameters) {
+        return Err(by_its_own_account(&reason));
+    }
     let name = definition.name;
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
@@ -189,6 +195,16 @@ fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
         output,
         traits: definition.traits.into(),
     })
+}
+
+/// Why a plugin says that a tool of its can't be used, marked as its words.
+fn by_its_own_account(reason: &str) -> String {
+    let mut text = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.len() > MAX_REASON_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_REASON_BYTES));
+        text.push('…');
+    }
+    format!("the plugin says: {text}")
 }
 
 impl LoadedTool {

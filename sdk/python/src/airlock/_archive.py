@@ -17,6 +17,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from airlock import _network
+
 # What can't work in a component, or is for whoever develops.
 # fmt: off
 _LEFT_OUT = frozenset((
@@ -55,6 +57,11 @@ class Archive(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=self.is_package(fullname))
 
+    def exec_module(self, module: types.ModuleType) -> None:
+        super().exec_module(module)
+        if module.__name__ == "socket":
+            _network.close(module)
+
     def get_code(self, fullname: str) -> types.CodeType | None:
         # No path: a traceback would look for its lines in the workspace.
         return self.source_to_code(self._source(fullname), f"<{fullname}>")
@@ -80,6 +87,8 @@ def replace_file_imports() -> None:
     archive.add(library)
     archive.add(built_in)
     _remember_lines(built_in)
+    if "socket" in sys.modules:
+        _network.close(sys.modules["socket"])
     sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, archive]
     sys.path.clear()
     sys.path_hooks.clear()

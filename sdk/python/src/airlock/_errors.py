@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from dataclasses import dataclass
 from enum import Enum
 
@@ -86,12 +87,30 @@ _PLAIN = (Exception, RuntimeError)
 def _told(error: BaseException) -> str:
     name, text = type(error).__qualname__, _text(error)
     if not text:
-        return name
+        return f"{name}{_place(error)}"
     if isinstance(error, ModuleNotFoundError) and sys.platform == "wasi":
         text += "; a component has the modules that were found when it was built: see `airlock-py build --include`"
-    if type(error) in _PLAIN or isinstance(error, PushError):
-        return text
-    return f"{name}: {text}"
+    if isinstance(error, PushError):
+        # The host's words, unless the SDK refused the action.
+        return text if error.__cause__ is None else f"{text}{_place(error)}"
+    plain = text if type(error) in _PLAIN else f"{name}: {text}"
+    return f"{plain}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    """Where in the tool's sources an exception comes from; nothing where the tool raised it with words of its own."""
+    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [(module, line) for module, line in frames if _is_tools(module)]
+    if not own:
+        return ""
+    is_composed = own[-1] == frames[-1] and (type(error) in _PLAIN or type(error).__module__ != "builtins")
+    module, line = own[-1]
+    return "" if is_composed else f" ({module.replace('.', '/')}.py:{line})"
+
+
+def _is_tools(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top not in ("", "airlock") and top not in sys.stdlib_module_names
 
 
 def _text(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from asyncio import base_events
 from collections.abc import Awaitable
 from typing import Any
 
+from airlock import _network
 from airlock._call import is_cancelled
 from airlock._errors import Cancelled
 
@@ -59,6 +60,10 @@ class _Loop(base_events.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         pass
+
+    # They would ask for threads or a selector.
+    create_connection = create_datagram_endpoint = create_server = _network.refuse_later
+    getaddrinfo = getnameinfo = sock_connect = _network.refuse_later
 
     def cancel_main(self) -> bool:
         """Cancels the task once, if the host has cancelled the call; says whether it did so now."""

@@ -103,8 +103,7 @@ def push(
     - `label`: what would happen, for the person who decides; one line, not empty. A part before a colon names the source,
       as in `Batch rename: 12 files`.
     - `details`: whatever has a form in JSON, for reviewers. It stays with the pending action.
-    - `source_tool_name`: what the action is said to come from. Left out, a durable one comes from its tool, and a volatile one from
-      what the host calls `custom_tool`.
+    - `source_tool_name`: what the action is said to come from. Left out, that is the tool that is running.
 
     # Raises
     - StoreUnavailable where there is no store, and outside of a call
@@ -118,32 +117,30 @@ def push(
     if call.tool.is_read_only:
         raise TypeError(f"the tool `{call.tool.name}` is read_only, and so it can't push an action")
     label = require_text("a label", label)
-    if source_tool_name is not None:
-        source_tool_name = require_text("a source_tool_name", source_tool_name)
+    source = call.tool.name if source_tool_name is None else require_text("a source_tool_name", source_tool_name)
     written = None if details is None else _details_json(details)
     if state is not _MISSING:
         if apply is not None or reject is not None:
             raise TypeError("a push takes either a state or closures: a durable action has the handlers of its tool")
-        return _push_durable(call, label, state, written, source_tool_name)
+        return _push_durable(call, label, state, written, source)
     if apply is None:
         raise TypeError("a push needs `state=`, or `apply=` with what to call")
     for what, closure in (("apply", apply), ("reject", reject)):
         if closure is not None and not callable(closure):
             raise TypeError(f"`{what}` must be a function, not {type(closure).__name__}")
-    action = PendingAction(label, source_tool_name, written, reject is not None, None)
+    action = PendingAction(label, source, written, reject is not None, None)
     action_id = call.host.push(action)
     call.volatile[action_id] = Volatile(call.tool, apply, reject)
     return action_id
 
 
-def _push_durable(call: Call, label: str, state: object, details: str | None, source: str | None) -> str:
+def _push_durable(call: Call, label: str, state: object, details: str | None, source: str) -> str:
     envelope = call.tool.seal(state)
-    source = call.tool.name if source is None else source
     return call.host.push(PendingAction(label, source, details, call.tool.has_reject, envelope))
 
 
 def _details_json(details: object) -> str:
     try:
-        return to_json(to_plain(details))
+        return to_json(to_plain(details, "details"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidAction(f"the details of the action have no form in JSON: {error}") from error

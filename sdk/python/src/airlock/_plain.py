@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -41,6 +42,12 @@ def to_plain(value: Any, where: str = "") -> Any:
                 for field in fields(value)
                 if field.init
             }
+    if inspect.isawaitable(value):
+        if inspect.iscoroutine(value):
+            # Else Python complains of it once more, some time later.
+            value.close()
+        kind = "coroutine" if inspect.iscoroutine(value) else type(value).__name__
+        raise TypeError(f"{where.lstrip('.') or 'it'} is a {kind}: a missing await?")
     raise TypeError(f"{_at(where)}a value of type {type(value).__name__} has no form in JSON")
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import Any
 
+from airlock._errors import ToolError
 from airlock._plain import to_plain
 from airlock._text import require_text, to_json
 
@@ -84,7 +85,7 @@ class Result:
         if self.details is None:
             return None
         try:
-            return to_json(to_plain(self.details))
+            return to_json(to_plain(self.details, "details"))
         except (TypeError, ValueError, RecursionError) as error:
             raise TypeError(f"the details of a result have no form in JSON: {error}") from error
 
@@ -106,9 +107,15 @@ class Result:
         - `None` is a result without anything
 
         # Raises
-        TypeError for anything else.
+        - TypeError for anything else
+        - ToolError for a `dict` that is an error of MCP's (`isError`), which would otherwise pass for details
         """
         match returned:
+            case {"isError": is_error, "content": list(blocks)} if is_error:
+                texts = [
+                    block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
+                ]
+                raise ToolError("\n".join(texts) or "the tool returned a result that is an error, without a text")
             case Result():
                 return returned
             case None:

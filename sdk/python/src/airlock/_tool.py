@@ -16,6 +16,7 @@ from airlock._names import check_line, check_tool_name, label_of
 from airlock._pending import Resolution
 from airlock._plain import to_plain
 from airlock._record import Field, Record, described, hints_of
+from airlock._result import Image, Link, Result
 from airlock._shapes import Anything, Misfit, Schema, Shape
 from airlock._text import require_text, to_json
 from airlock._types import shape_of
@@ -118,7 +119,7 @@ class Tool(Generic[P, R]):
                 f"the tool `{self.name}` pushes a state and has nothing to apply it with: "
                 f"decorate a function with @{getattr(self._function, '__name__', 'tool')}.apply"
             )
-        plain = to_plain(state)
+        plain = to_plain(state, "state")
         try:
             self._apply.shape.decode(plain, "")
         except Misfit as misfit:
@@ -258,8 +259,10 @@ def _make(
         raise ValueError(f"{where} has no description: give the function a docstring, which the model reads")
     hints = hints_of(function)
     params = _params_of(function, hints, docs, where)
-    if output is None and dataclasses.is_dataclass(hints.get("return")):
-        output = hints["return"]
+    returned = hints.get("return")
+    # What holds a result is no promise about the details in it.
+    if output is None and dataclasses.is_dataclass(returned) and returned not in (Result, Image, Link):
+        output = returned
     definition = Definition(
         name,
         check_line(f"{where}: the label", label),

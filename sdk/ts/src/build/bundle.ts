@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 
 import { build, type BuildFailure, type Message } from "esbuild";
 
+import type { Lines } from "../guest/places.js";
+import { ENTRY, linesOf, PLACEHOLDER, withLines } from "./lines.js";
 import { BuildError, type Problem } from "./problem.js";
 import type { Project } from "./project.js";
 
@@ -17,6 +19,12 @@ const SDK = fileURLToPath(new URL("..", import.meta.url));
 export interface BundleOptions {
   readonly engine: EngineName;
   readonly minify: boolean;
+}
+
+export interface Bundle {
+  readonly source: string;
+  /** Where its code comes from. */
+  readonly lines: Lines;
 }
 
 /** `pi.typebox`, and no module of that name. */
@@ -35,7 +43,7 @@ const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, na
 };
 
 /** The project and all that it imports, as one module that exports what the world asks for. */
-export async function bundle(project: Project, options: BundleOptions): Promise<string> {
+export async function bundle(project: Project, options: BundleOptions): Promise<Bundle> {
   // The SDK is looked for by itself, so that its own parts don't count as named.
   const first = await run(project, options, [`import ${JSON.stringify(project.entry)};`], ["airlock-sdk", "airlock-sdk/*"]);
   const sources = Object.keys(first.metafile.inputs)
@@ -44,7 +52,9 @@ export async function bundle(project: Project, options: BundleOptions): Promise<
     .map((path) => readFileSync(path, "utf8"));
   const named = OPTIONAL[options.engine].filter(([, name]) => sources.some((source) => name.test(source))).map(([part]) => part);
   const second = await run(project, options, entryModule(project, options.engine, named), []);
-  return second.outputFiles[0]?.text ?? "";
+  const [map, code] = [".map", ".js"].map((end) => second.outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "");
+  const lines = linesOf(code ?? "", map ?? "", project, options.engine);
+  return { source: withLines(code ?? "", lines), lines };
 }
 
 function entryModule(project: Project, engine: EngineName, optional: readonly string[]): string[] {
@@ -52,17 +62,22 @@ function entryModule(project: Project, engine: EngineName, optional: readonly st
   return [
     `import ${part(`${engine}/globals.js`)};`,
     ...optional.map((name) => `import ${part(`optional/${name}.js`)};`),
-    `import * as module from ${JSON.stringify(project.entry)};`,
+    `import factory from ${JSON.stringify(project.entry)};`,
     `import { engine } from ${part(`${engine}/engine.js`)};`,
+    `import { provideLines } from ${part("guest/places.js")};`,
     `import { serve } from ${part("guest/serve.js")};`,
-    "export const { tool, resolver } = serve(module, engine);",
+    `provideLines(${JSON.stringify(PLACEHOLDER)});`,
+    "export const { tool, resolver } = serve(factory, engine);",
   ];
 }
 
 async function run(project: Project, { engine, minify }: BundleOptions, entry: readonly string[], apart: readonly string[]) {
   try {
     return await build({
-      stdin: { contents: entry.join("\n"), resolveDir: project.folder, sourcefile: "airlock-entry.js" },
+      stdin: { contents: entry.join("\n"), resolveDir: project.folder, sourcefile: ENTRY },
+      outfile: "tool.js",
+      sourcemap: "external",
+      sourcesContent: false,
       absWorkingDir: project.folder,
       bundle: true,
       write: false,
@@ -90,6 +105,9 @@ async function run(project: Project, { engine, minify }: BundleOptions, entry: r
 }
 
 function problemOf({ text, location }: Message, project: Project): Problem {
+  if (location?.file === ENTRY && /for import "default"/.test(text)) {
+    return { stage: "bundle", file: relative(project.folder, project.entry), message: "the module has no default export", help: "`export default` a function that gets `pi`, and returns the tool" };
+  }
   const file = location && relative(project.folder, resolve(project.folder, location.file));
   const help = helpFor(text);
   return { stage: "bundle", message: text, ...(location && { file: file ?? location.file, line: location.line, column: location.column + 1 }), ...(help && { help }) };

@@ -3,18 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { EngineName } from "./bundle.js";
-import { fail } from "./problem.js";
+import { placesOf, provideLines } from "../guest/places.js";
+import type { Bundle, EngineName } from "./bundle.js";
+import { fail, type Problem } from "./problem.js";
 
 const WIT = fileURLToPath(new URL("../../wit", import.meta.url));
 const WORLD = "guest";
 
-/** A component of the world, with an engine and the module `source` in it. */
-export async function componentize(source: string, engine: EngineName, small: boolean): Promise<Uint8Array> {
+/** A component of the world, with an engine and the bundle in it. */
+export async function componentize({ source, lines }: Bundle, engine: EngineName, small: boolean): Promise<Uint8Array> {
   try {
     return await (engine === "quickjs" ? withQuickJs(source, small) : withStarlingMonkey(source));
   } catch (thrown) {
-    return fail({ stage: "component", message: reason(thrown) });
+    provideLines(lines);
+    return fail(problemOf(thrown));
   }
 }
 
@@ -42,8 +44,18 @@ async function withStarlingMonkey(source: string): Promise<Uint8Array> {
   }
 }
 
-/** The part of an engine's message that is about the program. */
-function reason(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return message.replace(/^: /, "").trim();
+function problemOf(thrown: unknown): Problem {
+  const said = (thrown instanceof Error ? thrown.message : String(thrown)).replace(/^: /, "").trim();
+  const place = placesOf(said).find((found) => found !== undefined);
+  if (place === undefined) return { stage: "component", message: said };
+  // Behind what the engine was doing, and before the stack.
+  const message = said.replace(/^(?:Failed to [^:]*: )+/, "").replace(/\n\s+at [^]*$/, "");
+  const [, file, line] = /^(.*):(\d+)$/.exec(place) ?? [];
+  return {
+    stage: "component",
+    message,
+    ...(file !== undefined && { file }),
+    line: Number(line),
+    help: "the top of a module runs once, when the component is built: what may fail belongs into the factory or into a tool",
+  };
 }

@@ -65,8 +65,8 @@ function misused(message: string): never {
 async function build(folder: string, engine: EngineName, values: ReturnType<typeof readArguments>["values"]): Promise<Built> {
   const project = readProject(folder, values.entry);
   if (project.typed && !values["no-check"]) await checkTypes(project);
-  const source = await bundle(project, { engine, minify: !values["no-minify"] });
-  const component = await componentize(source, engine, values.small);
+  const bundled = await bundle(project, { engine, minify: !values["no-minify"] });
+  const component = await componentize(bundled, engine, values.small);
   const out = values.out === undefined ? join(project.folder, "dist", `${project.name}.wasm`) : resolve(values.out);
   await mkdir(dirname(out), { recursive: true });
   // A reader never finds half a component.

@@ -2,6 +2,7 @@ import { log, type Level } from "airlock:tool/host@0.1.0";
 
 import { describeValues } from "../guest/describe.js";
 import { onceStarted } from "../guest/lifecycle.js";
+import { stackOf } from "../guest/places.js";
 
 let indent = "";
 const counts = new Map<string, number>();
@@ -25,7 +26,7 @@ export const console = {
   debug: (...values: unknown[]) => write("debug", values),
   warn: (...values: unknown[]) => write("warn", values),
   error: (...values: unknown[]) => write("error", values),
-  trace: (...values: unknown[]) => write("trace", [...values, `\n${new Error().stack ?? ""}`]),
+  trace: (...values: unknown[]) => write("trace", [...values, `\n${stackOf(new Error())}`]),
   dir: (value: unknown) => write("info", [value]),
   table: (value: unknown) => write("info", [value]),
   assert(holds?: boolean, ...values: unknown[]): void {

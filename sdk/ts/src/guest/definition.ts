@@ -1,16 +1,91 @@
 import type { ToolDefinition } from "airlock:tool/types@0.1.0";
 
+import { messageOf } from "../errors.js";
+import { isPromise, MISSING_AWAIT } from "../json.js";
 import { jsonSchema } from "../schema.js";
 import type { CustomTool } from "../types.js";
+import { located } from "./places.js";
+
+/** Something in the place of a tool that is none. The plugin's other tools can be used all the same. */
+export class NoTool {
+  constructor(
+    readonly name: string,
+    readonly reason: string,
+  ) {}
+
+  /** As the host is told of it: it leaves the tool out, with the reason, where the schema is a text. */
+  get definition(): ToolDefinition {
+    const traits = { hidden: false, deferrable: false, readOnly: false, destructive: false, idempotent: false, openWorld: false };
+    return { name: this.name.toWellFormed(), label: "", description: "", parameters: JSON.stringify(this.reason.toWellFormed()), traits };
+  }
+}
+
+/** What a host is told where there is no tool at all. */
+export function noTools(thrown: unknown): NoTool {
+  return new NoTool("default export", thrown instanceof NoFactory ? thrown.message : `the factory failed: ${located(thrown, messageOf(thrown))}`);
+}
+
+/** The default export makes no tools. */
+export class NoFactory extends TypeError {}
+
+/** The tools that a plugin's default export makes, and what it made in their place. */
+export async function makeTools<Api>(factory: unknown, api: Api): Promise<(CustomTool | NoTool)[]> {
+  if (typeof factory !== "function") {
+    const what = factory === undefined ? "missing" : kindOf(factory);
+    throw new NoFactory(`it is ${what}, and has to be a function that gets \`pi\` and returns the tool: \`export default factory\``);
+  }
+  const made: unknown = await (factory as (api: Api) => unknown)(api);
+  if (!Array.isArray(made)) return [checked(made, "what the factory returned")];
+  if (made.length === 0) throw new NoFactory("the factory returned no tool, but an empty array");
+  return made.map((tool, index) => checked(tool, `[${index}] of what the factory returned`));
+}
+
+function checked(tool: unknown, place: string): CustomTool | NoTool {
+  if (isPromise(tool)) return new NoTool(place, `it ${MISSING_AWAIT}`);
+  if (typeof tool !== "object" || tool === null) return new NoTool(place, `it is no tool, but ${kindOf(tool)}`);
+  const { name, label, description, parameters, execute, apply, reject } = tool as Record<keyof CustomTool, unknown>;
+  const texts = { name, label, description };
+  for (const [field, text] of Object.entries(texts)) {
+    if (typeof text !== "string") return new NoTool(typeof name === "string" ? name : place, `its \`${field}\` ${lack(text, "a text")}`);
+  }
+  const reason = (text: string) => new NoTool(name as string, text);
+  if (isPromise(parameters) || typeof parameters !== "object" || parameters === null) {
+    return reason(`its \`parameters\` ${lack(parameters, "a schema")}: for example pi.typebox.Type.Object({})`);
+  }
+  if (typeof execute !== "function") return reason(`its \`execute\` ${lack(execute, "a function")}`);
+  for (const [field, handler] of Object.entries({ apply, reject })) {
+    if (handler !== undefined && typeof handler !== "function") return reason(`its \`${field}\` ${lack(handler, "a function")}`);
+  }
+  return tool as CustomTool;
+}
+
+function lack(value: unknown, expected: string): string {
+  if (value === undefined) return `is missing, and has to be ${expected}`;
+  if (isPromise(value)) return MISSING_AWAIT;
+  return `is ${kindOf(value)}, and has to be ${expected}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
+}
 
 /** A tool as the host presents it. */
-export function definitionOf(tool: CustomTool): ToolDefinition {
-  const what = `tool ${JSON.stringify(tool.name)}`;
+export function definitionOf(tool: CustomTool | NoTool): ToolDefinition {
+  if (tool instanceof NoTool) return tool.definition;
+  try {
+    return described(tool);
+  } catch (thrown) {
+    return new NoTool(tool.name, located(thrown, messageOf(thrown))).definition;
+  }
+}
+
+function described(tool: CustomTool): ToolDefinition {
   const definition: ToolDefinition = {
-    name: wellFormed(tool.name, `${what}: name`),
-    label: wellFormed(tool.label, `${what}: label`),
-    description: wellFormed(tool.description, `${what}: description`),
-    parameters: jsonSchema(tool.parameters, "input", `${what}: parameters`),
+    name: tool.name.toWellFormed(),
+    label: tool.label.toWellFormed(),
+    description: tool.description.toWellFormed(),
+    parameters: jsonSchema(tool.parameters, "input", "its parameters"),
     traits: {
       hidden: Boolean(tool.hidden),
       deferrable: Boolean(tool.deferrable ?? !tool.readOnly),
@@ -20,27 +95,5 @@ export function definitionOf(tool: CustomTool): ToolDefinition {
       openWorld: Boolean(tool.openWorld),
     },
   };
-  return tool.output ? { ...definition, output: jsonSchema(tool.output, "output", `${what}: output`) } : definition;
-}
-
-function wellFormed(text: unknown, what: string): string {
-  if (typeof text !== "string") throw new TypeError(`${what} must be a string, and is ${text === undefined ? "missing" : `a ${typeof text}`}`);
-  return text.toWellFormed();
-}
-
-/** The tools that a plugin's default export makes. */
-export function checkTools(made: unknown): CustomTool[] {
-  const tools = Array.isArray(made) ? made : [made];
-  for (const [index, tool] of tools.entries()) {
-    const place = Array.isArray(made) ? `tool ${index} of the factory's array` : "what the factory returned";
-    if (typeof tool !== "object" || tool === null) throw new TypeError(`${place} is no tool, but ${tool === null ? "null" : `a ${typeof tool}`}`);
-    const { name, parameters, execute, apply, reject } = tool as Partial<CustomTool>;
-    const who = typeof name === "string" ? `tool "${name}"` : place;
-    if (typeof parameters !== "object" || parameters === null) throw new TypeError(`${who} has no \`parameters\`: give a schema, for example pi.typebox.Type.Object({})`);
-    if (typeof execute !== "function") throw new TypeError(`${who} has no function \`execute\``);
-    for (const [field, handler] of [["apply", apply], ["reject", reject]] as const) {
-      if (handler !== undefined && typeof handler !== "function") throw new TypeError(`${who}: \`${field}\` is no function`);
-    }
-  }
-  return tools as CustomTool[];
+  return tool.output ? { ...definition, output: jsonSchema(tool.output, "output", "its output") } : definition;
 }

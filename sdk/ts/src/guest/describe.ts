@@ -1,4 +1,5 @@
 import { inspect } from "../vendor/inspect.js";
+import { stackOf } from "./places.js";
 
 /** What `console.log` would write: strings as they are, everything else as a programmer reads it. */
 export function describeValues(values: readonly unknown[]): string {
@@ -33,7 +34,7 @@ function fillIn(format: string, values: unknown[]): string {
 function describe(value: unknown): string {
   if (typeof value === "string") return value;
   try {
-    if (value instanceof Error) return value.stack?.includes(value.message) ? value.stack : `${value.name}: ${value.message}\n${value.stack ?? ""}`.trimEnd();
+    if (value instanceof Error) return `${value.name}: ${value.message}\n${stackOf(value)}`.trimEnd();
     return inspect(value, { depth: 4 });
   } catch {
     return "[a value that can't be shown]";

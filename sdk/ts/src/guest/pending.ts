@@ -1,7 +1,7 @@
 import { pushPendingAction, type PendingAction, type PushError as WirePushError } from "airlock:tool/pending-actions@0.1.0";
 
 import { PushError } from "../errors.js";
-import { toJson } from "../json.js";
+import { isPromise, MISSING_AWAIT, toJson } from "../json.js";
 import type { CustomTool, CustomToolPendingAction, VolatilePendingAction } from "../types.js";
 import { sealState } from "./state.js";
 
@@ -18,14 +18,14 @@ export function forget(id: string): void {
 
 /** Pushes an action of `tool`, which is the one that is running. */
 export function push(action: CustomToolPendingAction<unknown>, tool: CustomTool | undefined): string {
-  const { label, sourceToolName, details } = action;
-  if (typeof label !== "string") throw new TypeError("a pending action needs a `label`, which says what would happen");
+  const { label, sourceToolName = tool?.name, details } = action;
+  if (typeof label !== "string") throw new TypeError(`a pending action needs a \`label\`, which says what would happen${isPromise(label) ? `; this one ${MISSING_AWAIT}` : ""}`);
   if (sourceToolName !== undefined && typeof sourceToolName !== "string") throw new TypeError("`sourceToolName` of a pending action must be a string");
   const wire: PendingAction = {
     label: label.toWellFormed(),
     hasReject: false,
     ...(sourceToolName !== undefined && { sourceToolName: sourceToolName.toWellFormed() }),
-    ...(details !== undefined && { details: toJson(details, "the action's details") }),
+    ...(details !== undefined && { details: toJson(details, "the action's details", "details") }),
   };
   if (action.state !== undefined) return pushDurable(action.state, wire, tool);
   if (typeof action.apply !== "function") throw new TypeError("a pending action needs either a function `apply`, or a `state` for the tool's own `apply`");

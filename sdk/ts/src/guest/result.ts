@@ -1,23 +1,35 @@
 import type { Content, ToolResult } from "airlock:tool/types@0.1.0";
 
-import { toJson } from "../json.js";
+import { ToolError } from "../errors.js";
+import { isPromise, MISSING_AWAIT, toJson } from "../json.js";
 
-/** What a tool returned, for the host. `what` names the function, for the error. */
+/**
+ * What a tool returned, for the host.
+ * @param what names the function, for the error
+ * @throws {ToolError} with its text, where the result is an error by its own account, as those of MCP can be
+ */
 export function toWire(returned: unknown, what: string): ToolResult {
-  const { content, details } = (typeof returned === "object" && returned !== null ? returned : {}) as { content?: unknown; details?: unknown };
+  const { content, details, isError } = (typeof returned === "object" && returned !== null ? returned : {}) as Record<string, unknown>;
+  if (isPromise(content)) throw new TypeError(`${what} returned a promise as its content: a missing await?`);
   if (!Array.isArray(content)) {
     throw new TypeError(`${what} must return an object with an array \`content\`, for example {content: [{type: "text", text: "…"}]}`);
   }
   const blocks = content.map((block, index) => contentBlock(block, `${what} returned content[${index}]`));
+  if (isError) {
+    const texts = blocks.flatMap((block) => (block.tag === "text" ? [block.val] : []));
+    throw new ToolError(texts.join("\n") || `${what} returned a result that is an error, without a text`);
+  }
   if (details === undefined || details === null) return { content: blocks };
-  return { content: blocks, details: toJson(details, `the details that ${what} returned`) };
+  return { content: blocks, details: toJson(details, `the details that ${what} returned`, "details") };
 }
 
 function contentBlock(block: unknown, what: string): Content {
+  if (isPromise(block)) throw new TypeError(`${what}, which ${MISSING_AWAIT}`);
   if (typeof block !== "object" || block === null) throw new TypeError(`${what}, which is no object with a \`type\``);
   const fields = block as Record<string, unknown>;
   const text = (name: string): string => {
     const value = fields[name];
+    if (isPromise(value)) throw new TypeError(`${what} whose \`${name}\` ${MISSING_AWAIT}`);
     if (typeof value !== "string") throw new TypeError(`${what} without a string \`${name}\``);
     return value.toWellFormed();
   };

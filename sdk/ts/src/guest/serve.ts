@@ -7,8 +7,10 @@ import { readParams } from "../schema.js";
 import type { CustomTool, Resolution } from "../types.js";
 import { api, contextFor, onUpdate, whileRunning } from "./api.js";
 import { Cancellation } from "./cancellation.js";
-import { checkTools, definitionOf } from "./definition.js";
+import { definitionOf, makeTools, noTools, NoTool } from "./definition.js";
+import { describeValues } from "./describe.js";
 import { closuresOf, forget } from "./pending.js";
+import { located } from "./places.js";
 import { toWire } from "./result.js";
 import { openState } from "./state.js";
 
@@ -17,14 +19,15 @@ export interface Engine {
   call<T>(what: string, work: () => Promise<T>): T | Promise<T>;
 }
 
-/** The exports of the component whose sources are `module`. */
-export function serve(module: { readonly default?: unknown }, engine: Engine) {
-  let made: Promise<CustomTool[]> | undefined;
+/** The exports of the component whose tools `factory` makes. */
+export function serve(factory: unknown, engine: Engine) {
+  let made: ReturnType<typeof makeTools> | undefined;
   // Lazily, so that a factory runs in the session that it belongs to, and not while the component is built.
-  const tools = () => (made ??= makeTools(module.default));
+  const tools = () => (made ??= makeTools(factory, api));
   const find = async (name: string): Promise<CustomTool> => {
     const all = await tools();
     const tool = all.find((candidate) => candidate.name === name);
+    if (tool instanceof NoTool) throw new Error(`tool "${name}" can't be used: ${tool.reason}`);
     if (!tool) throw new Error(`this plugin has no tool "${name}"; it has ${all.map((candidate) => `"${candidate.name}"`).join(", ")}`);
     return tool;
   };
@@ -36,11 +39,8 @@ export function serve(module: { readonly default?: unknown }, engine: Engine) {
   return {
     tool: {
       definitions: (): ToolDefinition[] | Promise<ToolDefinition[]> => {
-        const failed = (thrown: unknown): never => {
-          // The host knows no failure here but a trap, and tells its reader what was logged last.
-          log("error", `the tools can't be defined: ${messageOf(thrown)}`);
-          throw thrown;
-        };
+        // An error that left this function would be a trap, and nobody could read the reason.
+        const failed = (thrown: unknown) => [definitionOf(noTools(thrown))];
         return caught(() => engine.call("the factory", async () => (await tools()).map(definitionOf)), failed);
       },
 
@@ -74,11 +74,6 @@ export function serve(module: { readonly default?: unknown }, engine: Engine) {
         }),
     },
   };
-}
-
-async function makeTools(factory: unknown): Promise<CustomTool[]> {
-  if (typeof factory !== "function") throw new TypeError("the plugin's entry must have a function as its default export: `export default factory`");
-  return checkTools(await factory(api));
 }
 
 interface Handlers {
@@ -132,7 +127,7 @@ function guarded<T>(cancellation: Cancellation, work: () => T | Promise<T>): T |
   });
 }
 
-function caught<T>(work: () => T | Promise<T>, failed: (thrown: unknown) => never): T | Promise<T> {
+function caught<T>(work: () => T | Promise<T>, failed: (thrown: unknown) => T): T | Promise<T> {
   try {
     const result = work();
     return result instanceof Promise ? result.catch(failed) : result;
@@ -145,5 +140,7 @@ function wireError(thrown: unknown, cancellation: Cancellation): WireError {
   const message = messageOf(thrown).toWellFormed();
   if (thrown instanceof ToolError) return { tag: "tool", val: message };
   const aborted = typeof thrown === "object" && thrown !== null && (thrown as { name?: unknown }).name === "AbortError";
-  return aborted && cancellation.ask() ? { tag: "cancelled" } : { tag: "failed", val: message };
+  if (aborted && cancellation.ask()) return { tag: "cancelled" };
+  log("error", describeValues([thrown]));
+  return { tag: "failed", val: located(thrown, message).toWellFormed() };
 }

@@ -15,7 +15,7 @@ export function sealState(tool: string, state: unknown): Uint8Array {
   const bytes = state instanceof Uint8Array;
   const head: Head = { tool, form: bytes ? "bytes" : "json" };
   const line = encodeUtf8(`${JSON.stringify(head)}\n`);
-  const body = bytes ? state : encodeUtf8(toJson(state, "the action's state"));
+  const body = bytes ? state : encodeUtf8(toJson(state, "the action's state", "state"));
   const sealed = new Uint8Array(line.length + body.length);
   sealed.set(line);
   sealed.set(body, line.length);

@@ -31,3 +31,5 @@ Object.assign(globalThis, {
   fetch,
 });
 Math.random = randomFrom(Math.random);
+// With 10, the SDK's own calls would hide the tool's.
+(Error as { stackTraceLimit?: number }).stackTraceLimit = 50;

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 const sdk = process.cwd();
 const root = resolve(sdk, "../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
-const airlock = process.env.AIRLOCK ?? join(target, "release/airlock");
+export const airlock = process.env.AIRLOCK ?? join(target, "release/airlock");
 
 /** What `airlock run --json` says. */
 export interface Outcome {
@@ -26,7 +26,7 @@ const built = new Set<string>();
 
 /** The component of a module in `test/tools`. */
 export function component(what: { entry: string }, ...options: string[]): string {
-  const out = join(sdk, "target/components", `${[what.entry.replace(/\.ts$/, ""), ...options].join("")}.wasm`);
+  const out = join(sdk, "target/components", `${[what.entry.replace(/\.[jt]s$/, ""), ...options].join("")}.wasm`);
   build(out, process.execPath, join(sdk, "dist/build/main.js"), "build", join(sdk, "test/tools"), "--entry", what.entry, "--out", out, ...options);
   return out;
 }

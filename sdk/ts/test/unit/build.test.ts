@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 
 import { bundle } from "../../dist/build/bundle.js";
+import { componentize } from "../../dist/build/componentize.js";
 import { BuildError, describeProblem, type Problem } from "../../dist/build/problem.js";
 import { readProject } from "../../dist/build/project.js";
 import { checkTypes } from "../../dist/build/typecheck.js";
@@ -32,7 +33,7 @@ async function problemsOf(work: () => unknown): Promise<readonly Problem[]> {
   return assert.fail("it was built");
 }
 
-const bundled = (files: Record<string, string>) => bundle(readProject(project(files), undefined), { engine: "quickjs", minify: false });
+const bundled = async (files: Record<string, string>) => (await bundle(readProject(project(files), undefined), { engine: "quickjs", minify: false })).source;
 
 test("a project's name and entry are found", () => {
   const folder = project({ "package.json": '{"name": "@me/renamer", "version": "1.2.3"}', "src/tool.js": "", "src/tool.ts": "" });
@@ -57,6 +58,31 @@ test("an error of types is told with its place", async () => {
   assert.equal(describeProblem(problems[0] as Problem), "error: src/tool.ts:1:7: TS2322: Type 'string' is not assignable to type 'number'.");
 });
 
+test("a result that says that it is an error is an error of types, which says what to do instead", async () => {
+  const check = async (result: string) => {
+    const folder = project({
+      "src/tool.ts": [
+        'import type { CustomToolFactory } from "airlock-sdk";',
+        "const factory: CustomToolFactory = (pi) => ({",
+        '  name: "t", label: "T", description: "d", parameters: pi.typebox.Type.Object({}),',
+        "  async execute() {",
+        `    ${result}`,
+        "  },",
+        "  apply: async () => ({ content: [], isError: false }),",
+        "});",
+        "export default factory;",
+      ].join("\n"),
+    });
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(process.cwd(), join(folder, "node_modules/airlock-sdk"));
+    const [problem] = await problemsOf(() => checkTypes(readProject(folder, undefined)));
+    assert.match(problem?.message ?? "", /ThrowAToolErrorInstead/);
+    assert.equal(problem?.file, "src/tool.ts");
+  };
+  await check('return { content: [{ type: "text", text: "no" }], isError: true };');
+  await check('const failed = Date.now() > 0; return { content: [{ type: "text", text: "no" }], isError: failed };');
+});
+
 test("an import that can't be had says what to do", async () => {
   const check = async (source: string, help: RegExp) => {
     const [problem] = await problemsOf(() => bundled({ "src/tool.js": source }));
@@ -67,6 +93,34 @@ test("an import that can't be had says what to do", async () => {
   await check('import "path";', /without Node's own modules/);
   await check('import "@scope/missing/part";', /^npm install @scope\/missing$/);
   await check("await 1;", /let the factory be an async function/);
+});
+
+test("a module without a default export is told", async () => {
+  const help = "`export default` a function that gets `pi`, and returns the tool";
+  assert.deepEqual(await problemsOf(() => bundled({ "src/tool.js": "export const factory = () => [];" })), [{ stage: "bundle", file: "src/tool.js", message: "the module has no default export", help }]);
+});
+
+test("the top of a module that fails is told with its place", async () => {
+  const sources = { "src/tool.js": 'import "./other.js";\nexport default () => [];', "src/other.js": '// €\nconst settings = {};\n\nexport const name = settings.tool.name;' };
+  for (const minify of [false, true]) {
+    const made = await bundle(readProject(project(sources), undefined), { engine: "quickjs", minify });
+    const [problem] = await problemsOf(() => componentize(made, "quickjs", false));
+    assert.deepEqual([problem?.file, problem?.line], ["src/other.js", 4]);
+    assert.match(problem?.message ?? "", /^\w*Error: cannot read property 'name' of undefined$/);
+  }
+});
+
+test("the table of lines knows the tool's own sources and nothing else", async () => {
+  const folder = project({
+    "src/tool.ts": 'import { help } from "helper";\nimport { deep } from "./lib/deep.js";\nexport default () => [help, deep];',
+    "src/lib/deep.ts": "export const deep = () => {\n  return 1;\n};",
+    "node_modules/helper/package.json": '{"name": "helper", "main": "index.js"}',
+    "node_modules/helper/index.js": "export const help = () => { return 2; };",
+  });
+  const { source, lines } = await bundle(readProject(folder, undefined), { engine: "quickjs", minify: true });
+  assert.deepEqual([...lines.sources].sort(), ["src/lib/deep.ts", "src/tool.ts"]);
+  assert(!source.includes(folder), "nothing of the machine's paths is in the component");
+  assert(source.includes(JSON.stringify(lines)));
 });
 
 test("what no source names is left out", async () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Type } from "@sinclair/typebox";
 import * as z from "zod";
 
-import { checkTools, definitionOf } from "../../src/guest/definition.js";
+import { definitionOf, makeTools, noTools } from "../../src/guest/definition.js";
 import { readParams, type Schema } from "../../src/schema.js";
 import type { CustomTool } from "../../src/types.js";
 
@@ -37,7 +37,7 @@ test("params that only the schema's own code refuses are an error of the tool, w
 
 test("a schema library without JSON Schema says what to do", () => {
   const schema = { "~standard": { version: 1, vendor: "old", validate: () => ({ value: 1 }) } };
-  assert.throws(() => definitionOf(tool(schema)), { message: 'tool "t": parameters: this schema of old has no form in JSON Schema; update old (zod: 4.2 or later), or give a JSON Schema' });
+  assert.equal(reasonOf(tool(schema)), "its parameters: this schema of old has no form in JSON Schema; update old (zod: 4.2 or later), or give a JSON Schema");
 });
 
 test("a tool may push actions unless it is read-only", () => {
@@ -47,12 +47,38 @@ test("a tool may push actions unless it is read-only", () => {
   assert.equal(traits({ deferrable: false }).deferrable, false);
 });
 
-test("what is no tool is named", () => {
-  const check = (made: unknown, expected: RegExp) => assert.throws(() => checkTools(made), { name: "TypeError", message: expected });
-  check(undefined, /^what the factory returned is no tool, but a undefined$/);
-  check([tool({}), null], /^tool 1 of the factory's array is no tool, but null$/);
-  check({ ...tool({}), parameters: undefined }, /^tool "t" has no `parameters`/);
-  check({ ...tool({}), execute: 1 }, /^tool "t" has no function `execute`$/);
-  check({ ...tool({}), reject: 1 }, /^tool "t": `reject` is no function$/);
-  assert.throws(() => definitionOf(tool({}, { label: undefined as never })), { message: 'tool "t": label must be a string, and is missing' });
+/** Why a host is told to leave a tool out. */
+function reasonOf(made: Parameters<typeof definitionOf>[0]): unknown {
+  return JSON.parse(definitionOf(made).parameters);
+}
+
+test("what is no tool is left out by its name or place, with the reason, and the others are there", async () => {
+  const check = async (broken: unknown, name: string, reason: string) => {
+    const made = await makeTools(() => [tool({ type: "object" }), broken], {});
+    assert.deepEqual(made.map((one) => [definitionOf(one).name, reasonOf(one)]), [["t", { type: "object" }], [name, reason]]);
+  };
+  const place = "[1] of what the factory returned";
+  await check(null, place, "it is no tool, but null");
+  await check(Promise.resolve(tool({})), place, "it is a promise: a missing await?");
+  await check({ ...tool({}), name: undefined }, place, "its `name` is missing, and has to be a text");
+  await check({ ...tool({}), label: undefined }, "t", "its `label` is missing, and has to be a text");
+  await check({ ...tool({}), description: 7 }, "t", "its `description` is a number, and has to be a text");
+  await check({ ...tool({}), parameters: undefined }, "t", "its `parameters` is missing, and has to be a schema: for example pi.typebox.Type.Object({})");
+  await check({ ...tool({}), execute: undefined }, "t", "its `execute` is missing, and has to be a function");
+  await check({ ...tool({}), execute: Promise.resolve() }, "t", "its `execute` is a promise: a missing await?");
+  await check({ ...tool({}), reject: null }, "t", "its `reject` is null, and has to be a function");
+});
+
+test("a default export that makes no tool says why", async () => {
+  const check = async (factory: unknown, reason: string) => {
+    const thrown = await makeTools(factory, {}).then(() => assert.fail("there are tools"), (thrown: unknown) => thrown);
+    const { name, parameters } = definitionOf(noTools(thrown));
+    assert.deepEqual([name, JSON.parse(parameters)], ["default export", reason]);
+  };
+  const expected = "and has to be a function that gets `pi` and returns the tool: `export default factory`";
+  await check(undefined, `it is missing, ${expected}`);
+  await check(tool({}), `it is an object, ${expected}`);
+  await check(() => [], "the factory returned no tool, but an empty array");
+  await check(() => { throw new Error("no weather today"); }, "the factory failed: no weather today");
+  await check(async () => (undefined as never as { a: 1 }).a, "the factory failed: TypeError: Cannot read properties of undefined (reading 'a')");
 });

@@ -38,3 +38,21 @@ test("what is no result says where it is none", () => {
   check({ content: [{ type: "image", data: "%", mimeType: "a/b" }] }, /whose `data` is no base64$/);
   check({ content: [{ type: "image", data: 1, mimeType: "a/b" }] }, /neither a Uint8Array nor a string/);
 });
+
+test("a result that is an error fails the call, with its text", () => {
+  const check = (result: object, message: string) => assert.throws(() => toWire(result, "execute"), { name: "ToolError", message });
+  const content = [{ type: "text", text: "no such file" }, { type: "image", data: "AQL/", mimeType: "image/png" }, { type: "text", text: "try another" }];
+  check({ isError: true, content }, "no such file\ntry another");
+  check({ isError: "yes", content: [{ type: "text", text: "t" }] }, "t");
+  check({ isError: true, content: [] }, "execute returned a result that is an error, without a text");
+  for (const isError of [false, undefined, null]) assert.deepEqual(toWire({ isError, content: [] }, "it"), { content: [] });
+});
+
+test("a missing await in a result is named", () => {
+  const later = Promise.resolve("text");
+  const check = (returned: unknown, message: RegExp) => assert.throws(() => toWire(returned, "execute"), { message });
+  check({ content: later }, /^execute returned a promise as its content: a missing await\?$/);
+  check({ content: [later] }, /^execute returned content\[0\], which is a promise: a missing await\?$/);
+  check({ content: [{ type: "text", text: later }] }, /^execute returned content\[0\] whose `text` is a promise: a missing await\?$/);
+  check({ content: [], details: { a: [later] } }, /^the details that execute returned can't be written as JSON: details\.a\[0\] is a promise: a missing await\?$/);
+});

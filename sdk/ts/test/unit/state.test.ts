@@ -15,7 +15,7 @@ test("bytes that come back are not the ones in the envelope", () => {
 });
 
 test("a state without a form in JSON is refused", () => {
-  assert.throws(() => sealState("t", { at: new Set() }), { message: "the action's state can't be written as JSON: at is a Set" });
+  assert.throws(() => sealState("t", { at: new Set() }), { message: "the action's state can't be written as JSON: state.at is a Set, which JSON would lose" });
 });
 
 test("a foreign state is recognized", () => {

@@ -74,6 +74,11 @@ fn bad_words() -> Vec<ToolDefinition> {
             description: String::new(),
             ..named("description-empty")
         },
+        // By its own account.
+        ToolDefinition {
+            parameters: format!(r#""two\nlines {}""#, "x".repeat(1_000)),
+            ..named("not a name either")
+        },
     ]
 }
 

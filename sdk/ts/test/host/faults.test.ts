@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+
+import { airlock, component, run, workspace } from "./airlock.js";
+
+for (const options of [[], ["--no-minify"], ["--engine", "starlingmonkey"]]) {
+  const plugin = () => component({ entry: "faults.js" }, ...options);
+  const which = options.join(" ") || "the default";
+
+  test(`with ${which}, an error that the tool did not write says its place, and one that it wrote stays as it is`, () => {
+    const check = (how: string, kind: string, message: RegExp) => {
+      const { error } = run(plugin(), "faults", { how }, workspace());
+      assert.match(error?.message ?? "", message, how);
+      assert.equal(error?.kind, kind, how);
+    };
+    check("engine", "failed", /^TypeError: .* \(faults\.js:9\)$/);
+    check("timer", "failed", /^TypeError: .* \(faults\.js:15\)$/);
+    check("file", "failed", /^ENOENT: no such file or directory, open 'missing\.txt' \(faults\.js:21\)$/);
+    check("details", "failed", /^the action's details can't be written as JSON: details\.items\[1\] is a promise: a missing await\? \(faults\.js:22\)$/);
+    check("fetch", "failed", /a tool has no network here.* \(faults\.js:23\)$/);
+    check("plain", "failed", /^in the tool's own words$/);
+    check("tool", "tool", /^on purpose$/);
+    check("text", "failed", /^no error at all$/);
+    check("push", "failed", /^the label is empty$/);
+    check("error", "tool", /^as MCP says it$/);
+  });
+}
+
+test("an apply that returns an error has failed, and its action is pending again", () => {
+  const check = (how: string, left: string[]) => {
+    const { resolved, pending } = run(component({ entry: "faults.js" }), "applies", { how }, workspace(), "--apply", "go");
+    assert.deepEqual([resolved?.isError, resolved?.content[0]?.text], [true, "as MCP says it"]);
+    assert.deepEqual(pending?.map(({ label }) => label), left);
+  };
+  check("durable", ["Fail"]);
+  // It is gone with the instance, when the command ends.
+  check("volatile", []);
+});
+
+test("a tool with a mistake in its definition is left out with the reason, and the others can be called", () => {
+  const plugin = component({ entry: "faults.js" });
+  const { stdout } = spawnSync(airlock, ["inspect", plugin, "--json"], { encoding: "utf8" });
+  const { tools, rejected } = JSON.parse(stdout);
+  assert.deepEqual(tools.map(({ name }: { name: string }) => name), ["faults", "applies"]);
+  assert.deepEqual(rejected, [
+    { name: "no_execute", reason: "the plugin says: its `execute` is missing, and has to be a function" },
+    { name: "no_label", reason: "the plugin says: its `label` is missing, and has to be a text" },
+  ]);
+});
+
+test("a factory that fails says so, with its place", () => {
+  const { stderr } = spawnSync(airlock, ["inspect", component({ entry: "factory.js" })], { encoding: "utf8" });
+  assert.match(stderr, /the plugin says: the factory failed: TypeError: .* \(factory\.js:4\)$/m);
+  assert.doesNotMatch(stderr, /panicked/);
+});
