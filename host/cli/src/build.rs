@@ -179,8 +179,8 @@ impl Built {
         let size = format!("{} bytes", thousands(self.plugin.size()));
         let block = Block::from(Line::new().with_role(Role::Title, path))
             .fact(NAMES, "name", &name)
-            .fact(NAMES, "size", &size)
-            .fact(NAMES, "digest", &self.plugin.digest().to_string())
+            .own_fact(NAMES, "size", &size)
+            .own_fact(NAMES, "digest", &self.plugin.digest().to_string())
             .fact(NAMES, "tools", &self.tools().join("\n"));
         out.show(&block);
         out.json(&self.to_json());

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ast-edit")]
 use airlock_host::NativeProducer;
-use airlock_host::{Digest, SessionBuilder};
+use airlock_host::{Digest, EngineBuilder, SessionBuilder};
 
 /// One of them.
 #[derive(Debug)]
@@ -10,6 +10,8 @@ pub struct Bundled {
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
+    /// The names of its tools, which no other plugin's can have.
+    pub tools: &'static [&'static str],
     pub form: Form,
 }
 
@@ -27,6 +29,7 @@ pub const ALL: &[Bundled] = &[
     Bundled {
         name: "batch-rename",
         about: "Renames files by a regular expression, once you have seen the list of old and new names",
+        tools: &["batch_rename_preview"],
         form: Form::Component(include_bytes!(
             "../../../plugins/batch-rename/batch_rename.wasm"
         )),
@@ -35,6 +38,7 @@ pub const ALL: &[Bundled] = &[
     Bundled {
         name: "ast_edit",
         about: "Rewrites code by its structure, in many files at once, once you have seen the diff",
+        tools: &["ast_edit"],
         form: Form::Native(NativeProducer::ast_edit),
     },
 ];
@@ -62,6 +66,15 @@ pub fn names() -> String {
     names.join(", ")
 }
 
+/// Keeps their tools' names for them.
+pub fn reserve_names(engine: EngineBuilder) -> EngineBuilder {
+    ALL.iter().fold(engine, |engine, bundled| {
+        let digest = bundled.form.digest();
+        let tools = bundled.tools.iter();
+        tools.fold(engine, |engine, tool| engine.reserve_tool(*tool, digest))
+    })
+}
+
 /// Binds those that are native: what they staged is resolved by them, and not by what a store keeps.
 pub fn bind_native(session: SessionBuilder) -> SessionBuilder {
     ALL.iter()
@@ -70,4 +83,29 @@ pub fn bind_native(session: SessionBuilder) -> SessionBuilder {
             #[cfg(feature = "ast-edit")]
             Form::Native(native) => session.producer(&native()),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_host::{Engine, Plugin};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_names_that_are_reserved_are_those_of_the_bundled_tools() {
+        let engine = reserve_names(Engine::builder()).build().unwrap();
+        for bundled in ALL {
+            let tools: Vec<String> = match bundled.form {
+                Form::Component(bytes) => {
+                    let plugin = Plugin::from_bytes(&engine, bundled.name, bytes).await;
+                    let plugin = plugin.unwrap();
+                    assert!(plugin.rejected().is_empty(), "{:?}", plugin.rejected());
+                    plugin.tools().map(|tool| tool.name.clone()).collect()
+                }
+                #[cfg(feature = "ast-edit")]
+                Form::Native(native) => native().tools().map(|tool| tool.name.clone()).collect(),
+            };
+            assert_eq!(tools, bundled.tools, "{}", bundled.name);
+        }
+    }
 }

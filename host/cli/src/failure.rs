@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use airlock_host::render::{Block, Role};
+use airlock_host::render::{Block, Line, Role};
 use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
 use serde_json::{Value, json};
 
@@ -60,6 +60,8 @@ pub struct Failure {
     /// For programs, in kebab case.
     kind: &'static str,
     message: String,
+    /// Whether the message may hold what a tool or a file says, and not the host alone.
+    is_quoted: bool,
     /// What to do about it.
     hint: Option<String>,
 }
@@ -70,6 +72,7 @@ impl Failure {
             exit,
             kind,
             message: message.into(),
+            is_quoted: false,
             hint: None,
         }
     }
@@ -87,6 +90,12 @@ impl Failure {
     /// Somebody pressed Ctrl-C.
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "cancelled", "cancelled")
+    }
+
+    /// The message holds what a tool or a file says.
+    pub fn quoting(mut self) -> Self {
+        self.is_quoted = true;
+        self
     }
 
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -134,7 +143,8 @@ impl Failure {
     pub fn report_on_stderr(&self) -> Exit {
         show_on_stderr(&match self.exit {
             // Who pressed Ctrl-C did not make an error.
-            Exit::Interrupted => Block::new().text(&self.message),
+            Exit::Interrupted => Block::from(Line::from(&*self.message)),
+            _ if !self.is_quoted => Block::new().own_named(Role::Error, "error:", &self.message, 2),
             _ => Block::new().named(Role::Error, "error:", &self.message, 2),
         });
         self.advise()
@@ -148,7 +158,7 @@ impl Failure {
 
     fn advise(&self) -> Exit {
         if let Some(hint) = &self.hint {
-            say(&Block::new().named(Role::Hint, "hint:", hint, 2));
+            say(&Block::new().own_named(Role::Hint, "hint:", hint, 2));
         }
         self.exit
     }
@@ -156,7 +166,7 @@ impl Failure {
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
-        let failure = Self::new(Exit::of(error), error.kind(), error.to_string());
+        let failure = Self::new(Exit::of(error), error.kind(), error.to_string()).quoting();
         match error.root() {
             Error::Limit { kind, .. } => match kind {
                 LimitKind::CallTime => failure.with_hint("`--timeout SECONDS` gives it more time"),
@@ -246,6 +256,8 @@ impl From<LoadError> for Failure {
             }
             _ => "`-vv` shows what was tried",
         };
-        Self::new(Exit::NotLoaded, error.kind(), error.to_string()).with_hint(hint)
+        Self::new(Exit::NotLoaded, error.kind(), error.to_string())
+            .quoting()
+            .with_hint(hint)
     }
 }

@@ -44,7 +44,7 @@ pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Resul
     let block = facts
         .into_iter()
         .fold(Block::from(title), |block, (name, text)| {
-            block.fact(NAMES, name, &text)
+            block.own_fact(NAMES, name, &text)
         });
     out.show(&with_tools(block, &loaded));
     out.json(&Described {
@@ -103,11 +103,15 @@ fn with_tools(block: Block, loaded: &Loaded) -> Block {
     let heading = Line::new().with_role(Role::Note, "Left out");
     let block = block.line("").line(heading);
     loaded.rejected().iter().fold(block, |block, rejected| {
-        let line = Line::from(format!("\"{}\": {}", rejected.name, rejected.reason));
+        let line = Line::from("\"")
+            .with_quoted(Role::Plain, &*rejected.name)
+            .with("\": ")
+            .with_quoted(Role::Plain, &*rejected.reason);
         block.line(line.indented(2).hanging(2))
     })
 }
 
+/// All of it is the plugin's own account.
 fn of_tool(tool: &ToolDefinition) -> Block {
     let name = Line::new().with_role(Role::Title, &*tool.name);
     let mut block = Block::from(name.with(format!("  {}", tool.label)).hanging(2))
@@ -118,8 +122,9 @@ fn of_tool(tool: &ToolDefinition) -> Block {
         block = block.line(name.with(format!(" {}", traits.join(", "))).indented(2));
     }
     let params = params::of(&tool.parameters.value());
-    match params.is_empty() {
+    let block = match params.is_empty() {
         true => block.line(Line::from("It lists no params.").indented(2)),
         false => block.line("").block(table::of(&params).indented(2)),
-    }
+    };
+    block.quoted()
 }

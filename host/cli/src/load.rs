@@ -64,7 +64,7 @@ pub fn bytes(plugin: &OsStr) -> Option<Cow<'static, [u8]>> {
 
 /// What plugins run on, with the user's compile cache.
 pub fn engine(limits: Limits) -> Result<Engine, Failure> {
-    let mut engine = Engine::builder()
+    let mut engine = bundled::reserve_names(Engine::builder())
         .limits(limits)
         .live_instances(LIVE_INSTANCES);
     if let Some(cache) = cache::open() {

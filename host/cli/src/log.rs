@@ -1,16 +1,20 @@
 //! The log on standard error, for those who ask for it.
 
+use std::fmt::{self, Debug, Write as _};
 use std::io;
 
-use airlock_host::render::escape_line;
-use anstream::{AutoStream, ColorChoice};
-use tracing::Level;
-use tracing_subscriber::field::MakeExt;
+use airlock_host::render::{Block, Line, Role};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt::format::debug_fn;
-use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, uptime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::style;
 
 /// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours; everything.
 pub fn start(verbose: u8) {
@@ -20,20 +24,9 @@ pub fn start(verbose: u8) {
         2 => ours(Level::DEBUG),
         _ => ours(Level::TRACE).with_default(LevelFilter::DEBUG),
     };
-    let colored = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    // Guests write to the log too.
-    let fields = debug_fn(|writer, field, value| {
-        let value = format!("{value:?}");
-        match field.name() {
-            "message" => write!(writer, "{}", escape_line(&value)),
-            name => write!(writer, "{name}={}", escape_line(&value)),
-        }
-    });
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
-        .with_timer(uptime())
-        .with_ansi(colored)
-        .fmt_fields(fields.delimited(" "));
+        .event_format(Rows);
     tracing_subscriber::registry()
         .with(shown)
         .with(lines)
@@ -43,4 +36,58 @@ pub fn start(verbose: u8) {
 fn ours(level: Level) -> Targets {
     // Crates and their parts are named after the library, or after the program.
     Targets::new().with_target("airlock", level)
+}
+
+/// A line for each event, which begins with what the host knows: when it was, its level, where it comes from. Behind that stands what was said,
+/// by a guest perhaps: where it takes further rows, these have the margin of what is not the host's own.
+struct Rows;
+
+impl<S, N> FormatEvent<S, N> for Rows
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut time = String::new();
+        uptime().format_time(&mut Writer::new(&mut time))?;
+        let mut said = Said::default();
+        event.record(&mut said);
+        let metadata = event.metadata();
+        let role = match *metadata.level() {
+            Level::ERROR => Role::Error,
+            Level::WARN => Role::Note,
+            _ => Role::Plain,
+        };
+        let line = Line::new()
+            .with_role(Role::Faint, time)
+            .with_role(role, format!(" {:>5}", metadata.level().as_str()))
+            .with_role(Role::Faint, format!(" {}", metadata.target()))
+            .with_quoted(Role::Faint, said.fields)
+            .with_role(Role::Faint, ": ")
+            .with_quoted(Role::Plain, said.message)
+            .hanging(2);
+        writeln!(writer, "{}", style::on_stderr().render(&Block::from(line)))
+    }
+}
+
+#[derive(Default)]
+struct Said {
+    message: String,
+    /// Each behind a space.
+    fields: String,
+}
+
+impl Visit for Said {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        // A string can always be written to.
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
+    }
 }

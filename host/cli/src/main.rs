@@ -11,6 +11,7 @@ mod history;
 mod input;
 mod inspect;
 mod interrupt;
+mod left;
 mod load;
 mod loaded;
 mod log;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use airlock_host::render::{Block, Line, Renderer};
+use airlock_host::render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ impl Output {
     /// The object for programs; nothing in text.
     pub fn json(&mut self, object: &impl Serialize) {
         if self.format == Format::Json {
-            match serde_json::to_string(object) {
+            match escape_json(object) {
                 Ok(json) => self.write(json),
                 Err(error) => self.error = Some(error.into()),
             }

@@ -15,6 +15,10 @@ pub struct Pushed<'a> {
     id: &'a ActionId,
     label: &'a str,
     source_tool_name: &'a str,
+    source_is_own_tool: bool,
+    /// What the host calls the plugin, and its digest.
+    plugin_name: &'a str,
+    plugin: String,
     details: &'a Option<Json>,
     durable: bool,
 }
@@ -51,7 +55,6 @@ pub struct Record<'a> {
     entry: Entry<'a>,
     last_error: &'a Option<String>,
     workspace: Option<String>,
-    plugin: String,
     grants: &'a Policy,
     has_reject: bool,
     lease: Option<Lease<'a>>,
@@ -84,6 +87,9 @@ impl<'a> Pushed<'a> {
             id: &action.id,
             label: &action.label,
             source_tool_name: &action.source_tool_name,
+            source_is_own_tool: action.source_is_own_tool,
+            plugin_name: &action.plugin_name,
+            plugin: action.plugin.to_string(),
             details: &action.details,
             durable: action.durable,
         }
@@ -110,7 +116,6 @@ impl<'a> Record<'a> {
             entry: Entry::new(record),
             last_error: &record.last_error,
             workspace: workspace.map(|path| path.to_string_lossy().into_owned()),
-            plugin: action.plugin.to_string(),
             grants: &action.grants,
             has_reject: action.has_reject,
             lease: record.lease.as_ref().map(|lease| Lease {

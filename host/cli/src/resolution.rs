@@ -6,9 +6,12 @@ use std::sync::Arc;
 use airlock_host::render::{Block, Decided};
 use airlock_host::{
     Content, Decision, Error, PendingAction, Resolution, ResolutionDetails, ResolutionOutcome,
+    StackedAction,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::record::Pushed;
 
 /// What became of an action that could not be applied.
 pub const PENDING_AGAIN: &str = "the action is pending again";
@@ -33,6 +36,9 @@ pub struct Report<'a> {
     content: Cow<'a, [Content]>,
     details: Details<'a>,
     is_error: bool,
+    /// What is pending in the session after the decision, topmost first; left out where a call's report has it, or where it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Vec<Pushed<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -78,6 +84,7 @@ impl Resolved {
                 content: Cow::Borrowed(&outcome.content),
                 details: Details::Done(&outcome.details),
                 is_error: false,
+                pending: None,
             },
             Err(error) => Report {
                 content: Cow::Owned(vec![Content::text(error.to_string())]),
@@ -89,8 +96,18 @@ impl Resolved {
                     label: &self.action.label,
                 },
                 is_error: true,
+                pending: None,
             },
         }
+    }
+}
+
+impl<'a> Report<'a> {
+    /// With what is pending in the session since.
+    pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
+        let pending = pending.map(|pending| pending.iter());
+        self.pending = pending.map(|all| all.map(|stacked| Pushed::new(&stacked.action)).collect());
+        self
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod target;
 
-use airlock_host::{Decision, Error, Resolution, Session};
+use airlock_host::{Decision, Error, Resolution, Session, StackedAction};
 
 use crate::args::ResolveArgs;
 use crate::bundled;
@@ -10,8 +10,9 @@ use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::interrupt::Interrupt;
+use crate::left;
 use crate::load;
-use crate::output::{Output, on_stderr};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use crate::session;
@@ -71,12 +72,15 @@ async fn report(
     args: &ResolveArgs,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
+    // What was done must be told also where the store can't be read any more.
+    let pending = stage.session.pending().await.ok();
+    let pending = pending.as_deref();
     let error = match &resolved.outcome {
         Ok(_) => {
             out.show(&resolved.block());
-            out.json(&resolved.report());
+            out.json(&resolved.report().with_pending(pending));
             if !out.is_json() {
-                tell_what_is_left(stage, store, args).await;
+                tell_what_is_left(resolved, pending, stage, store, args);
             }
             return Ok(Exit::Done);
         }
@@ -93,11 +97,13 @@ async fn report(
     if !was_tried(error) {
         return Err(failure);
     }
-    out.json(&resolved.report());
-    Ok(match out.is_json() {
-        true => Exit::of(error),
-        false => failure.show_on_stderr(&resolved.block()),
-    })
+    out.json(&resolved.report().with_pending(pending));
+    if out.is_json() {
+        return Ok(Exit::of(error));
+    }
+    let exit = failure.show_on_stderr(&resolved.block());
+    tell_what_is_left(resolved, pending, stage, store, args);
+    Ok(exit)
 }
 
 fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
@@ -121,23 +127,16 @@ fn tells_by_whom(store: &Store, id: &str) -> String {
     format!("`{}` tells by whom, and why", store.command(&["show", id]))
 }
 
-/// There may be more to decide. Who has just succeeded need not hear that this could not be read.
-async fn tell_what_is_left(stage: &Stage, store: &Store, args: &ResolveArgs) {
-    let left = match stage.session.pending().await {
-        Ok(left) if !left.is_empty() => left.len(),
-        _ => return,
-    };
+/// There may be more to decide. What became of the action itself is told already.
+fn tell_what_is_left(
+    resolved: &Resolved,
+    pending: Option<&[StackedAction]>,
+    stage: &Stage,
+    store: &Store,
+    args: &ResolveArgs,
+) {
+    let pending = pending.unwrap_or_default().iter();
+    let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
     let words = session::words_for(&args.session, stage.session.id());
-    let mut command = vec!["pending"];
-    command.extend(words.iter().map(String::as_str));
-    let command = store.command(&command);
-    let are = if left == 1 {
-        "action is"
-    } else {
-        "actions are"
-    };
-    on_stderr("");
-    on_stderr(format_args!(
-        "{left} more {are} pending in this session: `{command}`"
-    ));
+    left::tell_of_others(others.count(), &words, store);
 }

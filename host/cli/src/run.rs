@@ -60,19 +60,26 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
         failure.as_ref(),
     ));
     let left = left::of(&outcome.pushed, &pending);
+    let tell_what_is_left = || {
+        left::explain(args, &store, &left);
+        let others = pending.len() - left.len();
+        if !out.is_json() {
+            crate::left::tell_of_others(others, &session::words(&args.session), &store);
+        }
+    };
     let failed = resolved
         .iter()
         .find_map(|resolved| resolved.outcome.as_ref().err());
     let undecided = failed.is_some() || failure.is_some() || !left.is_empty();
     if stage.interrupt.happened() && undecided {
         Failure::interrupted().report_on_stderr();
-        left::explain(args, &store, &left);
+        tell_what_is_left();
         return Ok(Exit::Interrupted);
     }
     if let (Some(failure), false) = (&failure, out.is_json()) {
         failure.report_on_stderr();
     }
-    left::explain(args, &store, &left);
+    tell_what_is_left();
     Ok(match (failed, failure) {
         (Some(error), _) => Exit::of(error),
         (None, Some(_)) => Exit::Failed,

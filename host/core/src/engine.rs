@@ -11,10 +11,11 @@ use std::sync::Arc;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::instance::State;
 use crate::limits::Limits;
-use crate::plugin::{CompileCache, CompileLimits, Compiler};
+use crate::plugin::{CompileCache, CompileLimits, Compiler, ReservedNames};
 use crate::workspace::ScratchHomes;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
@@ -38,6 +39,7 @@ struct EngineInner {
     compiler: Compiler,
     scratch_parent: PathBuf,
     scratch_homes: Arc<ScratchHomes>,
+    reserved_names: ReservedNames,
 }
 
 impl Engine {
@@ -95,6 +97,10 @@ impl Engine {
         self.inner.cache.as_ref()
     }
 
+    pub(crate) fn reserved_names(&self) -> &ReservedNames {
+        &self.inner.reserved_names
+    }
+
     pub(crate) fn scratch_parent(&self) -> &Path {
         &self.inner.scratch_parent
     }
@@ -123,6 +129,7 @@ pub struct EngineBuilder {
     compiler: Option<PathBuf>,
     compile_limits: CompileLimits,
     scratch_parent: PathBuf,
+    reserved_names: ReservedNames,
 }
 
 impl Default for EngineBuilder {
@@ -136,6 +143,7 @@ impl Default for EngineBuilder {
             compiler: None,
             compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
+            reserved_names: ReservedNames::default(),
         }
     }
 }
@@ -144,6 +152,14 @@ impl EngineBuilder {
     /// The limits of sessions that set none of their own, and of loading a plugin.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Keeps a tool's name for one plugin, say one that comes with the program. Another plugin's tool of this name, or of one that looks
+    /// like it, is left out, and no action of another plugin can name it as its source. `resolve` and `ast_edit` are the host's own in any
+    /// case.
+    pub fn reserve_tool(mut self, name: impl Into<String>, plugin: Digest) -> Self {
+        self.reserved_names.add(name.into(), plugin);
         self
     }
 
@@ -223,6 +239,7 @@ impl EngineBuilder {
                 compiler: Compiler::new(self.compiler, self.compile_limits),
                 scratch_parent: self.scratch_parent,
                 scratch_homes: Arc::default(),
+                reserved_names: self.reserved_names,
             }),
         })
     }

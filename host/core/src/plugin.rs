@@ -5,6 +5,7 @@ mod compile;
 mod definition;
 mod linked;
 mod load;
+mod reserved;
 mod schema;
 mod schema_cost;
 mod world;
@@ -33,6 +34,7 @@ pub use compile::{CompileLimits, Complexity};
 pub(crate) use definition::{RESOLVE, resolve_definition};
 pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
+pub(crate) use reserved::ReservedNames;
 pub(crate) use schema::ParamsSchema;
 pub use world::WORLD_VERSION;
 
@@ -76,7 +78,7 @@ impl Plugin {
     /// [`LoadError`], which names the file and what is wrong with it. Where only some of its tools are bad, the others
     /// load, and [`Plugin::rejected`] has the bad ones.
     pub async fn load(engine: &Engine, path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        load::from_file(engine, path.as_ref()).await
+        load::from_file(engine, path.as_ref()).await?.with_tools()
     }
 
     /// Loads a component from its bytes, under a name of the caller's choice.
@@ -88,7 +90,27 @@ impl Plugin {
         name: impl Into<Arc<str>>,
         bytes: impl AsRef<[u8]> + Send + 'static,
     ) -> Result<Self, LoadError> {
-        load::from_bytes(engine, name.into(), Bytes::from_owner(bytes)).await
+        let bytes = Bytes::from_owner(bytes);
+        load::from_bytes(engine, name.into(), bytes)
+            .await?
+            .with_tools()
+    }
+
+    /// As the store kept it, to resolve what it pushed: its tools may all have names that are another's by now.
+    pub(crate) async fn from_store(engine: &Engine, kept: PluginBytes) -> Result<Self, LoadError> {
+        load::from_bytes(engine, kept.name, kept.bytes).await
+    }
+
+    /// # Errors
+    /// [`LoadError::NoTools`] where the names of all of them are reserved.
+    fn with_tools(self) -> Result<Self, LoadError> {
+        match self.inner.tools.is_empty() {
+            false => Ok(self),
+            true => Err(LoadError::NoTools {
+                plugin: self.name().to_owned(),
+                rejected: self.rejected().to_vec(),
+            }),
+        }
     }
 
     /// What the plugin is called in messages.
@@ -138,7 +160,11 @@ impl Plugin {
     /// [`LoadError::Definitions`] where the guest can't be asked.
     pub async fn ask_again(&self) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
         let inner = &self.inner;
-        load::ask_for_tools(&inner.engine, &inner.component, &inner.source).await
+        let (tools, mut rejected) =
+            load::ask_for_tools(&inner.engine, &inner.component, &inner.source).await?;
+        let reserved = inner.engine.reserved_names();
+        let tools = reserved.leave_out(self.digest(), tools, &mut rejected);
+        Ok((tools, rejected))
     }
 
     pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {

@@ -31,7 +31,10 @@
 //! | what is pending | [`Block::stacked`], [`Block::open`] |
 //! | what a store knows of an action | [`Block::record`] |
 //! | what was decided | [`Block::audit`] |
-//! | anything else beside these | [`Block::line`], [`Block::text`], [`Block::named`], [`escape_line`] |
+//! | anything else beside these | [`Block::line`], [`Block::own_named`], [`escape_line`] |
+//! | what a guest, a model or a file says | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
+//!
+//! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't pass for what the host says.
 
 mod action;
 mod block;
@@ -40,6 +43,7 @@ mod content;
 mod decision;
 mod diff;
 mod escape;
+mod json;
 mod label;
 mod layout;
 #[cfg(test)]
@@ -49,11 +53,12 @@ mod theme;
 pub use block::{Block, Line};
 pub use decision::Decided;
 pub use escape::escape_line;
+pub use json::escape_json;
 pub use label::Label;
 pub use layout::width;
 pub use theme::{Role, Theme};
 
-use layout::{CONTINUED, Laid, Row, lay_out};
+use layout::{CONTINUED, Laid, MARGIN, Row, lay_out};
 
 /// Where blocks are shown: in which colours, and how wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +165,15 @@ impl Page<'_> {
             self.text.push('\n');
         }
         self.rows += 1;
-        if !row.range.is_empty() {
+        let is_empty = row.range.is_empty();
+        if row.has_margin || !is_empty {
             self.text.extend(std::iter::repeat_n(' ', row.indent));
+        }
+        if row.has_margin {
+            self.part(Role::Margin, MARGIN);
+        }
+        if row.has_margin && !is_empty {
+            self.text.extend(std::iter::repeat_n(' ', 1 + row.inner));
         }
         if row.is_marked {
             self.part(Role::Faint, CONTINUED);

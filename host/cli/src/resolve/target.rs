@@ -145,7 +145,9 @@ fn interrupted(top: &StackedAction, store: &Store) -> Failure {
     let hint = format!(
         "`{show}` tells what it is; with `--id {id}` it is applied all the same, and `resolve discard` drops it"
     );
-    Failure::new(Exit::Failed, "interrupted", message).with_hint(hint)
+    Failure::new(Exit::Failed, "interrupted", message)
+        .quoting()
+        .with_hint(hint)
 }
 
 impl From<ActionRecord> for Target {

@@ -24,8 +24,8 @@ pub async fn ask(
 ) -> Answer {
     on_stderr("");
     if count > 1 {
-        let label = Line::new().with_role(Role::Title, &*action.label);
-        on_stderr(label.with(format!(" ({} of {count})", index + 1)));
+        let place = Line::from(format!("{} of {count}: ", index + 1));
+        on_stderr(place.with_quoted(Role::Title, &*action.label));
     }
     let decision = loop {
         let Some(line) = read("[a]pply, [d]iscard, [l]eave? ", interrupt).await else {

@@ -53,10 +53,8 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
         ("size", size::human(stats.bytes)),
     ];
     let title = Block::from(Line::new().with_role(Role::Title, location));
-    out.show(
-        &facts
-            .into_iter()
-            .fold(title, |block, (name, text)| block.fact(NAMES, name, &text)),
-    );
+    out.show(&facts.into_iter().fold(title, |block, (name, text)| {
+        block.own_fact(NAMES, name, &text)
+    }));
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use airlock_host::Plugin;
+use airlock_host::render::escape_line;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::breach;
@@ -22,8 +23,8 @@ pub fn xml(plugin: &Plugin, report: &Report) -> Result<String, Failure> {
                 None => TestCaseStatus::success(),
                 Some(breach) => failure("not as expected", breach, None),
             };
-            let mut test = TestCase::new(case.name.as_str(), status);
-            test.set_classname(case.tool.as_str());
+            let mut test = TestCase::new(&*escape_line(&case.name), status);
+            test.set_classname(&*escape_line(&case.tool));
             test.set_time(Duration::from_secs_f64(case.seconds));
             test
         }));
@@ -47,7 +48,7 @@ fn suite(name: &str, properties: &[PropertyReport]) -> TestSuite {
             Outcome::Held { .. } => TestCaseStatus::success(),
             Outcome::Untried { reason } => {
                 let mut skipped = TestCaseStatus::skipped();
-                skipped.set_message(reason.as_str());
+                skipped.set_message(&*escape_line(reason));
                 skipped
             }
             Outcome::Broken {
@@ -64,6 +65,7 @@ fn suite(name: &str, properties: &[PropertyReport]) -> TestSuite {
 fn failure(message: &str, breach: &Breach, example: Option<&Example>) -> TestCaseStatus {
     let mut lines = breach::lines(breach);
     lines.extend(example.into_iter().flat_map(breach::example));
+    let lines: Vec<_> = lines.iter().map(|line| escape_line(line)).collect();
     let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
     failure.set_message(message);
     failure.set_description(lines.join("\n"));

@@ -40,7 +40,7 @@ fn headed(block: Block, role: Role, heading: &str) -> Block {
 fn of_case(case: &CaseReport) -> Block {
     let took = format!("  {}", time(case.seconds));
     let rest = |line: Line| {
-        let line = line.with(format!("  {}", case.name));
+        let line = line.with("  ").with_quoted(Role::Plain, &*case.name);
         line.with_role(Role::Faint, &*took).indented(2).hanging(9)
     };
     match &case.breach {
@@ -62,7 +62,7 @@ fn of_tool(tool: &ToolReport) -> Block {
         tool.refused,
         time(tool.seconds)
     );
-    let name = Line::new().with_role(Role::Title, &*tool.tool);
+    let name = Line::from("Tool ").with_quoted(Role::Title, &*tool.tool);
     let heading = name.with_role(Role::Faint, facts).hanging(2);
     let block = Block::new().line("").line(heading);
     let properties = tool.properties.iter().map(of_property);
@@ -75,8 +75,8 @@ fn of_property(property: &PropertyReport) -> Block {
     match &property.outcome {
         Outcome::Held { .. } => Block::from(placed(Line::from(format!("{HELD}  {about}")))),
         Outcome::Untried { reason } => {
-            let line = format!("{UNTRIED}  {about}: {reason}");
-            Block::from(placed(Line::new().with_role(Role::Faint, line)))
+            let line = Line::new().with_role(Role::Faint, format!("{UNTRIED}  {about}: "));
+            Block::from(placed(line.with_quoted(Role::Faint, reason)))
         }
         Outcome::Broken {
             tries,
@@ -100,13 +100,15 @@ fn of_note(note: &Note) -> Block {
         Some(tool) => format!("{tool}: {}", note.text),
         None => note.text.clone(),
     };
-    let line = Line::from(text).indented(2).hanging(2);
+    let line = Line::from(text).indented(2).hanging(2).quoted();
     let example = note.example.iter().flat_map(breach::example);
     indented(Block::from(line), example)
 }
 
 fn indented(block: Block, lines: impl IntoIterator<Item = String>) -> Block {
-    let lines = lines.into_iter().map(|line| Line::from(line).indented(13));
+    let lines = lines
+        .into_iter()
+        .map(|line| Line::from(line).indented(13).quoted());
     lines.fold(block, Block::line)
 }
 

@@ -21,6 +21,14 @@ impl PendingActions for State {
             self.tell_refused(&refused);
             return Err(refused.into());
         }
+        let named = pushed.source_tool_name.as_deref();
+        if let Some(tool) = named.and_then(|name| home.pretended_tool(name)) {
+            let refused = NotPushed::Invalid(format!(
+                "the source tool name looks like that of `{tool}`, which is no tool of this plugin"
+            ));
+            self.tell_refused(&refused);
+            return Err(refused.into());
+        }
         let has_tool = |name: &str| home.has_tool(name);
         let pusher = Pusher {
             source: &home.plugin,

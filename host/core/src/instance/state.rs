@@ -39,6 +39,18 @@ impl Home {
         let mut tools = self.loaded.iter().flat_map(Plugin::tools);
         tools.any(|tool| tool.name == name)
     }
+
+    /// The host's or another plugin's tool that a name would be taken for.
+    pub fn pretended_tool(&self, name: &str) -> Option<&str> {
+        let plugin = self.loaded.as_ref()?;
+        match self.has_tool(name) {
+            true => None,
+            false => plugin
+                .engine()
+                .reserved_names()
+                .taken(name, plugin.digest()),
+        }
+    }
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.

@@ -109,6 +109,16 @@ impl RejectedTool {
         }
     }
 
+    /// The tool's name is, or looks like, one of the host's or of a plugin that comes with it.
+    pub(super) fn reserved(name: &str, reserved: &str) -> Self {
+        let reason = match (name == reserved, reserved) {
+            (true, RESOLVE) => "the name `resolve` is the host's own".to_owned(),
+            (true, _) => format!("the name `{reserved}` is that of a bundled tool"),
+            (false, _) => format!("the name looks like that of the host's tool `{reserved}`"),
+        };
+        Self::new(name, reason)
+    }
+
     /// The tool's name is taken. The text is the contract's.
     pub(crate) fn conflict(name: &str) -> Self {
         Self::new(

@@ -43,16 +43,22 @@ pub(super) async fn from_bytes(
     bytes: Bytes,
 ) -> Result<Plugin, LoadError> {
     check_size(engine, &name, bytes.len() as u64)?;
-    let plugin = |source: PluginBytes, component: Linked, facts: Facts| Plugin {
-        inner: Arc::new(PluginInner {
-            source,
-            world_version: facts.world_version,
-            imports: facts.imports,
-            tools: facts.tools.into_iter().map(LoadedTool::new).collect(),
-            rejected: facts.rejected,
-            engine: engine.clone(),
-            component,
-        }),
+    let plugin = |source: PluginBytes, component: Linked, facts: Facts| {
+        // Not part of what is cached: which names are reserved is the engine's business.
+        let mut rejected = facts.rejected;
+        let reserved = engine.reserved_names();
+        let tools = reserved.leave_out(source.digest, facts.tools, &mut rejected);
+        Plugin {
+            inner: Arc::new(PluginInner {
+                source,
+                world_version: facts.world_version,
+                imports: facts.imports,
+                tools: tools.into_iter().map(LoadedTool::new).collect(),
+                rejected,
+                engine: engine.clone(),
+                component,
+            }),
+        }
     };
     let cache = engine.cache();
     let cache = cache.map(|cache| (cache, Key::new(engine.wasmtime(), &bytes)));

@@ -4,7 +4,9 @@ use std::time::SystemTime;
 
 use super::decision::labelled;
 use super::{Block, Line, Role};
-use crate::pending::{ActionState, Decision, PendingAction, StackedAction};
+use crate::pending::{
+    ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
+};
 use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
 /// Letters of the longest name of a fact.
@@ -38,23 +40,21 @@ impl Block {
             true => "durable: it can be applied by any process",
             false => "volatile: only the process that previewed it can apply it",
         };
-        let facts = [
-            ("id", action.id.as_str()),
-            ("tool", &action.source_tool_name),
-            ("session", record.session.as_str()),
-            ("workspace", &workspace),
-            ("previewed", &when(action.pushed_at)),
-            ("plugin", &action.plugin.to_string()),
-            ("granted", &action.grants.to_string()),
-            ("kept", kept),
-            ("attempts", &record.attempts.to_string()),
-        ];
-        let title = Line::new().with_role(Role::Title, &*action.label);
-        let block = facts
-            .into_iter()
-            .fold(Block::from(title.hanging(2)), |block, (name, text)| {
-                block.fact(NAMES, name, text)
-            });
+        let title = Line::new().with_quoted(Role::Title, &*action.label);
+        let block = Block::from(title.hanging(2))
+            .fact(NAMES, "id", action.id.as_str())
+            .fact(NAMES, "tool", &tool_of(action))
+            .fact(NAMES, "session", record.session.as_str())
+            .fact(NAMES, "workspace", &workspace)
+            .own_fact(NAMES, "previewed", &when(action.pushed_at))
+            .own_fact(
+                NAMES,
+                "plugin",
+                &format!("{}, {}", plugin_name(action), action.plugin),
+            )
+            .own_fact(NAMES, "granted", &action.grants.to_string())
+            .own_fact(NAMES, "kept", kept)
+            .own_fact(NAMES, "attempts", &record.attempts.to_string());
         let block = block.with_state(record, &when);
         let block = match &record.resolved {
             Some(resolved) => block.with_resolved(resolved, &when),
@@ -79,21 +79,21 @@ impl Block {
             Decision::Apply => (Role::Accept, "Accept:"),
             Decision::Discard => (Role::Discard, "Discard:"),
         };
-        let by = match &resolved.decided_by {
-            Some(by) => format!(" by {by}"),
-            None => String::new(),
+        let decided = Line::from(resolved.decision.past());
+        let decided = match &resolved.decided_by {
+            Some(by) => decided.with(" by ").with_quoted(Role::Plain, by),
+            None => decided,
         };
-        let (decided, at) = (resolved.decision.past(), when(resolved.at));
-        let mut block = Block::from(labelled(role, verb, &record.action.label))
-            .line(Line::from(format!("{decided}{by}, {at}")).indented(2));
+        let decided = decided.with(format!(", {}", when(resolved.at)));
+        let mut block =
+            Block::from(labelled(role, verb, &record.action.label)).line(decided.indented(2));
         if !resolved.reason.is_empty() {
             block = block.named_below(Role::Faint, "reason:", &resolved.reason);
         }
         if let Some(error) = &resolved.error {
             block = block.named_below(Role::Note, "the tool failed:", error);
         }
-        let id = Line::new().with_role(Role::Faint, format!("id {}", record.action.id));
-        block.line(id.indented(2))
+        block.line(origin(&record.action, None).indented(2))
     }
 
     fn with_state(self, record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
@@ -138,18 +138,65 @@ impl Block {
     }
 }
 
-/// Which tool an action is from, and what it goes by.
+/// Hexadecimal digits of a digest in a listing; `show` has all of them.
+const SHORT_DIGEST: usize = 12;
+
+/// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the plugin's is marked as the plugin's own
+/// word.
 pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
     let lifetime = match action.durable {
         true => "durable",
         false => "volatile",
     };
-    let (tool, id) = (&action.source_tool_name, &action.id);
     let pushed = pushed.map(|when| format!("{when}, ")).unwrap_or_default();
-    Line::new().with_role(
+    let digest = &action.plugin.to_hex()[..SHORT_DIGEST];
+    let line = Line::new().with_role(Role::Faint, "from ");
+    let line = match action.source_is_own_tool {
+        true => line
+            .with_quoted(Role::Faint, &*action.source_tool_name)
+            .with_role(Role::Faint, " of "),
+        false => line,
+    };
+    let line = line
+        .with_quoted(Role::Faint, plugin_name(action))
+        .with_role(Role::Faint, format!(" (sha256:{digest})"));
+    let line = match names_another_tool(action) {
+        true => line
+            .with_role(Role::Note, ", which names ")
+            .with_quoted(Role::Faint, in_quotes(&action.source_tool_name)),
+        false => line,
+    };
+    line.with_role(
         Role::Faint,
-        format!("from {tool}, {lifetime}, {pushed}id {id}"),
+        format!(", {lifetime}, {pushed}id {}", action.id),
     )
+}
+
+/// What the host called the plugin.
+fn plugin_name(action: &PendingAction) -> &str {
+    match &*action.plugin_name {
+        "" => "a plugin without a name",
+        name => name,
+    }
+}
+
+fn tool_of(action: &PendingAction) -> String {
+    match (action.source_is_own_tool, names_another_tool(action)) {
+        (false, true) => format!(
+            "{}, which is the plugin's word and no tool of it",
+            in_quotes(&action.source_tool_name)
+        ),
+        _ => action.source_tool_name.clone(),
+    }
+}
+
+fn names_another_tool(action: &PendingAction) -> bool {
+    !action.source_is_own_tool && action.source_tool_name != DEFAULT_SOURCE_TOOL_NAME
+}
+
+/// So that it can't end where it likes.
+fn in_quotes(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\\\""))
 }
 
 fn entry(
@@ -157,7 +204,7 @@ fn entry(
     standing: &Standing<'_>,
     when: impl Fn(SystemTime) -> String,
 ) -> Block {
-    let label = Line::new().with_role(Role::Title, &*action.label);
+    let label = Line::new().with_quoted(Role::Title, &*action.label);
     let block = Block::from(label.hanging(2))
         .line(origin(action, Some(when(action.pushed_at))).indented(2));
     match standing.tell(when) {
@@ -235,11 +282,18 @@ impl Told<'_> {
             Some(state) => Line::new().with_role(Role::Note, state.as_str()),
             None => Line::new(),
         };
-        let line = line.with(&*self.told);
-        match self.error.map(|error| error.split_once('\n')) {
-            Some(Some((first, _))) => line.with(format!(": {} …", first.trim_end())),
-            Some(None) => line.with(format!(": {}", self.error.unwrap_or_default())),
-            None => line,
+        let line = match self.state {
+            // Another host gave its own name.
+            Some(ActionState::Resolving) => line.with_quoted(Role::Plain, &*self.told),
+            _ => line.with(&*self.told),
+        };
+        let Some(error) = self.error else {
+            return line;
+        };
+        let line = line.with(": ");
+        match error.split_once('\n') {
+            Some((first, _)) => line.with_quoted(Role::Plain, format!("{} …", first.trim_end())),
+            None => line.with_quoted(Role::Plain, error),
         }
     }
 }

@@ -6,6 +6,9 @@ use super::{Renderer, Role, diff};
 
 /// Some lines that belong together.
 ///
+/// Some of their text is the host's own, and some is *quoted*: what a guest, a model or a file says. Each row that begins with quoted text has
+/// a margin, `│ `, which no row of the host's own begins with, so that quoted text can't pass for the host's.
+///
 /// What is put into it may hold anything: all that could drive a terminal or mislead a reader is escaped when the block is rendered,
 /// there and nowhere else. Displays as plain text, without a width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,12 +29,16 @@ pub struct Line {
     pub(super) joined: usize,
     /// Whether it is part of a text, of which some lines may be left out.
     pub(super) is_of_text: bool,
+    /// Whether each of its rows has the margin, whatever it begins with.
+    pub(super) is_quoted: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub role: Role,
     pub text: String,
+    /// Whether rows that begin with it have the margin.
+    pub is_quoted: bool,
 }
 
 /// How a line becomes rows.
@@ -52,15 +59,34 @@ impl Line {
         Self::default()
     }
 
-    /// Adds text.
+    /// Adds text of the host's own.
     pub fn with(self, text: impl Into<String>) -> Self {
         self.with_role(Role::Plain, text)
     }
 
-    /// Adds text in a role.
+    /// Adds text of the host's own, in a role.
     pub fn with_role(mut self, role: Role, text: impl Into<String>) -> Self {
-        let text = text.into();
-        self.parts.push(Part { role, text });
+        self.parts.push(Part {
+            role,
+            text: text.into(),
+            is_quoted: false,
+        });
+        self
+    }
+
+    /// Adds text that is not the host's own, in a role.
+    pub fn with_quoted(mut self, role: Role, text: impl Into<String>) -> Self {
+        self.parts.push(Part {
+            role,
+            text: text.into(),
+            is_quoted: true,
+        });
+        self
+    }
+
+    /// Gives each of its rows the margin.
+    pub fn quoted(mut self) -> Self {
+        self.is_quoted = true;
         self
     }
 
@@ -118,7 +144,7 @@ impl Block {
         self
     }
 
-    /// Adds text of any number of lines, without the empty ones at its end. Unified diffs in it are known by the shape of their hunks.
+    /// Quotes text of any number of lines, without the empty ones at its end. Unified diffs in it are known by the shape of their hunks.
     pub fn text(mut self, text: &str) -> Self {
         let lines: Vec<&str> = text.split('\n').collect();
         let roles = diff::roles(&lines);
@@ -138,6 +164,7 @@ impl Block {
             self.lines.push(Line {
                 flow,
                 is_of_text: true,
+                is_quoted: true,
                 ..Line::new().with_role(role.unwrap_or(Role::Plain), shown)
             });
             if role.is_some() || !shown.is_empty() {
@@ -148,22 +175,56 @@ impl Block {
         self
     }
 
-    /// Adds a name, and behind it text of any number of lines. All rows but the first are indented by `hang` columns.
-    pub fn named(mut self, role: Role, name: &str, text: &str, hang: usize) -> Self {
+    /// Adds a name, and behind it quoted text of any number of lines. All rows but the first are indented by `hang` columns.
+    pub fn named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
+        self.named_lines((role, name), text, hang, true)
+    }
+
+    /// Adds a name, and behind it text of the host's own. All rows but the first are indented by `hang` columns.
+    pub fn own_named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
+        self.named_lines((role, name), text, hang, false)
+    }
+
+    /// Adds a fact: its name in a column of so many, and what is known, quoted.
+    pub fn fact(self, columns: usize, name: &str, text: &str) -> Self {
+        let name = format!("{name:columns$}");
+        let fact = Block::new().named(Role::Faint, &name, text, columns + 1);
+        self.block(fact.indented(2))
+    }
+
+    /// Adds a fact that the host knows by itself.
+    pub fn own_fact(self, columns: usize, name: &str, text: &str) -> Self {
+        let name = format!("{name:columns$}");
+        let fact = Block::new().own_named(Role::Faint, &name, text, columns + 1);
+        self.block(fact.indented(2))
+    }
+
+    fn named_lines(
+        mut self,
+        (role, name): (Role, &str),
+        text: &str,
+        hang: usize,
+        is_quoted: bool,
+    ) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
         for (index, line) in text.split('\n').enumerate() {
             let line = line.strip_suffix('\r').unwrap_or(line);
-            let line = match index {
+            let part = Part {
+                role: Role::Plain,
+                text: line.to_owned(),
+                is_quoted,
+            };
+            let mut line = match index {
                 0 => Line {
                     joined: 2,
-                    ..Line::new()
-                        .with_role(role, name)
-                        .with(" ")
-                        .with(line)
-                        .hanging(hang)
+                    ..Line::new().with_role(role, name).with(" ").hanging(hang)
                 },
-                _ => Line::from(line).indented(hang),
+                _ => Line {
+                    is_quoted,
+                    ..Line::new().indented(hang)
+                },
             };
+            line.parts.push(part);
             self.lines.push(Line {
                 flow: Flow::Text,
                 ..line
@@ -172,11 +233,12 @@ impl Block {
         self
     }
 
-    /// Adds a fact: its name in a column of so many, and what is known.
-    pub fn fact(self, columns: usize, name: &str, text: &str) -> Self {
-        let name = format!("{name:columns$}");
-        let fact = Block::new().named(Role::Faint, &name, text, columns + 1);
-        self.block(fact.indented(2))
+    /// Gives each of its rows the margin.
+    pub fn quoted(mut self) -> Self {
+        for line in &mut self.lines {
+            line.is_quoted = true;
+        }
+        self
     }
 
     /// Moves all of it to the right by so many columns.

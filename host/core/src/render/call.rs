@@ -23,7 +23,7 @@ impl Block {
         };
         let heading = content.line("Pending; nothing has changed yet:");
         outcome.pushed.iter().fold(heading, |block, action| {
-            let label = Line::new().with_role(Role::Title, &*action.label);
+            let label = Line::new().with_quoted(Role::Title, &*action.label);
             let entry = Block::from(label.hanging(2)).line(origin(action, None));
             block.block(entry.indented(2))
         })
@@ -47,7 +47,7 @@ impl Block {
             _ => Line::new(),
         };
         let params = params.to_string();
-        let called = Block::from(heading.with_role(Role::Title, name))
+        let called = Block::from(heading.with_quoted(Role::Title, name))
             .block(Block::new().text(&params).indented(2));
         match result {
             None => called,

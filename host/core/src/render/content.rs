@@ -4,7 +4,7 @@ use super::{Block, Line, Role};
 use crate::content::Content;
 
 impl Block {
-    /// A result's content: texts as they are, and in a line what is no text.
+    /// A result's content, quoted: texts as they are, and in a line what is no text.
     pub fn content(content: &[Content]) -> Self {
         content.iter().fold(Block::new(), Block::with_content)
     }
@@ -24,6 +24,7 @@ impl Block {
                 None => format!("[link: {name}, {uri}]"),
             },
         };
-        self.line(Line::new().with_role(Role::Faint, described))
+        let line = Line::new().with_quoted(Role::Faint, described);
+        self.line(line.quoted())
     }
 }

@@ -122,12 +122,12 @@ pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
     let line = Line::new()
         .with_role(role, verb)
         .with(" ")
-        .with_role(Role::Title, summary)
+        .with_quoted(Role::Title, summary)
         .hanging(2);
     match source {
         Some(source) => line
             .with(" ")
-            .with_role(Role::Source, format!("[{source}]")),
+            .with_quoted(Role::Source, format!("[{source}]")),
         None => line,
     }
 }

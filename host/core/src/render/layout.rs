@@ -18,11 +18,19 @@ const ROOM: usize = 20;
 /// Before what goes on from the row above.
 pub(super) const CONTINUED: &str = "↪";
 
+/// Before what is not the host's own. No row of the host's begins with it.
+pub(super) const MARGIN: &str = "│";
+
+/// The columns of the margin and of the space behind it.
+const MARGIN_COLUMNS: usize = 2;
+
 /// A line fit for a terminal, and the rows that it is broken into.
 pub(super) struct Laid {
     pub text: String,
     /// Where each part of the text ends, and its role.
     pub roles: Vec<(usize, Role)>,
+    /// Where each part of the text ends, and whether it is quoted.
+    quoted: Vec<(usize, bool)>,
     /// How much of the text is not broken at its spaces.
     joined: usize,
     /// At least one.
@@ -32,6 +40,10 @@ pub(super) struct Laid {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub indent: usize,
+    /// Whether [`MARGIN`] stands behind the indent.
+    pub has_margin: bool,
+    /// Spaces behind the margin.
+    pub inner: usize,
     /// Whether [`CONTINUED`] stands before it.
     pub is_marked: bool,
     /// Of the line's text.
@@ -58,6 +70,8 @@ pub(super) fn lay_out(line: &Line, width: Option<usize>) -> Laid {
         Some(width) => rows(line, &laid, width.max(1)),
         None => vec![Row {
             indent: line.indent,
+            has_margin: has_margin(line, &laid, 0),
+            inner: 0,
             is_marked: false,
             range: 0..laid.text.len(),
         }],
@@ -71,7 +85,7 @@ fn flatten(line: &Line) -> Laid {
         Flow::Words => Tabs::Escaped,
         Flow::Text | Flow::Diff => Tabs::Kept,
     };
-    let (mut text, mut roles) = (String::new(), Vec::new());
+    let (mut text, mut roles, mut quoted) = (String::new(), Vec::new(), Vec::new());
     let (mut column, mut joined) = (0, 0);
     for (index, part) in line.parts.iter().enumerate() {
         for piece in pieces(&part.text, tabs) {
@@ -100,6 +114,7 @@ fn flatten(line: &Line) -> Laid {
                 _ => roles.push((text.len(), role)),
             }
         }
+        quoted.push((text.len(), part.is_quoted));
         if index < line.joined {
             joined = text.len();
         }
@@ -107,6 +122,7 @@ fn flatten(line: &Line) -> Laid {
     Laid {
         text,
         roles,
+        quoted,
         joined,
         rows: Vec::new(),
     }
@@ -115,21 +131,38 @@ fn flatten(line: &Line) -> Laid {
 fn rows(line: &Line, laid: &Laid, width: usize) -> Vec<Row> {
     let text = &*laid.text;
     let room = ROOM.min(width.div_ceil(2));
-    let within = |indent: usize| indent.min(width - room);
     let is_diff = line.flow == Flow::Diff;
     let spaces = match is_diff {
         true => 0,
         false => text.len() - text.trim_start_matches(' ').len(),
     };
-    let mut next = Row {
-        indent: within(line.indent + spaces),
-        is_marked: false,
-        range: spaces..spaces,
+    let begins_quoted = has_margin(line, laid, 0);
+    let row = |start: usize, hang: usize| {
+        let has_margin = has_margin(line, laid, start);
+        let margin = if has_margin { MARGIN_COLUMNS } else { 0 };
+        let free = width.saturating_sub(room + margin);
+        // What stands behind the margin is part of what is quoted.
+        let (indent, inner) = match (has_margin, begins_quoted) {
+            (true, true) => (line.indent.min(free), spaces + hang),
+            (true, false) => ((line.indent + hang).min(free), 0),
+            (false, _) => ((line.indent + spaces + hang).min(free), 0),
+        };
+        let inner = inner.min(free - indent);
+        let columns = width.saturating_sub(indent + margin + inner).max(1);
+        let is_marked = is_diff && start > 0 && columns > 3;
+        let row = Row {
+            indent,
+            has_margin,
+            inner,
+            is_marked,
+            range: start..start,
+        };
+        (row, columns - usize::from(is_marked))
     };
     let mut rows = Vec::new();
+    let (mut next, mut columns) = row(spaces, 0);
     loop {
         let start = next.range.start;
-        let columns = width - next.indent - usize::from(next.is_marked);
         let unbroken = |at: usize| {
             let at = start + at;
             is_diff || at < laid.joined || role_at(&laid.roles, at) == Role::Command
@@ -138,20 +171,24 @@ fn rows(line: &Line, laid: &Laid, width: usize) -> Vec<Row> {
         next.range.end = start + broken.end;
         if shown_width(&text[next.range.clone()]) > columns {
             // One that is wider than all the room that there is.
-            (next.indent, next.is_marked) = (0, false);
+            (next.indent, next.inner, next.is_marked) = (0, 0, false);
         }
         rows.push(next);
         let start = start + broken.next;
         if start >= text.len() {
             return rows;
         }
-        let indent = within(line.indent + spaces + line.hang);
-        next = Row {
-            indent,
-            is_marked: is_diff && width - indent > 3,
-            range: start..start,
-        };
+        (next, columns) = row(start, line.hang);
     }
+}
+
+/// Whether a row of this line that begins there has the margin.
+fn has_margin(line: &Line, laid: &Laid, start: usize) -> bool {
+    // Spaces can't be told from an indent.
+    let rest = &laid.text[start..];
+    let start = start + rest.len() - rest.trim_start_matches(' ').len();
+    let part = laid.quoted.partition_point(|(end, _)| *end <= start);
+    line.is_quoted || laid.quoted.get(part).is_some_and(|(_, quoted)| *quoted)
 }
 
 fn role_at(roles: &[(usize, Role)], at: usize) -> Role {
@@ -206,8 +243,12 @@ mod tests {
         let laid = lay_out(&line, Some(width));
         let rows = laid.rows.iter().map(|row| {
             let mark = if row.is_marked { CONTINUED } else { "" };
-            let indent = " ".repeat(row.indent);
-            format!("{indent}{mark}{}", &laid.text[row.range.clone()])
+            let (indent, inner) = (" ".repeat(row.indent), " ".repeat(row.inner));
+            let margin = if row.has_margin { "│ " } else { "" };
+            format!(
+                "{indent}{margin}{inner}{mark}{}",
+                &laid.text[row.range.clone()]
+            )
         });
         assert_eq!(rows.collect::<Vec<_>>(), expected, "{line:?} in {width}");
     }
@@ -273,6 +314,34 @@ mod tests {
         check(diff("+日本語"), 4, &["+日", "↪本", "↪語"]);
         check(diff("+abc"), 2, &["+a", "bc"]);
         check(diff("+   "), 3, &["+  ", " "]);
+    }
+
+    #[test]
+    fn what_is_not_the_hosts_own_has_a_margin_where_a_row_begins_with_it() {
+        let text = |text: &str| Line {
+            flow: Flow::Text,
+            ..Line::from(text).quoted()
+        };
+        check(text("one two"), 5, &["│ one", "│ two"]);
+        check(text("one two").indented(2), 9, &["  │ one", "  │ two"]);
+        check(text("  one two"), 10, &["│   one", "│   two"]);
+        check(text(""), 7, &["│ "]);
+        check(text("one"), 1, &["│ o", "│ n", "│ e"]);
+        let named = || Line::from("a name: ").with_quoted(Role::Plain, "Accept: all");
+        check(named(), 20, &["a name: Accept: all"]);
+        check(
+            named().hanging(2),
+            12,
+            &["a name:", "  │ Accept:", "  │ all"],
+        );
+        // What is the host's own again needs none.
+        let both = Line::new().with_quoted(Role::Plain, "all").with(" of it");
+        check(both, 6, &["│ all", "of it"]);
+        let diff = Line {
+            flow: Flow::Diff,
+            ..Line::from("+  one two").quoted()
+        };
+        check(diff, 10, &["│ +  one t", "│ ↪wo"]);
     }
 
     #[test]

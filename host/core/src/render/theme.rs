@@ -38,6 +38,8 @@ pub enum Role {
     File,
     /// What stands for a character that can't be shown.
     Escape,
+    /// The margin of what is not the host's own.
+    Margin,
 }
 
 /// How each [`Role`] looks. All fields can be set.
@@ -60,6 +62,7 @@ pub struct Theme {
     pub hunk: Style,
     pub file: Style,
     pub escape: Style,
+    pub margin: Style,
 }
 
 impl Theme {
@@ -82,6 +85,7 @@ impl Theme {
             hunk: style,
             file: style,
             escape: style,
+            margin: style,
         }
     }
 
@@ -104,6 +108,7 @@ impl Theme {
             hunk: AnsiColor::Cyan.on_default(),
             file: bold,
             escape: Style::new().invert(),
+            margin: Style::new().dimmed(),
         }
     }
 
@@ -126,6 +131,7 @@ impl Theme {
             Role::Hunk => self.hunk,
             Role::File => self.file,
             Role::Escape => self.escape,
+            Role::Margin => self.margin,
         }
     }
 }

@@ -55,7 +55,7 @@ impl Session {
         let gone = || Error::PluginGone(action.plugin);
         let engine = self.inner.engine.as_ref().ok_or_else(gone)?;
         let kept = kept.ok_or_else(gone)?;
-        let plugin = Plugin::from_bytes(engine, kept.name, kept.bytes)
+        let plugin = Plugin::from_store(engine, kept)
             .await
             .map_err(|error| Error::host("could not load the plugin that the store kept", error))?;
         if plugin.digest() != action.plugin {

@@ -38,20 +38,20 @@ fn what_is_pending() {
     check(
         list,
         expect![[r#"
-        AST Edit: 2 replacements in 1 file
-          from ast_edit, durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-        AST Edit: 2 replacements in 1 file
-          from ast_edit, durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-          tried 2 times, the last time: Apply failed: disk on …
-        AST Edit: 2 replacements in 1 file
-          from ast_edit, durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-          interrupted in attempt 1: its host stopped
-        AST Edit: 2 replacements in 1 file
-          from ast_edit, durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-          resolving: being applied by vm/7, begun at 90 s
-        AST Edit: 2 replacements in 1 file
-          from ast_edit, durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-          lost: its tool kept the preview in memory only, and that is gone; it can only be discarded"#]],
+            │ AST Edit: 2 replacements in 1 file
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+            │ AST Edit: 2 replacements in 1 file
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              tried 2 times, the last time: Apply failed: disk on …
+            │ AST Edit: 2 replacements in 1 file
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              interrupted in attempt 1: its host stopped
+            │ AST Edit: 2 replacements in 1 file
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              resolving: being applied by vm/7, begun at 90 s
+            │ AST Edit: 2 replacements in 1 file
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              lost: its preview was in the memory of a process that has ended; it can only be discarded"#]],
     );
     let stacked = StackedAction {
         action: Arc::new(action("A label that is longer than its row", "ast_edit")),
@@ -63,10 +63,11 @@ fn what_is_pending() {
         Renderer::plain().width(30),
         Block::stacked(&stacked, when),
         expect![[r#"
-            A label that is longer than
-              its row
-              from ast_edit, durable, at
-              60 s, id
+            │ A label that is longer than
+            │   its row
+              from ast_edit of plugin
+              (sha256:5e689e2b0167),
+              durable, at 60 s, id
               01a20106-302b-74f6-9523-411f
               5755e711
               tried once: cancelled"#]],
@@ -89,26 +90,26 @@ fn all_that_is_known() {
     check(
         Block::record(&pending, when),
         expect![[r#"
-        AST Edit: 2 replacements in 1 file
-          id         01a20106-302b-74f6-9523-411f5755e711
-          tool       ast_edit
-          session    workspace:/home/ann/photos
-          workspace  /home/ann/photos
-          previewed  at 60 s
-          plugin     sha256:5e689e2b01672bf33996e75d5e372ff60c536ce1599a1458e867cd8f4bef5160
-          granted    workspace: read, and change while applying; scratch directory; no environment, no network, no other path
-          kept       durable: it can be applied by any process
-          attempts   1
-          state      pending
-          last error disk on
-                     fire
-          details
-            {
-              "evil": "\u001b\u{202e}",
-              "files": [
-                "a.jpeg"
-              ]
-            }"#]],
+            │ AST Edit: 2 replacements in 1 file
+              id         01a20106-302b-74f6-9523-411f5755e711
+              tool       ast_edit
+              session    workspace:/home/ann/photos
+              workspace  /home/ann/photos
+              previewed  at 60 s
+              plugin     plugin, sha256:5e689e2b01672bf33996e75d5e372ff60c536ce1599a1458e867cd8f4bef5160
+              granted    workspace: read, and change while applying; scratch directory; no environment, no network, no other path
+              kept       durable: it can be applied by any process
+              attempts   1
+              state      pending
+              last error disk on
+                         │ fire
+              details
+                │ {
+                │   "evil": "\u001b\u{202e}",
+                │   "files": [
+                │     "a.jpeg"
+                │   ]
+                │ }"#]],
     );
     let interrupted = ActionRecord {
         attempts: 1,
@@ -120,13 +121,14 @@ fn all_that_is_known() {
         Renderer::plain().width(50),
         Block::record(&interrupted, when),
         expect![[r#"
-            AST Edit: 2 replacements in 1 file
+            │ AST Edit: 2 replacements in 1 file
               id         01a20106-302b-74f6-9523-411f5755e711
               tool       ast_edit
               session    workspace:/home/ann/photos
               workspace  /home/ann/photos
               previewed  at 60 s
-              plugin     sha256:5e689e2b01672bf33996e75d5e372f
+              plugin     plugin,
+                         sha256:5e689e2b01672bf33996e75d5e372f
                          f60c536ce1599a1458e867cd8f4bef5160
               granted    workspace: read, and change while
                          applying; scratch directory; no
@@ -136,7 +138,7 @@ fn all_that_is_known() {
                          process
               attempts   1
               state      interrupted in attempt 1: its host
-                         stopped
+                         │ stopped
               begun      at 90 s, by vm/7"#]],
     );
     let discarded = ActionRecord {
@@ -146,22 +148,22 @@ fn all_that_is_known() {
     check(
         Block::record(&discarded, when),
         expect![[r#"
-        AST Edit: 2 replacements in 1 file
-          id         01a20106-302b-74f6-9523-411f5755e711
-          tool       ast_edit
-          session    workspace:/home/ann/photos
-          workspace  /home/ann/photos
-          previewed  at 60 s
-          plugin     sha256:5e689e2b01672bf33996e75d5e372ff60c536ce1599a1458e867cd8f4bef5160
-          granted    workspace: read, and change while applying; scratch directory; no environment, no network, no other path
-          kept       durable: it can be applied by any process
-          attempts   0
-          state      discarded
-          discarded  at 120 s
-          by         ann@vm
-          reason     not these
-          extra      {"ticket":17}
-          error      not today"#]],
+            │ AST Edit: 2 replacements in 1 file
+              id         01a20106-302b-74f6-9523-411f5755e711
+              tool       ast_edit
+              session    workspace:/home/ann/photos
+              workspace  /home/ann/photos
+              previewed  at 60 s
+              plugin     plugin, sha256:5e689e2b01672bf33996e75d5e372ff60c536ce1599a1458e867cd8f4bef5160
+              granted    workspace: read, and change while applying; scratch directory; no environment, no network, no other path
+              kept       durable: it can be applied by any process
+              attempts   0
+              state      discarded
+              discarded  at 120 s
+              by         ann@vm
+              reason     not these
+              extra      {"ticket":17}
+              error      not today"#]],
     );
 }
 
@@ -180,8 +182,8 @@ fn what_was_decided() {
             Accept: 2 replacements in 1 file [AST Edit]
               applied by ann@vm, at 120 s
               reason: two
-                lines
-              id 01a20106-302b-74f6-9523-411f5755e711"#]],
+                │ lines
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     check(
         of(resolved(Decision::Discard, "no", Some("not today"))),
@@ -190,7 +192,7 @@ fn what_was_decided() {
               discarded by ann@vm, at 120 s
               reason: no
               the tool failed: not today
-              id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     let nobody = ResolvedRecord {
         decided_by: None,
@@ -199,9 +201,9 @@ fn what_was_decided() {
     check(
         of(nobody),
         expect![[r#"
-        Accept: 2 replacements in 1 file [AST Edit]
-          applied, at 120 s
-          id 01a20106-302b-74f6-9523-411f5755e711"#]],
+            Accept: 2 replacements in 1 file [AST Edit]
+              applied, at 120 s
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     check(
         Block::audit(&record(action(LABEL, "t"), ActionState::Pending), when),

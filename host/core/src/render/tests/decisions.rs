@@ -24,8 +24,8 @@ fn a_decision_that_was_carried_out() {
             Accept: 2 replacements in 1 file [AST Edit]
               reason: the diff is right
 
-              Replaced 2.
-              In 1 file."#]],
+              │ Replaced 2.
+              │ In 1 file."#]],
     );
     check(
         decision(&apply, &done("")),
@@ -38,11 +38,11 @@ fn a_decision_that_was_carried_out() {
         decision(&apply, &done("Replaced 2.")),
         expect![[r#"
             ␛[1m␛[32mAccept:␛[0m ␛[1m2 replacements␛[0m
-              ␛[1min 1 file␛[0m ␛[2m[AST Edit]␛[0m
+              ␛[2m│␛[0m ␛[1min 1 file␛[0m ␛[2m[AST Edit]␛[0m
               ␛[2mreason:␛[0m the diff is
-                right
+                ␛[2m│␛[0m right
 
-              Replaced 2."#]],
+              ␛[2m│␛[0m Replaced 2."#]],
     );
 }
 
@@ -54,9 +54,9 @@ fn a_reason_that_the_tool_tells_is_told_once() {
         decision(&apply, &done("Applied. Reason: the diff is right\n\nTwo.")),
         expect![[r#"
             Accept: 2 replacements in 1 file [AST Edit]
-              Applied. Reason: the diff is right
-
-              Two."#]],
+              │ Applied. Reason: the diff is right
+              │
+              │ Two."#]],
     );
     check(
         decision(&apply, &done("Applied.\nReason: the diff is right")),
@@ -64,8 +64,8 @@ fn a_reason_that_the_tool_tells_is_told_once() {
             Accept: 2 replacements in 1 file [AST Edit]
               reason: the diff is right
 
-              Applied.
-              Reason: the diff is right"#]],
+              │ Applied.
+              │ Reason: the diff is right"#]],
     );
     check(
         decision(&apply, &done("Reason: the diff is righteous")),
@@ -73,7 +73,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
             Accept: 2 replacements in 1 file [AST Edit]
               reason: the diff is right
 
-              Reason: the diff is righteous"#]],
+              │ Reason: the diff is righteous"#]],
     );
     // Nothing else is in what the host says of a discard.
     let discard = Resolution::discard("not\nthese");
@@ -86,7 +86,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
         expect![[r#"
             Discard: 2 replacements in 1 file [AST Edit]
               reason: not
-                these"#]],
+                │ these"#]],
     );
     let unsaid = Resolution::discard("");
     let text = content::discarded(LABEL, "");
@@ -107,7 +107,7 @@ fn a_decision_that_failed() {
             Failed: 2 replacements in 1 file [AST Edit]
               reason to apply: yes
               error: disk on
-                fire"#]],
+                │ fire"#]],
     );
     let tool = || Error::Tool {
         message: "not today".to_owned(),
@@ -146,18 +146,18 @@ fn a_decision_with_its_preview() {
             Accept: 2 replacements in 1 file [AST Edit]
               reason: the diff is right
 
-              1 replacement in src/main.rs:
-              --- a/src/main.rs
-              +++ b/src/main.rs
-              @@ -1,3 +1,3 @@ fn main()
-               fn main() {
-              -       println!("a greeting that is long enough to be bro
-              ↪ken");
-              +       log::info!("日本語");
-               }
-              - a list, and no diff
+              │ 1 replacement in src/main.rs:
+              │ --- a/src/main.rs
+              │ +++ b/src/main.rs
+              │ @@ -1,3 +1,3 @@ fn main()
+              │  fn main() {
+              │ -       println!("a greeting that is long enough to be b
+              │ ↪roken");
+              │ +       log::info!("日本語");
+              │  }
+              │ - a list, and no diff
 
-              Replaced 1."#]],
+              │ Replaced 1."#]],
     );
     let running = Decided {
         outcome: None,
@@ -183,20 +183,20 @@ fn a_tool_call_of_a_model() {
     check(
         tool_call("batch_rename", &params, None),
         expect![[r#"
-        batch_rename
-          {"files":["*.jpeg"],"find":"jpeg$"}"#]],
+            │ batch_rename
+              │ {"files":["*.jpeg"],"find":"jpeg$"}"#]],
     );
     check(
         tool_call("batch_rename", &params, Some(Ok(&pushed))),
         expect![[r#"
-            batch_rename
-              {"files":["*.jpeg"],"find":"jpeg$"}
+            │ batch_rename
+              │ {"files":["*.jpeg"],"find":"jpeg$"}
 
-              Would rename 3.
+              │ Would rename 3.
 
               Pending; nothing has changed yet:
-                AST Edit: 2 replacements in 1 file
-                from t, durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+                │ AST Edit: 2 replacements in 1 file
+                from t of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     let error = Error::Failed {
         message: "disk on fire".to_owned(),
@@ -205,7 +205,7 @@ fn a_tool_call_of_a_model() {
         tool_call("batch_rename", &params, Some(Err(&error))),
         expect![[r#"
             Failed: batch_rename
-              {"files":["*.jpeg"],"find":"jpeg$"}
+              │ {"files":["*.jpeg"],"find":"jpeg$"}
               error: disk on fire"#]],
     );
 
@@ -224,7 +224,7 @@ fn a_tool_call_of_a_model() {
             Accept: 2 replacements in 1 file [AST Edit]
               reason: the diff is right
 
-              Replaced 2."#]],
+              │ Replaced 2."#]],
     );
     check(
         tool_call("resolve", &apply, Some(Err(&Error::NothingPending))),
@@ -239,7 +239,7 @@ fn a_tool_call_of_a_model() {
         tool_call("resolve", &wrong, Some(Err(&error))),
         expect![[r#"
             Failed: resolve
-              {"action":"keep"}
+              │ {"action":"keep"}
               error: disk on fire"#]],
     );
 }

@@ -10,6 +10,27 @@ use crate::json::Json;
 use crate::pending::StackedAction;
 use crate::render::{Decided, escape_line};
 
+/// Text in which each word begins with a letter that no word of the host's does.
+fn marked_text() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "\n",
+        "\r\n",
+        "\t",
+        " ",
+        "    ",
+        "Q",
+        "QQQ",
+        "Q: Q",
+        "日Q",
+        "\u{1b}",
+        "\u{202e}",
+        "\u{200b}",
+        "\n\n",
+        "QQQQQQQQQQQQQQQQQQQQQQQQQQ",
+    ]);
+    prop::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
+}
+
 /// Text with more than its share of what is hard to get right.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
@@ -68,7 +89,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-fn content() -> impl Strategy<Value = Content> {
+fn content<S: Strategy<Value = String>>(text: fn() -> S) -> impl Strategy<Value = Content> {
     prop_oneof![
         4 => text().prop_map(Content::text),
         1 => text().prop_map(|mime_type| Content::Image { data: vec![0; 9], mime_type }),
@@ -78,8 +99,8 @@ fn content() -> impl Strategy<Value = Content> {
 }
 
 /// A block of any kind, with the same texts in all its places.
-fn block() -> impl Strategy<Value = Block> {
-    let content = prop::collection::vec(content(), 0..3);
+fn block<S: Strategy<Value = String>>(text: fn() -> S) -> impl Strategy<Value = Block> {
+    let content = prop::collection::vec(content(text), 0..3);
     let decision = prop::sample::select(vec![Decision::Apply, Decision::Discard]);
     let state = prop::sample::select(ActionState::ALL.to_vec());
     (0..9, text(), text(), content, decision, state).prop_map(
@@ -153,14 +174,14 @@ fn width(row: &str) -> usize {
 
 /// What is left when what wrapping adds and takes is gone.
 fn unwrapped(text: &str) -> String {
-    text.replace([' ', '\n', '↪'], "")
+    text.replace([' ', '\n', '↪', '│'], "")
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_block_fits_and_drives_nothing(block in block(), columns in 0usize..200) {
+    fn any_block_fits_and_drives_nothing(block in block(text), columns in 0usize..200) {
         let plain = Renderer::plain().render(&block);
         let fitted = Renderer::plain().width(columns).render(&block);
         let colored = Renderer::ansi().width(columns).render(&block);
@@ -173,7 +194,8 @@ proptest! {
         prop_assert_eq!(unwrapped(&fitted), unwrapped(&plain));
         for row in fitted.split('\n') {
             let fits = width(row) <= columns && row.width() <= columns;
-            prop_assert!(fits || row.graphemes(true).count() == 1, "{} columns: {row:?}", columns);
+            let (_, said) = row.split_once("│ ").unwrap_or(("", row));
+            prop_assert!(fits || said.graphemes(true).count() <= 1, "{} columns: {row:?}", columns);
         }
         for row in colored.split('\n') {
             // Each row stands for itself, as pagers show it.
@@ -181,6 +203,18 @@ proptest! {
         }
         // Nothing to panic about.
         Renderer::ansi().width(columns).max_rows(columns % 5).render(&block);
+    }
+
+    /// What a guest, a model or another host says may look like anything: here, like nothing that the host says.
+    #[test]
+    fn a_row_that_begins_with_what_is_not_the_hosts_own_has_the_margin(block in block(marked_text), columns in 0usize..120) {
+        let renderer = Renderer::plain();
+        for text in [renderer.render(&block), renderer.width(columns).render(&block), renderer.width(columns).max_rows(2).render(&block)] {
+            for row in text.split('\n') {
+                let begins_quoted = row.trim_start_matches([' ', '↪']).starts_with(['Q', '日', '\\', '{', '"', '[']);
+                prop_assert!(!begins_quoted, "{columns} columns: {row:?} of {text}");
+            }
+        }
     }
 
     #[test]
