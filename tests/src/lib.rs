@@ -3,6 +3,7 @@
 mod backend;
 pub mod bombs;
 mod guests;
+pub mod hostile;
 mod old_stores;
 mod outcome;
 mod poll;

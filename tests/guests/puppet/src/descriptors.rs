@@ -57,6 +57,56 @@ pub enum RawStep {
         #[serde(default)]
         with: Vec<Flag>,
     },
+    // Each with its paths as they are, from the workspace on, or where `scratch` is said, from the scratch directory.
+    Stat {
+        path: String,
+    },
+    Unlink {
+        path: String,
+    },
+    Rmdir {
+        path: String,
+    },
+    MkdirAt {
+        path: String,
+    },
+    Readlink {
+        path: String,
+    },
+    SymlinkAt {
+        path: String,
+        target: String,
+    },
+    RenameAt {
+        path: String,
+        to: String,
+        #[serde(default)]
+        into_scratch: bool,
+        #[serde(default)]
+        from_scratch: bool,
+    },
+    LinkAt {
+        path: String,
+        to: String,
+        #[serde(default)]
+        into_scratch: bool,
+        #[serde(default)]
+        from_scratch: bool,
+        #[serde(default)]
+        follow: bool,
+    },
+    /// Opens it exactly so in the workspace, and closes it again.
+    OpenExactly {
+        path: String,
+        #[serde(default)]
+        with: Vec<Flag>,
+    },
+    /// `descriptor.read` of what is held.
+    Read {
+        len: u64,
+        #[serde(default)]
+        offset: u64,
+    },
 }
 
 /// How to open: the flags of `descriptor.open-at`, of both kinds.
@@ -147,7 +197,71 @@ fn perform(step: &RawStep) -> Result<(), String> {
         RawStep::OpenIn { path, with } => {
             with_held(|descriptor| open_at(descriptor, path, with).map(drop))
         }
+        RawStep::Stat { path } => root("/workspace")?
+            .stat_at(PathFlags::empty(), path)
+            .map(drop)
+            .map_err(named),
+        RawStep::Unlink { path } => root("/workspace")?.unlink_file_at(path).map_err(named),
+        RawStep::Rmdir { path } => root("/workspace")?
+            .remove_directory_at(path)
+            .map_err(named),
+        RawStep::MkdirAt { path } => root("/workspace")?
+            .create_directory_at(path)
+            .map_err(named),
+        RawStep::Readlink { path } => root("/workspace")?
+            .readlink_at(path)
+            .map(drop)
+            .map_err(named),
+        RawStep::SymlinkAt { path, target } => root("/workspace")?
+            .symlink_at(target, path)
+            .map_err(named),
+        RawStep::RenameAt {
+            path,
+            to,
+            into_scratch,
+            from_scratch,
+        } => root(place(*from_scratch))?
+            .rename_at(path, &root(place(*into_scratch))?, to)
+            .map_err(named),
+        RawStep::LinkAt {
+            path,
+            to,
+            into_scratch,
+            from_scratch,
+            follow,
+        } => {
+            let flags = match follow {
+                true => PathFlags::SYMLINK_FOLLOW,
+                false => PathFlags::empty(),
+            };
+            root(place(*from_scratch))?
+                .link_at(flags, path, &root(place(*into_scratch))?, to)
+                .map_err(named)
+        }
+        RawStep::OpenExactly { path, with } => {
+            open_at(&root("/workspace")?, path, with).map(drop)
+        }
+        RawStep::Read { len, offset } => with_held(|descriptor| {
+            descriptor.read(*len, *offset).map(drop).map_err(named)
+        }),
     }
+}
+
+fn place(is_scratch: bool) -> &'static str {
+    match is_scratch {
+        true => "/scratch",
+        false => "/workspace",
+    }
+}
+
+/// The preopened directory of this name.
+fn root(name: &str) -> Result<Descriptor, String> {
+    locate(name).map(|(directory, _)| directory)
+}
+
+/// Opens a file or a directory of the workspace to read it.
+pub fn try_open(path: &str) -> Result<Descriptor, String> {
+    open(path, &[Flag::Read])
 }
 
 fn open(path: &str, with: &[Flag]) -> Result<Descriptor, String> {

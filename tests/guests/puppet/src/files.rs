@@ -110,6 +110,24 @@ pub fn told_times() -> FileTimes {
     FileTimes::new().set_accessed(time).set_modified(time)
 }
 
+/// `made <n>`, and behind `; error: ` what stopped it.
+pub fn make_many(path: &str, count: usize, nested: bool) -> String {
+    let mut folder = path.to_owned();
+    for index in 0..count {
+        let made = match nested {
+            true => {
+                folder.push_str("/d");
+                fs::create_dir(&folder)
+            }
+            false => File::create(format!("{path}/{index}")).map(drop),
+        };
+        if let Err(error) = made {
+            return format!("made {index}; error: {error}");
+        }
+    }
+    format!("made {count}")
+}
+
 fn perform(step: &FileStep) -> io::Result<String> {
     let done = match step {
         FileStep::Read { path } => {

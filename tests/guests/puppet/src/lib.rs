@@ -4,6 +4,7 @@
 //! other, in `execute`, `apply` and `reject` alike, and most of them add a block of text to the result. A pushed
 //! action carries the steps of its own `apply` and `reject`. The tool `typed` has a strict schema and repeats its parameters.
 
+mod asking;
 mod definitions;
 mod descriptors;
 mod files;

@@ -3,7 +3,7 @@
 use crate::airlock::tool::types::{Blob, Content, Link, ToolError, ToolResult};
 use crate::exports::airlock::tool::resolver::Resolution;
 use crate::script::Step;
-use crate::{descriptors, failed, files, handles, hostile, memory, output, pushing, surroundings};
+use crate::{asking, descriptors, failed, files, handles, hostile, memory, output, pushing, surroundings};
 
 /// One call of the puppet.
 #[derive(Default)]
@@ -51,8 +51,12 @@ impl Run {
                 self.content.push(Content::ResourceLink(link));
             }
             Step::Details { json } => self.details = Some(json.clone()),
-            Step::ToolError { message } => return Err(ToolError::Tool(message.clone())),
-            Step::Failed { message } => return Err(ToolError::Failed(message.clone())),
+            Step::ToolError { message, times } => {
+                return Err(ToolError::Tool(message.repeat(times.unwrap_or(1))));
+            }
+            Step::Failed { message, times } => {
+                return Err(ToolError::Failed(message.repeat(times.unwrap_or(1))));
+            }
             Step::Cancelled => return Err(ToolError::Cancelled),
             Step::FailUntilAttempt { n } => self.fail_until(*n)?,
             Step::ResultBytes { bytes } => self.say("x".repeat(*bytes)),
@@ -73,6 +77,15 @@ impl Run {
             Step::SpinUntilCancelled => return Err(hostile::spin_until_cancelled()),
             Step::Allocate { mib, gently } => self.say(hostile::allocate(*mib, *gently)),
             Step::Recurse => hostile::recurse(),
+            Step::Ask { what, times } => self.say(asking::ask(*what, *times)),
+            Step::Keep { what, count } => self.say(asking::keep(*what, *count)),
+            Step::Wait { distinct, each } => self.say(asking::wait(*distinct, *each)),
+            Step::Reach { how } => self.say(asking::reach(how)),
+            Step::MakeMany {
+                path,
+                count,
+                nested,
+            } => self.say(files::make_many(path, *count, *nested)),
 
             Step::Log {
                 lines,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::airlock::tool::types::ToolError;
+use crate::asking::{Handle, Question};
 use crate::descriptors::RawStep;
 use crate::failed;
 use crate::files::FileStep;
@@ -66,9 +67,12 @@ pub enum Step {
     },
     ToolError {
         message: String,
+        /// How often it is said.
+        times: Option<usize>,
     },
     Failed {
         message: String,
+        times: Option<usize>,
     },
     Cancelled,
     /// Fails in every attempt before the `n`th, and outside of a resolution.
@@ -119,6 +123,32 @@ pub enum Step {
     },
     /// Calls itself without an end.
     Recurse,
+    /// Asks for one thing so many times, or without an end.
+    Ask {
+        what: Question,
+        times: Option<u64>,
+    },
+    /// Takes many handles, which last as long as the instance.
+    Keep {
+        what: Handle,
+        count: usize,
+    },
+    /// Waits for timers that never end, in one list.
+    Wait {
+        distinct: usize,
+        each: usize,
+    },
+    /// Tries to reach the network: `connect`, `listen`, `datagram`, or `lookup`.
+    Reach {
+        how: String,
+    },
+    /// Makes so many files, or directories one within the other, until that fails.
+    MakeMany {
+        path: String,
+        count: usize,
+        #[serde(default)]
+        nested: bool,
+    },
 
     // Output.
     /// Logs `message`, or where `lines` is more than 1, `message 1`, `message 2` and so on.

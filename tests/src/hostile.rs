@@ -1,0 +1,187 @@
+//! The hostile corpus: what a plugin does to its host, what must come of it, and how much it may take.
+//!
+//! The test `hostile` runs each row in a process of its own, `src/bin/hostile_worker.rs`, beside an honest session in the same process, and looks
+//! at that process from outside.
+
+mod asking;
+mod components;
+mod computing;
+mod describing;
+mod files;
+mod holding;
+mod paths;
+mod pushing;
+
+use std::path::Path;
+use std::time::Duration;
+
+use airlock_host::Limits;
+use serde_json::{Value, json};
+
+pub use describing::table;
+
+/// What every row's session may use up at most: little, so that a fault shows soon.
+pub fn limits() -> Limits {
+    Limits {
+        call_time: Duration::from_secs(2),
+        memory: 64 << 20,
+        open_files: 64,
+        scratch_bytes: 16 << 20,
+        ..Limits::default()
+    }
+}
+
+/// One hostile behaviour.
+pub struct Row {
+    /// In kebab case.
+    pub name: &'static str,
+    /// What the plugin does, for people.
+    pub does: &'static str,
+    /// The same, for the harness.
+    pub attack: Attack,
+    /// What must come of it.
+    pub ends: Ends,
+    /// What the host's process may take meanwhile.
+    pub bounds: Bounds,
+    /// What is in the workspace beside what is always there.
+    pub fill: fn(&Path),
+}
+
+/// Who does it, and when.
+pub enum Attack {
+    /// The puppet, in calls one after the other. The last one's end counts.
+    Calls(Vec<Value>),
+    /// The puppet, when its action is applied.
+    Apply(Value),
+    /// The puppet, when its action is discarded.
+    Discard(Value),
+    /// The puppet does one thing when it is applied, and another in the call that follows.
+    ApplyThenCall(Value, Value),
+    /// A component that is loaded.
+    Load(fn() -> Vec<u8>),
+    /// A guest that is loaded.
+    LoadGuest(&'static str),
+    /// A call with params that are not the puppet's steps.
+    Params(fn() -> Value),
+}
+
+/// How the attack ends.
+#[derive(Debug, Clone, Copy)]
+pub enum Ends {
+    /// A result whose text holds this.
+    Result(&'static str),
+    /// An error of this kind, whose text holds that.
+    Error(&'static str, &'static str),
+}
+
+/// What the host's process may take, beside what it had before.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Seconds until the attack has ended.
+    pub seconds: u64,
+    /// Resident memory, in MiB.
+    pub memory_mib: u64,
+    /// Descriptors at one time.
+    pub descriptors: usize,
+    /// Space on the disk for workspace, scratch directories and store, in MiB, and also as the files' lengths say.
+    pub disk_mib: u64,
+}
+
+impl Default for Bounds {
+    /// A call's time, a guest's memory, its files and its scratch directory, each with room for what the host needs for it.
+    fn default() -> Self {
+        Self {
+            seconds: 12,
+            memory_mib: 160,
+            descriptors: 96,
+            disk_mib: 32,
+        }
+    }
+}
+
+impl Row {
+    fn new(name: &'static str, does: &'static str, attack: Attack, ends: Ends) -> Self {
+        Self {
+            name,
+            does,
+            attack,
+            ends,
+            bounds: Bounds::default(),
+            fill: |_| {},
+        }
+    }
+
+    fn filled(mut self, fill: fn(&Path)) -> Self {
+        self.fill = fill;
+        self
+    }
+
+    fn memory(mut self, mib: u64) -> Self {
+        self.bounds.memory_mib = mib;
+        self
+    }
+
+    fn seconds(mut self, seconds: u64) -> Self {
+        self.bounds.seconds = seconds;
+        self
+    }
+
+    /// Whether nothing in the workspace may change.
+    pub fn only_previews(&self) -> bool {
+        !matches!(self.attack, Attack::Apply(_) | Attack::ApplyThenCall(..))
+    }
+}
+
+/// One step in a call.
+fn call(name: &'static str, does: &'static str, step: Value, ends: Ends) -> Row {
+    Row::new(name, does, Attack::Calls(vec![json!([step])]), ends)
+}
+
+/// Several steps in a call.
+fn calls(name: &'static str, does: &'static str, steps: Value, ends: Ends) -> Row {
+    Row::new(name, does, Attack::Calls(vec![steps]), ends)
+}
+
+/// Rows about one subject.
+pub struct Group {
+    /// The subject, for people.
+    pub title: &'static str,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// All of them, by name.
+pub fn group(name: &str) -> Group {
+    let (title, rows) = match name {
+        "computing" => ("Computing and memory", computing::rows()),
+        "asking" => ("Asking the host without an end", asking::rows()),
+        "holding" => ("Holding on to the host's things", holding::rows()),
+        "files" => ("Changing files before a decision", files::rows()),
+        "paths" => ("Paths that lead elsewhere", paths::rows()),
+        "pushing" => ("Results and pending actions", pushing::rows()),
+        "components" => ("Components that no compiler would make", components::rows()),
+        _ => panic!("there is no group {name}"),
+    };
+    Group { title, rows }
+}
+
+/// The names of the groups.
+pub const GROUPS: [&str; 7] = [
+    "computing",
+    "asking",
+    "holding",
+    "files",
+    "paths",
+    "pushing",
+    "components",
+];
+
+/// The row of this name.
+///
+/// # Panics
+/// Where there is none.
+pub fn row(name: &str) -> Row {
+    let rows = GROUPS.into_iter().flat_map(|name| group(name).rows);
+    let mut rows = rows.filter(|row| row.name == name);
+    rows.next().unwrap_or_else(|| panic!("no row {name}"))
+}

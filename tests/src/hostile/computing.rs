@@ -1,0 +1,145 @@
+//! Guests that compute, recurse, trap and take memory.
+
+use serde_json::json;
+
+use super::Ends::{Error, Result};
+use super::{Attack, Row, call, calls};
+
+pub fn rows() -> Vec<Row> {
+    let time = Error("limit", "was stopped after 2 s");
+    vec![
+        call(
+            "spin",
+            "computes without an end",
+            json!({"do": "spin"}),
+            time,
+        ),
+        Row::new(
+            "spin-in-apply",
+            "computes without an end while it is applied",
+            Attack::Apply(json!([{"do": "spin"}])),
+            Error(
+                "limit",
+                "Apply failed: tool `custom_tool` was stopped after 2 s",
+            ),
+        ),
+        Row::new(
+            "spin-in-reject",
+            "computes without an end while it is discarded",
+            Attack::Discard(json!([{"do": "spin"}])),
+            time,
+        ),
+        call("sleep", "sleeps for hours", json!({"do": "block"}), time),
+        Row::new(
+            "sleep-in-apply",
+            "sleeps for hours while it is applied",
+            Attack::Apply(json!([{"do": "block"}])),
+            time,
+        ),
+        call(
+            "recurse",
+            "calls itself without an end",
+            json!({"do": "recurse"}),
+            Error("limit", "used up its stack"),
+        ),
+        Row::new(
+            "recurse-in-apply",
+            "calls itself without an end while it is applied",
+            Attack::Apply(json!([{"do": "recurse"}])),
+            Error("limit", "used up its stack"),
+        ),
+        Row::new(
+            "recurse-again-and-again",
+            "does so in each of eight calls",
+            Attack::Calls(vec![json!([{"do": "recurse"}]); 8]),
+            Error("limit", "used up its stack"),
+        ),
+        call(
+            "trap",
+            "executes `unreachable`",
+            json!({"do": "trap"}),
+            Error("trap", "crashed"),
+        ),
+        Row::new(
+            "trap-again-and-again",
+            "does so in each of thirty calls",
+            Attack::Calls(vec![json!([{"do": "trap"}]); 30]),
+            Error("trap", "crashed"),
+        ),
+        Row::new(
+            "trap-in-apply",
+            "traps while it is applied",
+            Attack::Apply(json!([{"do": "trap"}])),
+            Error("trap", "Apply failed: "),
+        ),
+        Row::new(
+            "trap-in-reject",
+            "traps while it is discarded",
+            Attack::Discard(json!([{"do": "trap"}])),
+            Error("trap", "crashed"),
+        ),
+        call(
+            "exit",
+            "exits with success",
+            json!({"do": "exit", "code": 0}),
+            Error("trap", "exit"),
+        ),
+        call(
+            "exit-with-failure",
+            "exits with a failure",
+            json!({"do": "exit", "code": 1}),
+            Error("trap", "exit"),
+        ),
+        call(
+            "panic",
+            "panics with words of its own",
+            json!({"do": "panic", "message": "as told"}),
+            Error("trap", "as told"),
+        ),
+        call(
+            "cancelled-by-itself",
+            "says that it was cancelled, though nobody did",
+            json!({"do": "cancelled"}),
+            Error("cancelled", ""),
+        ),
+        call(
+            "memory",
+            "takes 512 MiB of memory, and writes to all of it",
+            json!({"do": "allocate", "mib": 512}),
+            Error("limit", "needs more than its 64 MiB of memory"),
+        ),
+        Row::new(
+            "memory-in-apply",
+            "does so while it is applied",
+            Attack::Apply(json!([{"do": "allocate", "mib": 512}])),
+            Error("limit", "needs more than its 64 MiB of memory"),
+        ),
+        Row::new(
+            "memory-again-and-again",
+            "does so in each of twenty calls",
+            Attack::Calls(vec![json!([{"do": "allocate", "mib": 512}]); 20]),
+            Error("limit", "needs more than its 64 MiB of memory"),
+        ),
+        calls(
+            "memory-gently",
+            "asks for 512 MiB, takes no for an answer, and takes what there is",
+            json!([{"do": "allocate", "mib": 512, "gently": true}, {"do": "allocate", "mib": 40}]),
+            Result("allocated 40 MiB"),
+        ),
+        calls(
+            "memory-in-turns",
+            "takes 40 MiB and gives them back, thirty times",
+            json!(vec![json!({"do": "allocate", "mib": 40}); 30]),
+            Result("allocated 40 MiB"),
+        ),
+        Row::new(
+            "memory-that-lasts",
+            "remembers 20 MiB in a call, and takes as many as before in the next",
+            Attack::Calls(vec![
+                json!([{"do": "remember", "key": "k", "value": "x".repeat(1 << 20)}]),
+                json!([{"do": "allocate", "mib": 60}]),
+            ]),
+            Error("limit", "memory"),
+        ),
+    ]
+}

@@ -1,0 +1,130 @@
+//! Whatever a plugin does, its host goes on: the corpus of `tests/src/hostile.rs`, each row in a process of its own, looked at from outside.
+//!
+//! `AIRLOCK_HOSTILE_ROW` runs the one row of that name, `AIRLOCK_HOSTILE_ROUNDS` runs each so many times. `UPDATE_EXPECT=1` writes the table anew.
+
+mod process;
+mod site;
+
+use std::path::Path;
+
+use airlock_tests::hostile::{self, Ends, Row};
+use process::{Seen, Worker};
+use site::Site;
+
+/// Runs the rows of a group, one after the other, and tells of all that are not as they should be.
+#[track_caller]
+fn check(group: &str) {
+    let only = std::env::var("AIRLOCK_HOSTILE_ROW").ok();
+    let rounds = std::env::var("AIRLOCK_HOSTILE_ROUNDS").map_or(1, |rounds| {
+        rounds.parse::<u32>().expect("AIRLOCK_HOSTILE_ROUNDS")
+    });
+    let rows = hostile::group(group).rows.into_iter();
+    let rows = rows.filter(|row| only.as_deref().is_none_or(|only| only == row.name));
+    let mut problems = Vec::new();
+    for row in rows {
+        for _ in 0..rounds {
+            let found = problems_of(&row);
+            problems.extend(
+                found
+                    .into_iter()
+                    .map(|found| format!("{}: {found}", row.name)),
+            );
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn problems_of(row: &Row) -> Vec<String> {
+    let site = Site::new(row);
+    let seen = match Worker::run(row, &site) {
+        Ok(seen) => seen,
+        Err(problem) => return vec![problem],
+    };
+    let mut problems = seen.beyond(&row.bounds);
+    problems.extend(other_end(row.ends, &seen));
+    problems.extend(site.disturbed(row));
+    problems
+}
+
+fn other_end(expected: Ends, seen: &Seen) -> Option<String> {
+    let kind = seen.ended["kind"].as_str();
+    let text = seen.ended["text"].as_str().unwrap_or_default();
+    let is_right = match (expected, kind) {
+        (Ends::Result(says), None) => text.contains(says),
+        // A kind that is left open, since it is another on another machine.
+        (Ends::Error("", says), Some(_)) => text.contains(says),
+        (Ends::Error(expected, says), Some(kind)) => expected == kind && text.contains(says),
+        _ => false,
+    };
+    let text: String = text.chars().take(300).collect();
+    let other = format!("expected {expected:?}, and it ended with {kind:?}: {text}");
+    let secret = text.contains(site::SECRET);
+    match (is_right, secret) {
+        (_, true) => Some(format!("it read what is outside: {text}")),
+        (false, _) => Some(other),
+        (true, false) => None,
+    }
+}
+
+#[test]
+fn computing() {
+    check("computing");
+}
+
+#[test]
+fn asking() {
+    check("asking");
+}
+
+#[test]
+fn holding() {
+    check("holding");
+}
+
+#[test]
+fn files() {
+    check("files");
+}
+
+#[test]
+fn paths() {
+    check("paths");
+}
+
+#[test]
+fn pushing() {
+    check("pushing");
+}
+
+#[test]
+fn components() {
+    check("components");
+}
+
+#[test]
+fn there_are_a_hundred_behaviours_and_no_two_have_one_name() {
+    let rows = hostile::GROUPS
+        .iter()
+        .flat_map(|name| hostile::group(name).rows);
+    let mut names: Vec<&str> = rows.map(|row| row.name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    assert!(count >= 100, "{count}");
+}
+
+#[test]
+fn the_table_is_what_the_corpus_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("hostile/README.md");
+    let table = hostile::table();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &table).expect("it can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == table,
+        "{} is old: UPDATE_EXPECT=1 writes it anew",
+        path.display()
+    );
+}
