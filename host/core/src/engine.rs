@@ -11,6 +11,7 @@ use std::sync::Arc;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::error::Error;
 use crate::instance::State;
 use crate::limits::Limits;
@@ -18,6 +19,9 @@ use crate::plugin::{CompileCache, CompileLimits, Compiler};
 use crate::workspace::ScratchHomes;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+
+/// With fewer descriptors left than that, a new instance might get none for its directories and a file.
+const FEW_DESCRIPTORS: usize = 8;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
 ///
@@ -38,6 +42,7 @@ struct EngineInner {
     compiler: Compiler,
     scratch_parent: PathBuf,
     scratch_homes: Arc<ScratchHomes>,
+    descriptors: Arc<DescriptorBudget>,
 }
 
 impl Engine {
@@ -99,6 +104,21 @@ impl Engine {
         &self.inner.scratch_parent
     }
 
+    pub(crate) fn descriptors(&self) -> &Arc<DescriptorBudget> {
+        &self.inner.descriptors
+    }
+
+    /// Has idle instances dropped where hardly a descriptor is left, since they have their directories open.
+    pub(crate) fn make_room_for_files(&self) {
+        while self.inner.descriptors.free() < FEW_DESCRIPTORS {
+            let before = self.inner.descriptors.free();
+            self.inner.live.reclaim_one();
+            if self.inner.descriptors.free() <= before {
+                break;
+            }
+        }
+    }
+
     pub(crate) fn scratch_homes(&self) -> &Arc<ScratchHomes> {
         &self.inner.scratch_homes
     }
@@ -123,6 +143,7 @@ pub struct EngineBuilder {
     compiler: Option<PathBuf>,
     compile_limits: CompileLimits,
     scratch_parent: PathBuf,
+    guest_descriptors: Option<usize>,
 }
 
 impl Default for EngineBuilder {
@@ -136,6 +157,7 @@ impl Default for EngineBuilder {
             compiler: None,
             compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
+            guest_descriptors: None,
         }
     }
 }
@@ -201,6 +223,17 @@ impl EngineBuilder {
         self
     }
 
+    /// How many descriptors of the process all guests together may have open: for files, directories, listings and streams. Default: half of what the
+    /// process may have (`ulimit -n`, as it is when the engine is built), so that the other half is the host's own.
+    ///
+    /// Each session may hold as many of them as are still free. So one session alone gets half, two get a third each, and however many take all that
+    /// they can get, as many are left for another. What a session doesn't get it is refused with WASI's error code `quota`, as above
+    /// [`Limits::open_files`].
+    pub fn guest_descriptors(mut self, count: usize) -> Self {
+        self.guest_descriptors = Some(count);
+        self
+    }
+
     /// Reserves the pool and starts the epoch thread.
     ///
     /// # Errors
@@ -223,6 +256,9 @@ impl EngineBuilder {
                 compiler: Compiler::new(self.compiler, self.compile_limits),
                 scratch_parent: self.scratch_parent,
                 scratch_homes: Arc::default(),
+                descriptors: Arc::new(DescriptorBudget::new(
+                    self.guest_descriptors.unwrap_or_else(half_of_the_process),
+                )),
             }),
         })
     }

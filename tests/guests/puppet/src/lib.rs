@@ -7,6 +7,7 @@
 mod definitions;
 mod descriptors;
 mod files;
+mod greedy;
 mod handles;
 mod hostile;
 mod memory;

@@ -3,7 +3,7 @@
 use crate::airlock::tool::types::{Blob, Content, Link, ToolError, ToolResult};
 use crate::exports::airlock::tool::resolver::Resolution;
 use crate::script::Step;
-use crate::{descriptors, failed, files, handles, hostile, memory, output, pushing, surroundings};
+use crate::{descriptors, failed, files, greedy, handles, hostile, memory, output, pushing, surroundings};
 
 /// One call of the puppet.
 #[derive(Default)]
@@ -73,6 +73,7 @@ impl Run {
             Step::SpinUntilCancelled => return Err(hostile::spin_until_cancelled()),
             Step::Allocate { mib, gently } => self.say(hostile::allocate(*mib, *gently)),
             Step::Recurse => hostile::recurse(),
+            Step::Greedy(step) => self.say(greedy::run(step)),
 
             Step::Log {
                 lines,

@@ -6,6 +6,7 @@ use crate::airlock::tool::types::ToolError;
 use crate::descriptors::RawStep;
 use crate::failed;
 use crate::files::FileStep;
+use crate::greedy::GreedyStep;
 use crate::pushing::Push;
 
 #[derive(Deserialize)]
@@ -119,6 +120,9 @@ pub enum Step {
     },
     /// Calls itself without an end.
     Recurse,
+
+    /// Takes as much as it can of one thing.
+    Greedy(GreedyStep),
 
     // Output.
     /// Logs `message`, or where `lines` is more than 1, `message 1`, `message 2` and so on.
