@@ -62,10 +62,11 @@ impl Descriptors {
         let mut free = self.budget.lock();
         // Changed under the lock alone.
         let held = self.share.0.load(Ordering::Relaxed);
-        if held + count > *free {
+        let left = free.checked_sub(count)?;
+        if held + count > left {
             return None;
         }
-        *free -= count;
+        *free = left;
         self.share.0.store(held + count, Ordering::Relaxed);
         Some(HeldDescriptors {
             from: self.clone(),

@@ -107,8 +107,9 @@ fn however_many_files_a_session_opens_others_open_theirs_and_so_does_the_host() 
         assert!((40..=100).contains(&greedy), "{op}: {report:#}");
     }
     assert_eq!(report["directories"], "kept 80", "{report:#}");
+    // Two, and the lock on the engine's folder for scratch directories.
     assert!(
-        report["descriptorsOfDirectories"].as_u64().unwrap() <= 2,
+        report["descriptorsOfDirectories"].as_u64().unwrap() <= 3,
         "{report:#}"
     );
     for other in report["others"].as_array().unwrap() {
