@@ -2,14 +2,20 @@
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use airlock_host::CompileCache;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 /// The user's cache. None where there is no place for one, which costs time and nothing else.
 pub fn open() -> Option<CompileCache> {
-    let opened = places().and_then(|(folder, key)| CompileCache::open(folder, key));
+    let opened = places().and_then(|(folder, key)| {
+        keep_to_ourselves(&folder);
+        if let Some(folder) = key.parent() {
+            keep_to_ourselves(folder);
+        }
+        CompileCache::open(folder, key)
+    });
     opened
         .inspect_err(|error| tracing::warn!("there is no compile cache: {error}"))
         .ok()
@@ -27,4 +33,27 @@ fn places() -> io::Result<(PathBuf, PathBuf)> {
         .unwrap_or_else(|| user.data_dir())
         .join("airlock");
     Ok((cache.join("compiled"), state.join("cache.key")))
+}
+
+/// Takes a folder of ours from all others, who could read in it what plugins there are and what is pending. New ones are made so; older versions of this
+/// program left it to the umask.
+fn keep_to_ourselves(folder: &Path) {
+    #[cfg(unix)]
+    {
+        use std::fs::{self, Permissions};
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        // Of the entry itself: where it is a link, somebody has chosen another place, and what holds there.
+        let Ok(metadata) = folder.symlink_metadata() else {
+            return;
+        };
+        let ours = metadata.uid() == rustix::process::geteuid().as_raw();
+        if metadata.is_dir() && ours && metadata.mode() & 0o077 != 0 {
+            let permissions = Permissions::from_mode(metadata.mode() & 0o700);
+            if let Err(error) = fs::set_permissions(folder, permissions) {
+                tracing::warn!("could not make {} private: {error}", folder.display());
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
 }

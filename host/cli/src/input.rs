@@ -1,11 +1,15 @@
 //! JSON from the command line, a file or standard input.
 
-use std::fs;
+#[cfg(not(unix))]
+use std::fs::File;
 use std::io::{self, Read};
 
 use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Failure};
+
+/// Far more than any tool takes of its params.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Reads what `word` means: JSON, `@FILE`, or `-`. `what` it is stands in errors, in the plural.
 pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
@@ -34,18 +38,60 @@ pub fn extra(word: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 fn read_stdin(what: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    match io::stdin().read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::usage(format!(
-            "can't read {what} from standard input: {error}"
-        ))),
-    }
+    to_end(io::stdin())
+        .map_err(|error| Failure::usage(format!("can't read {what} from standard input: {error}")))
 }
 
 fn read_file(what: &str, path: &str) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
+    open(path).and_then(to_end).map_err(|error| {
         Failure::usage(format!("can't read {what} from {path}: {error}"))
             .with_hint("`@FILE` is relative to the current directory, not to the workspace")
     })
+}
+
+fn to_end(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    input.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MOST_BYTES {
+        true => Err(io::Error::other(format!(
+            "more than {} MiB",
+            MOST_BYTES >> 20
+        ))),
+        false => Ok(text),
+    }
+}
+
+#[cfg(not(unix))]
+fn open(path: &str) -> io::Result<File> {
+    File::open(path)
+}
+
+/// A file, or a pipe that somebody writes to, as shells make them of `<(…)`. Another pipe might keep us waiting for ever.
+#[cfg(unix)]
+fn open(path: &str) -> io::Result<impl Read> {
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    let mut begin = Vec::new();
+    if kind.is_fifo() {
+        let mut first = [0; 4096];
+        match file.read(&mut first) {
+            Ok(0) => return Err(io::Error::other("it is a pipe that no program writes to")),
+            Ok(count) => begin.extend_from_slice(&first[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    } else if !kind.is_file() {
+        return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(io::Cursor::new(begin).chain(file))
 }

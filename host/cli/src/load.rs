@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::{Engine, Limits, LoadError, Plugin};
+use airlock_host::{Engine, Limits, LoadError, Plugin, read_regular_file};
 
 use crate::bundled::{self, Bundled, Form};
 use crate::cache;
@@ -17,6 +16,9 @@ use crate::progress::Progress;
 /// One session at a time runs here, so that a pool for a server's load would be a waste. Room for components of many
 /// memories is left.
 const LIVE_INSTANCES: u32 = 32;
+
+/// A larger file is no plugin that was loaded.
+const MOST_PLUGIN_BYTES: u64 = 1 << 30;
 
 /// What PLUGIN means.
 #[derive(Debug)]
@@ -53,7 +55,9 @@ pub async fn load(
 /// The component's bytes, where they can be read.
 pub fn bytes(plugin: &OsStr) -> Option<Cow<'static, [u8]>> {
     match Source::find(plugin).ok()? {
-        Source::File(path) => fs::read(path).ok().map(Cow::Owned),
+        Source::File(path) => read_regular_file(path, MOST_PLUGIN_BYTES)
+            .ok()
+            .map(Cow::Owned),
         Source::Bundled(bundled) => match bundled.form {
             Form::Component(bytes) => Some(Cow::Borrowed(bytes)),
             #[cfg(feature = "ast-edit")]

@@ -4,8 +4,10 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use airlock_host::Event;
-use airlock_host::render::escape_line;
+use airlock_host::render::{Line, Role, escape_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::on_stderr;
 
 /// What takes less is over before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -51,15 +53,26 @@ impl Progress {
         self.show(what);
     }
 
-    /// Shows what a guest says about how far it is.
+    /// Shows what a guest says about how far it is, and what it could not be told.
     pub fn observe(&self, event: &Event) {
-        if let Event::Progress {
-            message,
-            progress,
-            total,
-        } = event
-        {
-            self.show(&describe(message, *progress, *total));
+        match event {
+            Event::Progress {
+                message,
+                progress,
+                total,
+            } => self.show(&describe(message, *progress, *total)),
+            Event::NamesLeftOut { names, .. } => self.bar.suspend(|| {
+                let note = match names {
+                    1 => {
+                        " 1 name that is not UTF-8 was left out of what the tool listed".to_owned()
+                    }
+                    names => format!(
+                        " {names} names that are not UTF-8 were left out of what the tool listed"
+                    ),
+                };
+                on_stderr(Line::new().with_role(Role::Note, "note:").with(note));
+            }),
+            _ => {}
         }
     }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::instance::State;
@@ -19,6 +20,9 @@ use crate::plugin::{CompileCache, CompileLimits, Compiler, ReservedNames};
 use crate::workspace::ScratchHomes;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+
+/// With fewer descriptors left than that, a new instance might get none for its directories and a file.
+const FEW_DESCRIPTORS: usize = 8;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
 ///
@@ -40,6 +44,7 @@ struct EngineInner {
     scratch_parent: PathBuf,
     scratch_homes: Arc<ScratchHomes>,
     reserved_names: ReservedNames,
+    descriptors: Arc<DescriptorBudget>,
 }
 
 impl Engine {
@@ -105,6 +110,21 @@ impl Engine {
         &self.inner.scratch_parent
     }
 
+    pub(crate) fn descriptors(&self) -> &Arc<DescriptorBudget> {
+        &self.inner.descriptors
+    }
+
+    /// Has idle instances dropped where hardly a descriptor is left, since they have their directories open.
+    pub(crate) fn make_room_for_files(&self) {
+        while self.inner.descriptors.free() < FEW_DESCRIPTORS {
+            let before = self.inner.descriptors.free();
+            self.inner.live.reclaim_one();
+            if self.inner.descriptors.free() <= before {
+                break;
+            }
+        }
+    }
+
     pub(crate) fn scratch_homes(&self) -> &Arc<ScratchHomes> {
         &self.inner.scratch_homes
     }
@@ -130,6 +150,7 @@ pub struct EngineBuilder {
     compile_limits: CompileLimits,
     scratch_parent: PathBuf,
     reserved_names: ReservedNames,
+    guest_descriptors: Option<usize>,
 }
 
 impl Default for EngineBuilder {
@@ -144,6 +165,7 @@ impl Default for EngineBuilder {
             compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
             reserved_names: ReservedNames::default(),
+            guest_descriptors: None,
         }
     }
 }
@@ -217,6 +239,17 @@ impl EngineBuilder {
         self
     }
 
+    /// How many descriptors of the process all guests together may have open: for files, directories, listings and streams. Default: half of what the
+    /// process may have (`ulimit -n`, as it is when the engine is built), so that the other half is the host's own.
+    ///
+    /// Each session may hold as many of them as are still free. So one session alone gets half, two get a third each, and however many take all that
+    /// they can get, as many are left for another. What a session doesn't get it is refused with WASI's error code `quota`, as above
+    /// [`Limits::open_files`].
+    pub fn guest_descriptors(mut self, count: usize) -> Self {
+        self.guest_descriptors = Some(count);
+        self
+    }
+
     /// Reserves the pool and starts the epoch thread.
     ///
     /// # Errors
@@ -240,6 +273,9 @@ impl EngineBuilder {
                 scratch_parent: self.scratch_parent,
                 scratch_homes: Arc::default(),
                 reserved_names: self.reserved_names,
+                descriptors: Arc::new(DescriptorBudget::new(
+                    self.guest_descriptors.unwrap_or_else(half_of_the_process),
+                )),
             }),
         })
     }

@@ -41,6 +41,14 @@ pub enum Event {
         /// The number of lines.
         lines: u64,
     },
+    /// The call ended, and directories that it listed had names that are not UTF-8. WASI has none but such, so the guest was told of all other
+    /// entries, and nothing of these.
+    NamesLeftOut {
+        /// The number of names.
+        names: u64,
+        /// The number of listings that lack some.
+        listings: u64,
+    },
     /// The guest asked for something that it was not granted, or for more than it may have, and was told no. It may go on.
     Refused(Refusal),
     /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
@@ -117,6 +125,10 @@ pub(crate) fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: 
         },
         Event::Progress { message, .. } => line!(debug, message),
         Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
+        Event::NamesLeftOut { names, listings } => line!(
+            warn,
+            format_args!("{names} names that are not UTF-8 left out of {listings} listings")
+        ),
         Event::Refused(refusal) => line!(debug, refusal),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }

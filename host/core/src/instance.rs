@@ -39,6 +39,7 @@ impl Instance {
         home: Home,
         permit: Permit,
     ) -> Result<Box<Self>, Error> {
+        engine.make_room_for_files();
         let limits = home.limits.clone();
         let plugin = Arc::clone(&home.plugin.name);
         let mut store = Store::new(engine.wasmtime(), State::new(home));

@@ -43,6 +43,7 @@
 #![warn(missing_docs)]
 
 mod content;
+mod descriptors;
 mod digest;
 mod engine;
 mod error;
@@ -58,6 +59,7 @@ mod policy;
 mod producer;
 mod provider;
 mod pushing;
+mod regular;
 pub mod render;
 mod session;
 mod steering;
@@ -86,6 +88,7 @@ pub use policy::{Phase, Policy, WorkspaceGrant};
 #[cfg(feature = "ast-edit")]
 pub use producer::NativeProducer;
 pub use provider::Provider;
+pub use regular::{open_regular_file, read_regular_file};
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
 pub use steering::{
     NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,

@@ -37,9 +37,12 @@ pub struct Limits {
     pub log_lines: usize,
     /// Bytes of one such line; what is longer is cut. Default: 8,192.
     pub log_line_bytes: usize,
-    /// Files and directories that are open at one time. Default: 256.
+    /// Files, directories and listings that are open at one time, in an instance; a listing counts twice. A file is open until its descriptor and
+    /// all streams of it are gone. Default: 256. What all sessions together may have open:
+    /// [`EngineBuilder::guest_descriptors`](crate::EngineBuilder::guest_descriptors).
     pub open_files: usize,
-    /// Bytes that may be written to the scratch directory during the life of an instance. Default: 256 MiB.
+    /// Bytes that the scratch directory of a plugin in a session may hold: the sizes that files show, holes included, and 4 KiB for each file,
+    /// directory and link. What is removed counts no more. Default: 256 MiB.
     pub scratch_bytes: u64,
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::descriptors::DescriptorShare;
 use crate::identity::WorkspaceIdentity;
 use crate::json::Json;
 use crate::limits::Limits;
@@ -28,6 +29,8 @@ pub(crate) struct SessionContext {
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     pub lost: LostActions,
+    /// What all its guests together have open.
+    pub descriptors: Arc<DescriptorShare>,
 }
 
 impl SessionContext {

@@ -7,19 +7,26 @@
 #[cfg(feature = "ast-edit")]
 mod folder;
 mod gate;
+mod handle;
+mod listing;
+mod open;
+mod quota;
 mod roots;
 mod scratch;
 mod stream;
 #[cfg(feature = "ast-edit")]
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use wasmtime::component::HasData;
-use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
+use wasmtime_wasi::filesystem::{Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+use crate::descriptors::HeldDescriptors;
 
 #[cfg(feature = "ast-edit")]
 pub(crate) use folder::{EntryKind, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
@@ -28,35 +35,92 @@ pub(crate) use scratch::{ScratchFolder, ScratchHomes};
 #[cfg(feature = "ast-edit")]
 pub(crate) use walk::{Start, Visited};
 
-/// What a new directory entry costs of the scratch budget, so that empty files aren't free.
-const ENTRY_BYTES: u64 = 4096;
-
-/// How many directory listings may be open at one time. Each holds all of its entries in the host's memory.
-const MAX_LISTINGS: usize = 32;
+use handle::{OpenCount, OpenHandle};
+use listing::Listing;
+use quota::Quota;
 
 /// What a store remembers of the files that its guest has open.
 pub(crate) struct Files {
     roots: Arc<Roots>,
+    /// Opened when the guest first asks for them; each time it asks it gets the same.
+    opened: Option<OpenedRoots>,
     workspace_writable: Gate,
-    scratch_budget: Budget,
-    /// Descriptors under the scratch directory, by their index in the resource table. All others are the
-    /// workspace's: an unknown one gets the stricter rule.
-    scratch: HashSet<u32>,
-    open: usize,
+    scratch_quota: Quota,
+    /// By the descriptor's index in the resource table.
+    handles: HashMap<u32, Handle>,
+    count: OpenCount,
     max_open: usize,
-    listings: usize,
+    left_out: LeftOut,
 }
+
+/// The guest's directories.
+struct OpenedRoots {
+    workspace: Option<Dir>,
+    scratch: Dir,
+    /// Only their descriptors: handles on them are counted as the guest gets them.
+    _held: HeldDescriptors,
+}
+
+/// A descriptor that the guest has.
+struct Handle {
+    mount: Mount,
+    open: Arc<OpenHandle>,
+}
+
+/// What directory listings could not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// Names that are not UTF-8.
+    pub names: u64,
+    /// Listings that lack some.
+    pub listings: u64,
+}
+
+impl LeftOut {
+    /// What a listing has come by since this was done last.
+    fn add(&mut self, listing: &mut Listing) {
+        let names = std::mem::take(&mut listing.left_out);
+        if names > 0 && !std::mem::replace(&mut listing.told, true) {
+            self.listings += 1;
+        }
+        self.names += names;
+    }
+}
+
+/// The guest wants more files open than there may be, where it can't be told so.
+#[derive(Debug)]
+pub(crate) struct TooManyOpen {
+    /// As many as one instance may have; none where it is the host that has no more.
+    pub limit: Option<usize>,
+}
+
+impl fmt::Display for TooManyOpen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.limit {
+            Some(limit) => write!(
+                f,
+                "had more than {limit} files and directories open at one time"
+            ),
+            None => f.write_str(
+                "found no descriptor left for its directories: sessions of this host have as many files open as they may",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TooManyOpen {}
 
 impl Files {
     pub fn new(roots: Arc<Roots>, max_open: usize, scratch_bytes: u64) -> Self {
         Self {
+            scratch_quota: Quota::new(roots.scratch.usage(), scratch_bytes),
             roots,
+            opened: None,
             workspace_writable: Gate::default(),
-            scratch_budget: Budget(Arc::new(AtomicU64::new(scratch_bytes))),
-            scratch: HashSet::new(),
-            open: 0,
+            handles: HashMap::new(),
+            count: OpenCount::new(max_open),
             max_open,
-            listings: 0,
+            left_out: LeftOut::default(),
         }
     }
 
@@ -71,6 +135,11 @@ impl Files {
     /// How many changes of the workspace were refused since this was last asked.
     pub fn take_refused_changes(&self) -> u64 {
         self.workspace_writable.0.refused.swap(0, Ordering::Relaxed)
+    }
+
+    /// What listings left out since this was last asked.
+    pub fn take_left_out(&mut self) -> LeftOut {
+        std::mem::take(&mut self.left_out)
     }
 }
 
@@ -101,21 +170,6 @@ impl Gate {
                 Err(ErrorCode::ReadOnly)
             }
         }
-    }
-}
-
-/// How many bytes may still be written to the scratch directory.
-#[derive(Debug, Clone)]
-struct Budget(Arc<AtomicU64>);
-
-impl Budget {
-    fn spend(&self, bytes: u64) -> Result<(), ErrorCode> {
-        self.0
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                left.checked_sub(bytes)
-            })
-            .map(drop)
-            .map_err(|_| ErrorCode::Quota)
     }
 }
 

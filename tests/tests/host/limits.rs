@@ -216,10 +216,14 @@ async fn file_handles_are_refused_above_the_limit_and_the_guest_goes_on() {
     assert_eq!(puppet.text(one).await, "opened 1 of 1");
 }
 
-/// Each holds all of a directory's entries in the host's memory.
+/// Each takes two descriptors, and its directory one.
 #[tokio::test]
 async fn directory_listings_are_refused_above_the_limit_and_the_guest_goes_on() {
-    let puppet = Puppet::new().await;
+    let limits = Limits {
+        open_files: 100,
+        ..Limits::default()
+    };
+    let puppet = Puppet::limited(limits).await;
     let many = json!([{"do": "list-many", "path": "/workspace", "count": 100}]);
     for _ in 0..2 {
         let said = puppet.text(many.clone()).await;

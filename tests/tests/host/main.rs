@@ -3,6 +3,7 @@
 mod batch_rename;
 mod cache;
 mod durable;
+mod files;
 mod hostile;
 mod isolation;
 mod limits;

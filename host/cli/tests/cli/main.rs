@@ -17,6 +17,8 @@ mod json;
 mod later;
 mod new_projects;
 mod params;
+#[cfg(unix)]
+mod pipes;
 mod resolving;
 mod stores;
 mod terminal;

@@ -92,7 +92,8 @@ impl LiveInstances {
         })
     }
 
-    fn reclaim_one(&self) {
+    /// Drops one idle instance, if there is one.
+    pub fn reclaim_one(&self) {
         let candidates = self.holders().len();
         for _ in 0..candidates {
             let Some(weak) = self.holders().pop_front() else {

@@ -7,6 +7,7 @@ use wasmtime_wasi::I32Exit;
 use super::state::State;
 use crate::error::Error;
 use crate::limits::LimitKind;
+use crate::workspace::TooManyOpen;
 
 /// wasmtime keeps the error's type to itself.
 const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
@@ -37,6 +38,9 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
             super::state::handles(limits)
         );
         return limit(LimitKind::Handles, message);
+    }
+    if let Some(too_many @ TooManyOpen { .. }) = error.downcast_ref() {
+        return limit(LimitKind::Handles, too_many.to_string());
     }
     let cause = error.root_cause().to_string();
     if cause.contains(HOSTCALL_FUEL) {

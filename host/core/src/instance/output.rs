@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use super::state::Home;
 use crate::event::{self, Event, EventSource, LogLevel, Observer, Refusal};
@@ -16,6 +16,9 @@ use crate::pending::{PendingAction, SessionId};
 
 /// How many bytes of standard error are kept for the message about a crash.
 const LAST_WORDS: usize = 2048;
+
+/// How many bytes may be written to standard output or error at one time. Nothing ends a write but its own end.
+const PERMITTED: usize = 64 << 10;
 
 /// A guest's log; clones share it.
 #[derive(Clone)]
@@ -74,15 +77,18 @@ impl GuestLog {
     /// A line of the log.
     pub fn line(&self, level: LogLevel, message: String) {
         let mut log = self.lock();
-        let message = log.cut(message);
-        log.count_and_emit(|| Event::Log { level, message });
+        let most = log.max_line_bytes;
+        log.count_and_emit(|| Event::Log {
+            level,
+            message: cut(message, most),
+        });
     }
 
     pub fn progress(&self, message: String, progress: Option<f64>, total: Option<f64>) {
         let mut log = self.lock();
-        let message = log.cut(message);
+        let most = log.max_line_bytes;
         log.count_and_emit(|| Event::Progress {
-            message,
+            message: cut(message, most),
             progress,
             total,
         });
@@ -92,6 +98,11 @@ impl GuestLog {
     pub fn pushed(&self, action: &Arc<PendingAction>) {
         let action = Arc::clone(action);
         self.lock().emit(&Event::Pushed { action });
+    }
+
+    /// Told once, at the end of a call.
+    pub fn left_out(&self, names: u64, listings: u64) {
+        self.lock().emit(&Event::NamesLeftOut { names, listings });
     }
 
     /// Counted as a line, since a guest can ask as often as it likes.
@@ -140,14 +151,6 @@ impl Log {
         }
     }
 
-    fn cut(&self, mut message: String) -> String {
-        if message.len() > self.max_line_bytes {
-            message.truncate(message.floor_char_boundary(self.max_line_bytes));
-            message.push('…');
-        }
-        message
-    }
-
     fn write(&mut self, level: LogLevel, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = match piece.strip_suffix(b"\n") {
@@ -168,8 +171,15 @@ impl Log {
         if self.partial[stream_index(level)].is_empty() {
             return;
         }
+        // Nobody will see it, and a guest may write a million of them.
+        if self.lines >= self.max_lines && level != LogLevel::Warn {
+            self.partial[stream_index(level)].clear();
+            self.dropped += 1;
+            return;
+        }
         let bytes = std::mem::take(&mut self.partial[stream_index(level)]);
-        let message = self.cut(String::from_utf8_lossy(&bytes).into_owned());
+        let message = String::from_utf8_lossy(&bytes).into_owned();
+        let message = cut(message, self.max_line_bytes);
         if level == LogLevel::Warn {
             self.last_words.push_str(&message);
             self.last_words.push('\n');
@@ -179,6 +189,14 @@ impl Log {
         }
         self.count_and_emit(|| Event::Log { level, message });
     }
+}
+
+fn cut(mut message: String, most: usize) -> String {
+    if message.len() > most {
+        message.truncate(message.floor_char_boundary(most));
+        message.push('…');
+    }
+    message
 }
 
 /// The guest's standard output or error, cut into lines of the log.
@@ -223,6 +241,10 @@ impl Pollable for GuestOutput {
 #[async_trait]
 impl OutputStream for GuestOutput {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        if bytes.len() > PERMITTED {
+            let message = "wrote more to a standard stream than `check-write` permitted";
+            return Err(StreamError::trap(message));
+        }
         GuestOutput::write(self, &bytes);
         Ok(())
     }
@@ -232,7 +254,7 @@ impl OutputStream for GuestOutput {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(64 << 10)
+        Ok(PERMITTED)
     }
 }
 
@@ -242,6 +264,7 @@ impl AsyncWrite for GuestOutput {
         _: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<std::io::Result<usize>> {
+        let bytes = &bytes[..bytes.len().min(PERMITTED)];
         GuestOutput::write(&self, bytes);
         Poll::Ready(Ok(bytes.len()))
     }

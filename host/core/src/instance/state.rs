@@ -17,7 +17,7 @@ use crate::plugin::Plugin;
 use crate::policy::{Phase, Policy};
 use crate::pushing::SessionContext;
 use crate::store::PluginBytes;
-use crate::workspace::{Files, FilesView, Roots};
+use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
 /// Where an instance belongs.
 pub(crate) struct Home {
@@ -160,6 +160,10 @@ impl State {
         let times = self.files.take_refused_changes();
         if times > 0 {
             self.log.refused(Refusal::WorkspaceChange { times });
+        }
+        let LeftOut { names, listings } = self.files.take_left_out();
+        if names > 0 {
+            self.log.left_out(names, listings);
         }
         self.log.end_call();
         self.running = None;

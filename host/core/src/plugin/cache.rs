@@ -6,7 +6,7 @@
 mod room;
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use wasmtime::component::Component;
 use super::Facts;
 use crate::digest::Digest;
 use crate::engine::code_compatibility;
+use crate::regular::open_regular_file;
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
 const MAGIC: &[u8; 16] = b"airlock-cache-2\n";
@@ -48,7 +49,7 @@ impl CompileCache {
     /// Where the folder or the key can't be made or read.
     pub fn open(folder: impl Into<PathBuf>, key: impl AsRef<Path>) -> io::Result<Self> {
         let folder = folder.into();
-        fs::create_dir_all(&folder)?;
+        make_private_folder(&folder)?;
         let key = read_or_make_key(key.as_ref())?;
         Ok(Self {
             folder,
@@ -69,7 +70,7 @@ impl CompileCache {
     }
 
     pub(super) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
-        let mut file = File::open(self.path(key)).ok()?;
+        let mut file = open_regular_file(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
         // Whoever can write to the folder must not make us read without end.
         let length = metadata.len().min(key.most_bytes);
@@ -211,7 +212,7 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
         return Ok(key);
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    make_private_folder(folder)?;
     let mut key = [0; HASH_BYTES];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -229,8 +230,17 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
     }
 }
 
+/// Makes a folder, and those above it, for this user alone. One that is there is left as it is: others may be meant to see it.
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
 fn read_key(path: &Path) -> io::Result<Option<[u8; HASH_BYTES]>> {
-    let file = match File::open(path) {
+    let file = match open_regular_file(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -1,6 +1,6 @@
 //! From a component's bytes to a plugin.
 
-use std::io;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,10 +11,12 @@ use super::compile::elsewhere;
 use super::definition::{self, RejectedTool, ToolDefinition};
 use super::linked::Linked;
 use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
+use crate::descriptors::Descriptors;
 use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::instance::{Home, Instance, VolatileActions};
 use crate::policy::{Policy, WorkspaceGrant};
+use crate::regular::open_regular_file;
 use crate::store::PluginBytes;
 use crate::workspace::{Roots, ScratchFolder};
 
@@ -27,13 +29,13 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
         path: path.to_owned(),
         source: Arc::new(source),
     };
-    let metadata = std::fs::metadata(path).map_err(read)?;
-    if !metadata.is_file() {
-        // Reading a pipe or a device might never end.
-        return Err(read(io::Error::other("it is not a regular file")));
-    }
-    check_size(engine, &name, metadata.len())?;
-    let bytes = std::fs::read(path).map_err(read)?;
+    let file = open_regular_file(path).map_err(read)?;
+    let length = file.metadata().map_err(read)?.len();
+    check_size(engine, &name, length)?;
+    let mut bytes = Vec::with_capacity(length as usize + 1);
+    // It may grow meanwhile.
+    let most = (engine.plugin_bytes() as u64).saturating_add(1);
+    file.take(most).read_to_end(&mut bytes).map_err(read)?;
     from_bytes(engine, name.into(), bytes.into()).await
 }
 
@@ -179,6 +181,7 @@ pub(super) async fn ask_for_tools(
                 engine.scratch_homes(),
                 engine.scratch_parent().to_owned(),
             ),
+            descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
         }),
         observer: None,
         volatile: VolatileActions::default(),

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Surroundings;
 use crate::content::ToolResult;
+use crate::descriptors::Descriptors;
 use crate::engine::{Reclaim, Reclaimed};
 use crate::error::Error;
 use crate::instance::{Call, Done, Home, Instance, ResolverResolution, VolatileActions};
@@ -33,11 +34,7 @@ impl Slot {
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
     pub fn new(plugin: &Plugin, surroundings: Surroundings) -> Result<Arc<Self>, Error> {
-        let roots = roots(
-            plugin,
-            &surroundings.policy,
-            surroundings.workspace.as_ref(),
-        )?;
+        let roots = roots(plugin, &surroundings)?;
         Ok(Arc::new_cyclic(|this| Self {
             this: this.clone(),
             plugin: plugin.clone(),
@@ -264,11 +261,15 @@ impl Slot {
 }
 
 /// The host's directories for one plugin of a session.
-fn roots(
-    plugin: &Plugin,
-    policy: &Policy,
-    workspace: Option<&Arc<WorkspaceFolder>>,
-) -> Result<Roots, Error> {
+fn roots(plugin: &Plugin, surroundings: &Surroundings) -> Result<Roots, Error> {
+    let Surroundings {
+        policy,
+        workspace,
+        session,
+        ..
+    } = surroundings;
+    let workspace = workspace.as_ref();
+    let budget = plugin.engine().descriptors();
     let scratch_parent = match workspace {
         None => plugin.engine().scratch_parent().to_owned(),
         Some(workspace) => scratch_parent_outside(plugin, workspace)?,
@@ -278,6 +279,7 @@ fn roots(
             .filter(|_| policy.allows_workspace_read())
             .cloned(),
         scratch: ScratchFolder::inside(plugin.engine().scratch_homes(), scratch_parent),
+        descriptors: Descriptors::new(budget, &session.descriptors),
     })
 }
 

@@ -1,12 +1,15 @@
 //! `wasi:filesystem`: wasmtime's implementation behind our checks.
 //!
 //! Reads are passed on as they are. Each function that would change something asks [`FilesView::may_change`] first, whatever the
-//! descriptor was opened for and whenever that was.
+//! descriptor was opened for and whenever that was. Opening and listing are ours ([`open`](super::open), [`listing`](super::listing)).
 
-use std::io;
+use std::fs::File;
+use std::sync::Arc;
 
+use cap_fs_ext::FollowSymlinks;
+use cap_primitives::fs::Metadata;
 use wasmtime::component::Resource;
-use wasmtime_wasi::filesystem::{Descriptor, Dir};
+use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode,
@@ -15,64 +18,96 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
-use super::stream::{Check, CheckedStream, Refused};
-use super::{ENTRY_BYTES, FilesView, MAX_LISTINGS, Mount};
+use super::listing::{self, Listing, Next};
+use super::open::{Opened, check_kind, check_path, code, follows, look, open_beneath};
+use super::quota::{Counted, Named, Quota};
+use super::stream::{Check, CheckedStream, CountedStream, Refused};
+use super::{FilesView, Handle, Mount, OpenHandle, TooManyOpen};
 
 type Fd = Resource<Descriptor>;
 
 impl FilesView<'_> {
     fn mount(&self, fd: &Fd) -> Mount {
-        match self.files.scratch.contains(&fd.rep()) {
-            true => Mount::Scratch,
-            false => Mount::Workspace,
+        // An unknown one gets the stricter rule.
+        let handle = self.files.handles.get(&fd.rep());
+        handle.map_or(Mount::Workspace, |handle| handle.mount)
+    }
+
+    /// Refuses a change under `fd` that the phase doesn't allow.
+    fn may_change(&self, fd: &Fd) -> FsResult<()> {
+        match self.mount(fd) {
+            Mount::Workspace => Ok(self.files.workspace_writable.pass()?),
+            Mount::Scratch => Ok(()),
         }
     }
 
-    /// Refuses a change under `fd` that the phase or the scratch budget doesn't allow. `bytes`: how much may be added.
-    fn may_change(&self, fd: &Fd, bytes: u64) -> FsResult<()> {
+    /// What bounds changes under `fd`, where something does.
+    fn quota(&self, fd: &Fd) -> Option<Quota> {
         match self.mount(fd) {
-            Mount::Workspace => self.files.workspace_writable.pass()?,
-            Mount::Scratch => self.files.scratch_budget.spend(bytes)?,
+            Mount::Workspace => None,
+            Mount::Scratch => Some(self.files.scratch_quota.clone()),
         }
-        Ok(())
+    }
+
+    fn handle(&self, fd: &Fd) -> FsResult<Arc<OpenHandle>> {
+        let handle = self.files.handles.get(&fd.rep());
+        let handle = handle.ok_or(ErrorCode::BadDescriptor)?;
+        Ok(Arc::clone(&handle.open))
+    }
+
+    fn directory(&self, fd: &Fd) -> FsResult<Arc<File>> {
+        match self.inner.table.get(fd)? {
+            Descriptor::Dir(directory) => Ok(Arc::clone(&directory.dir)),
+            Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
+        }
     }
 
     /// Enters a new descriptor, which lies under the same directory as the one that it was opened from.
-    fn register(&mut self, fd: Fd, mount: Mount) -> Fd {
-        self.files.open += 1;
-        if mount == Mount::Scratch {
-            self.files.scratch.insert(fd.rep());
-        }
-        fd
+    fn register(&mut self, descriptor: Descriptor, mount: Mount, open: OpenHandle) -> FsResult<Fd> {
+        let fd = self.inner.table.push(descriptor)?;
+        let open = Arc::new(open);
+        self.files.handles.insert(fd.rep(), Handle { mount, open });
+        Ok(fd)
     }
 
+    fn may_write(&self, fd: &Fd) -> FsResult<()> {
+        self.may_change(fd)?;
+        match self.inner.table.get(fd)? {
+            Descriptor::File(file) if !file.open_mode.contains(OpenMode::WRITE) => {
+                Err(ErrorCode::BadDescriptor.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `position`: where the stream begins to write; none for the end.
     fn check_stream(
         &mut self,
         fd: &Fd,
         stream: Resource<DynOutputStream>,
+        position: Option<u64>,
     ) -> FsResult<Resource<DynOutputStream>> {
         let check = match self.mount(fd) {
             Mount::Workspace => Check::Workspace(self.files.workspace_writable.clone()),
-            Mount::Scratch => Check::Scratch(self.files.scratch_budget.clone()),
+            Mount::Scratch => Check::Scratch(position),
         };
+        let handle = self.handle(fd)?;
         let inner = self.inner.table.delete(stream)?;
-        let checked: DynOutputStream = Box::new(CheckedStream { inner, check });
+        let checked: DynOutputStream = Box::new(CheckedStream {
+            inner,
+            check,
+            handle,
+        });
         Ok(self.inner.table.push(checked)?)
     }
 
-    /// Opening a pipe or a device could block this thread for good, or reach beyond the workspace.
-    async fn refuse_special_file(&mut self, fd: &Fd, flags: PathFlags, path: &str) -> FsResult<()> {
-        let fd = Resource::new_borrow(fd.rep());
-        match Inner::stat_at(&mut self.inner, fd, flags, path.to_owned()).await {
-            Ok(stat) => match stat.type_ {
-                DescriptorType::RegularFile
-                | DescriptorType::Directory
-                | DescriptorType::SymbolicLink => Ok(()),
-                _ => Err(ErrorCode::Unsupported.into()),
-            },
-            // What isn't there, or can't be reached, is for the open itself to say.
-            Err(_) => Ok(()),
-        }
+    /// What there is under a name of the scratch directory that is about to go.
+    fn found_in_scratch(&self, fd: &Fd, path: &str) -> FsResult<Option<(Quota, Metadata)>> {
+        let Some(quota) = self.quota(fd) else {
+            return Ok(None);
+        };
+        let found = look(&*self.directory(fd)?, path, FollowSymlinks::No);
+        Ok(found.map(|found| (quota, found)))
     }
 }
 
@@ -86,19 +121,28 @@ impl preopens::Host for FilesView<'_> {
     /// The workspace comes first, since some languages take the first directory as the current one, and again as `/`, against which
     /// others resolve relative paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
-        let roots = self.files.roots.clone();
-        let mut directories = Vec::with_capacity(3);
-        let mut add = |name: &str, mount, dir: io::Result<Dir>| -> wasmtime::Result<()> {
-            let fd = self.inner.table.push(Descriptor::Dir(dir?))?;
-            directories.push((self.register(fd, mount), name.to_owned()));
-            Ok(())
+        let opened = match self.files.opened.take() {
+            Some(opened) => opened,
+            None => self.files.roots.open()?,
         };
-        if let Some(workspace) = &roots.workspace {
-            add("/workspace", Mount::Workspace, workspace.open())?;
-        }
-        add("/scratch", Mount::Scratch, roots.scratch.open())?;
-        if let Some(workspace) = &roots.workspace {
-            add("/", Mount::Workspace, workspace.open())?;
+        let workspace = opened.workspace.clone();
+        let named = [
+            ("/workspace", Mount::Workspace, workspace.clone()),
+            ("/scratch", Mount::Scratch, Some(opened.scratch.clone())),
+            ("/", Mount::Workspace, workspace),
+        ];
+        self.files.opened = Some(opened);
+        let mut directories = Vec::with_capacity(named.len());
+        for (name, mount, directory) in named {
+            let Some(directory) = directory else {
+                continue;
+            };
+            // There is no error that the guest could be given.
+            let open = self.files.count.another().ok_or(TooManyOpen {
+                limit: Some(self.files.max_open),
+            })?;
+            let fd = self.register(Descriptor::Dir(directory), mount, open)?;
+            directories.push((fd, name.to_owned()));
         }
         Ok(directories)
     }
@@ -122,44 +166,88 @@ impl types::Host for FilesView<'_> {
 
 /// What changes something.
 impl FilesView<'_> {
-    async fn open(
+    fn open(
         &mut self,
-        fd: Fd,
+        fd: &Fd,
         path_flags: PathFlags,
-        path: String,
+        path: &str,
         open: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Fd> {
-        if self.files.open >= self.files.max_open {
-            return Err(ErrorCode::Quota.into());
-        }
-        let mount = self.mount(&fd);
+        check_path(path)?;
+        let mount = self.mount(fd);
         if opens_for_change(open, flags) {
-            let entry = if open.contains(OpenFlags::CREATE) {
-                ENTRY_BYTES
-            } else {
-                0
-            };
-            self.may_change(&fd, entry)?;
+            self.may_change(fd)?;
         }
-        // Only a file that is made by this very call is known to be no special one.
+        let directory = self.directory(fd)?;
+        let handle = self.files.count.taking(1, &self.files.roots.descriptors);
+        let handle = handle.ok_or(ErrorCode::Quota)?;
+        // Only what is made by this very call is known to be no special file.
         let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
-        if mount == Mount::Workspace && !is_new {
-            self.refuse_special_file(&fd, path_flags, &path).await?;
+        let found = match is_new {
+            true => None,
+            false => look(&directory, path, follows(path_flags)),
+        };
+        if let Some(found) = &found {
+            check_kind(found)?;
         }
-        let opened = Inner::open_at(&mut self.inner, fd, path_flags, path, open, flags).await?;
-        Ok(self.register(opened, mount))
+        let quota = self.quota(fd);
+        let makes = quota
+            .as_ref()
+            .filter(|_| open.contains(OpenFlags::CREATE) && found.is_none());
+        if let Some(quota) = makes {
+            quota.add_entry(0)?;
+        }
+        let opened = open_beneath(&directory, path, path_flags, open, flags);
+        if let (Some(quota), Err(_)) = (makes, &opened) {
+            quota.give_back_entry(0);
+        }
+        let opened = opened?;
+        let counted = quota.and_then(|quota| counted(&quota, &opened, found.as_ref(), open));
+        self.register(opened.descriptor, mount, handle.counting(counted))
     }
 
     async fn rename(&mut self, fd: Fd, path: String, new_fd: Fd, new_path: String) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
-        self.may_change(&new_fd, 0)?;
+        check_path(&path)?;
+        check_path(&new_path)?;
+        self.may_change(&fd)?;
+        self.may_change(&new_fd)?;
         // A file that moved would keep the rules of where its open descriptors came from.
         if self.mount(&fd) != self.mount(&new_fd) {
             return Err(ErrorCode::CrossDevice.into());
         }
-        Inner::rename_at(&mut self.inner, fd, path, new_fd, new_path).await
+        let moved = self.found_in_scratch(&fd, &path)?;
+        let replaced = self.found_in_scratch(&new_fd, &new_path)?;
+        Inner::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
+        if let (Some((quota, replaced)), Some((_, moved))) = (replaced, moved) {
+            let replaced = Named::of(&replaced);
+            // A name of the same file is left where it was.
+            if replaced.id != Named::of(&moved).id {
+                quota.removed(replaced);
+            }
+        }
+        Ok(())
     }
+}
+
+/// Counts a file of the scratch directory that was opened, and what was cut off by that. `found`: what there was before.
+fn counted(
+    quota: &Quota,
+    opened: &Opened,
+    found: Option<&Metadata>,
+    open: OpenFlags,
+) -> Option<Counted> {
+    if !opened.metadata.is_file() {
+        return None;
+    }
+    let counted = quota.opened(
+        Named::of(&opened.metadata).id,
+        found.map_or(0, Metadata::len),
+    );
+    if open.contains(OpenFlags::TRUNCATE) {
+        counted.has(0);
+    }
+    Some(counted)
 }
 
 impl Inner for FilesView<'_> {
@@ -171,26 +259,33 @@ impl Inner for FilesView<'_> {
         open: OpenFlags,
         flags: DescriptorFlags,
     ) -> FsResult<Fd> {
-        self.open(fd, path_flags, path, open, flags).await
+        self.open(&fd, path_flags, &path, open, flags)
     }
 
     fn write_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynOutputStream>> {
-        self.may_change(&fd, 0)?;
+        self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
         let stream = Inner::write_via_stream(&mut self.inner, fd, offset)?;
-        self.check_stream(&same, stream)
+        self.check_stream(&same, stream, Some(offset))
     }
 
     fn append_via_stream(&mut self, fd: Fd) -> FsResult<Resource<DynOutputStream>> {
-        self.may_change(&fd, 0)?;
+        self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
         let stream = Inner::append_via_stream(&mut self.inner, fd)?;
-        self.check_stream(&same, stream)
+        self.check_stream(&same, stream, None)
     }
 
     async fn set_size(&mut self, fd: Fd, size: u64) -> FsResult<()> {
-        self.may_change(&fd, size)?;
-        Inner::set_size(&mut self.inner, fd, size).await
+        self.may_change(&fd)?;
+        let handle = self.handle(&fd)?;
+        let Some(counted) = handle.counted() else {
+            return Inner::set_size(&mut self.inner, fd, size).await;
+        };
+        let before = counted.grow(size)?;
+        let done = Inner::set_size(&mut self.inner, fd, size).await;
+        counted.has(if done.is_ok() { size } else { before });
+        done
     }
 
     async fn set_times(
@@ -199,18 +294,35 @@ impl Inner for FilesView<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
+        self.may_change(&fd)?;
         Inner::set_times(&mut self.inner, fd, accessed, modified).await
     }
 
     async fn write(&mut self, fd: Fd, buffer: Vec<u8>, offset: u64) -> FsResult<u64> {
-        self.may_change(&fd, buffer.len() as u64)?;
-        Inner::write(&mut self.inner, fd, buffer, offset).await
+        self.may_change(&fd)?;
+        let handle = self.handle(&fd)?;
+        let Some(counted) = handle.counted() else {
+            return Inner::write(&mut self.inner, fd, buffer, offset).await;
+        };
+        let before = counted.grow(offset.saturating_add(buffer.len() as u64))?;
+        let written = Inner::write(&mut self.inner, fd, buffer, offset).await;
+        let end = written.as_ref().map_or(0, |written| offset + written);
+        counted.has(before.max(end));
+        written
     }
 
     async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
-        self.may_change(&fd, ENTRY_BYTES)?;
-        Inner::create_directory_at(&mut self.inner, fd, path).await
+        check_path(&path)?;
+        self.may_change(&fd)?;
+        let quota = self.quota(&fd);
+        if let Some(quota) = &quota {
+            quota.add_entry(0)?;
+        }
+        let made = Inner::create_directory_at(&mut self.inner, fd, path).await;
+        if let (Some(quota), Err(_)) = (quota, &made) {
+            quota.give_back_entry(0);
+        }
+        made
     }
 
     async fn set_times_at(
@@ -221,7 +333,8 @@ impl Inner for FilesView<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
+        check_path(&path)?;
+        self.may_change(&fd)?;
         Inner::set_times_at(&mut self.inner, fd, path_flags, path, accessed, modified).await
     }
 
@@ -234,14 +347,20 @@ impl Inner for FilesView<'_> {
         new_fd: Fd,
         _: String,
     ) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
-        self.may_change(&new_fd, 0)?;
+        self.may_change(&fd)?;
+        self.may_change(&new_fd)?;
         Err(ErrorCode::Unsupported.into())
     }
 
     async fn remove_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
-        Inner::remove_directory_at(&mut self.inner, fd, path).await
+        check_path(&path)?;
+        self.may_change(&fd)?;
+        let found = self.found_in_scratch(&fd, &path)?;
+        Inner::remove_directory_at(&mut self.inner, fd, path).await?;
+        if let Some((quota, found)) = found {
+            quota.removed(Named::of(&found));
+        }
+        Ok(())
     }
 
     async fn rename_at(
@@ -255,19 +374,39 @@ impl Inner for FilesView<'_> {
     }
 
     async fn symlink_at(&mut self, fd: Fd, target: String, path: String) -> FsResult<()> {
-        self.may_change(&fd, ENTRY_BYTES)?;
-        Inner::symlink_at(&mut self.inner, fd, target, path).await
+        check_path(&path)?;
+        self.may_change(&fd)?;
+        let quota = self.quota(&fd);
+        let bytes = target.len() as u64;
+        if let Some(quota) = &quota {
+            quota.add_entry(bytes)?;
+        }
+        let made = Inner::symlink_at(&mut self.inner, fd, target, path).await;
+        if let (Some(quota), Err(_)) = (quota, &made) {
+            quota.give_back_entry(bytes);
+        }
+        made
     }
 
     async fn unlink_file_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
-        self.may_change(&fd, 0)?;
-        Inner::unlink_file_at(&mut self.inner, fd, path).await
+        check_path(&path)?;
+        self.may_change(&fd)?;
+        let found = self.found_in_scratch(&fd, &path)?;
+        Inner::unlink_file_at(&mut self.inner, fd, path).await?;
+        if let Some((quota, found)) = found {
+            quota.removed(Named::of(&found));
+        }
+        Ok(())
     }
 
     // What only reads.
 
     fn read_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynInputStream>> {
-        Inner::read_via_stream(&mut self.inner, fd, offset)
+        let _handle = self.handle(&fd)?;
+        let stream = Inner::read_via_stream(&mut self.inner, fd, offset)?;
+        let inner = self.inner.table.delete(stream)?;
+        let counted: DynInputStream = Box::new(CountedStream { inner, _handle });
+        Ok(self.inner.table.push(counted)?)
     }
 
     async fn advise(&mut self, fd: Fd, offset: u64, len: u64, advice: Advice) -> FsResult<()> {
@@ -295,12 +434,13 @@ impl Inner for FilesView<'_> {
     }
 
     async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<ReaddirIterator>> {
-        if self.files.listings >= MAX_LISTINGS {
-            return Err(ErrorCode::Quota.into());
-        }
-        let listing = Inner::read_directory(&mut self.inner, fd).await?;
-        self.files.listings += 1;
-        Ok(listing)
+        let directory = self.directory(&fd)?;
+        let descriptors = &self.files.roots.descriptors;
+        let handle = self.files.count.taking(listing::DESCRIPTORS, descriptors);
+        let handle = Arc::new(handle.ok_or(ErrorCode::Quota)?);
+        let listing = Listing::of(&directory, handle).map_err(code)?;
+        let listing = self.inner.table.push(listing)?;
+        Ok(Resource::new_own(listing.rep()))
     }
 
     async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
@@ -313,10 +453,12 @@ impl Inner for FilesView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<DescriptorStat> {
+        check_path(&path)?;
         Inner::stat_at(&mut self.inner, fd, flags, path).await
     }
 
     async fn readlink_at(&mut self, fd: Fd, path: String) -> FsResult<String> {
+        check_path(&path)?;
         Inner::readlink_at(&mut self.inner, fd, path).await
     }
 
@@ -334,15 +476,22 @@ impl Inner for FilesView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
+        check_path(&path)?;
         Inner::metadata_hash_at(&mut self.inner, fd, flags, path).await
     }
 
     fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
-        self.files.open = self.files.open.saturating_sub(1);
+        let index = fd.rep();
+        Inner::drop(&mut self.inner, fd)?;
         // The index may be given to a descriptor of the workspace next.
-        self.files.scratch.remove(&fd.rep());
-        Inner::drop(&mut self.inner, fd)
+        self.files.handles.remove(&index);
+        Ok(())
     }
+}
+
+/// In the table it is ours, and wasmtime's type is a name for it.
+fn ours(listing: &Resource<ReaddirIterator>) -> Resource<Listing> {
+    Resource::new_own(listing.rep())
 }
 
 impl InnerListing for FilesView<'_> {
@@ -350,11 +499,21 @@ impl InnerListing for FilesView<'_> {
         &mut self,
         listing: Resource<ReaddirIterator>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        InnerListing::read_directory_entry(&mut self.inner, listing).await
+        loop {
+            let listing = self.inner.table.get_mut(&ours(&listing))?;
+            let next = listing.next();
+            self.files.left_out.add(listing);
+            match next.map_err(code)? {
+                Next::Entry(entry) => return Ok(Some(entry)),
+                Next::End => return Ok(None),
+                // So that a deadline can end it.
+                Next::NothingYet => tokio::task::yield_now().await,
+            }
+        }
     }
 
     fn drop(&mut self, listing: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
-        self.files.listings = self.files.listings.saturating_sub(1);
-        InnerListing::drop(&mut self.inner, listing)
+        self.inner.table.delete(ours(&listing))?;
+        Ok(())
     }
 }

@@ -8,14 +8,32 @@ use std::sync::Arc;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
-use super::ScratchFolder;
+use super::{OpenedRoots, ScratchFolder, TooManyOpen};
+use crate::descriptors::Descriptors;
 use crate::identity::{Machine, WorkspaceIdentity};
+use crate::regular::open_folder;
 
 /// What one plugin of one session sees of the host's files.
 pub(crate) struct Roots {
     /// None where the session has no workspace, or the policy doesn't let the plugin read it.
     pub workspace: Option<Arc<WorkspaceFolder>>,
     pub scratch: ScratchFolder,
+    /// What the session may have open.
+    pub descriptors: Descriptors,
+}
+
+impl Roots {
+    pub(super) fn open(&self) -> wasmtime::Result<OpenedRoots> {
+        let count = 1 + usize::from(self.workspace.is_some());
+        let held = self.descriptors.take(count);
+        let held = held.ok_or(TooManyOpen { limit: None })?;
+        let workspace = self.workspace.as_ref();
+        Ok(OpenedRoots {
+            workspace: workspace.map(|workspace| workspace.open()).transpose()?,
+            scratch: self.scratch.open()?,
+            _held: held,
+        })
+    }
 }
 
 /// A workspace, known by its path and by what was there when the session was opened.
@@ -62,7 +80,7 @@ impl WorkspaceFolder {
 
     /// The same, for the host itself.
     pub fn open_directory(&self) -> io::Result<File> {
-        let file = File::open(&self.path)?;
+        let file = open_folder(&self.path)?;
         if Identity::of(&file.metadata()?) != self.identity {
             let message =
                 "the workspace was replaced by another directory since the session was opened";

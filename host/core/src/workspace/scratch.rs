@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
 
+use super::quota::Usage;
 use super::roots::writable;
+use crate::regular::open_folder;
 
 /// What the names of the folders begin with.
 const PREFIX: &str = "airlock-scratch-";
@@ -43,6 +45,7 @@ pub(crate) struct ScratchFolder {
     made: Mutex<Option<TempDir>>,
     homes: Arc<ScratchHomes>,
     parent: PathBuf,
+    usage: Arc<Usage>,
 }
 
 impl ScratchFolder {
@@ -52,7 +55,13 @@ impl ScratchFolder {
             made: Mutex::default(),
             homes: Arc::clone(homes),
             parent,
+            usage: Arc::default(),
         }
+    }
+
+    /// How much is in it.
+    pub(super) fn usage(&self) -> &Arc<Usage> {
+        &self.usage
     }
 
     /// Makes it if that has not been done, and opens it.
@@ -62,7 +71,7 @@ impl ScratchFolder {
             Some(folder) => folder,
             none => none.insert(self.homes.make_inside(&self.parent)?),
         };
-        Ok(writable(File::open(folder.path())?))
+        Ok(writable(open_folder(folder.path())?))
     }
 }
 
@@ -136,7 +145,7 @@ fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
 
 /// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
 fn hold_new(folder: &Path) -> io::Result<Option<File>> {
-    let held = match File::open(folder) {
+    let held = match open_folder(folder) {
         Ok(held) => held,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -161,7 +170,7 @@ fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
         return None;
     }
     let folder = entry.path();
-    let held = File::open(&folder).ok()?;
+    let held = open_folder(&folder).ok()?;
     held.try_lock().ok()?;
     Some((folder, held))
 }

@@ -8,14 +8,10 @@ use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{Descriptor, DirectoryEntryStream};
 use wasip2::io::poll::{Pollable, poll};
 use wasip2::io::streams::{InputStream, OutputStream};
-use wasip2::sockets::network::{
-    IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Network,
-};
+use wasip2::sockets::network::{IpAddressFamily, IpSocketAddress, Ipv4SocketAddress, Network};
 use wasip2::sockets::tcp::TcpSocket;
 use wasip2::sockets::udp::UdpSocket;
-use wasip2::sockets::{
-    instance_network, ip_name_lookup, tcp_create_socket, udp_create_socket,
-};
+use wasip2::sockets::{instance_network, ip_name_lookup, tcp_create_socket, udp_create_socket};
 use wasip2::{cli, random};
 
 use crate::airlock::tool::host::{self, Level};

@@ -202,19 +202,15 @@ fn perform(step: &RawStep) -> Result<(), String> {
             .map(drop)
             .map_err(named),
         RawStep::Unlink { path } => root("/workspace")?.unlink_file_at(path).map_err(named),
-        RawStep::Rmdir { path } => root("/workspace")?
-            .remove_directory_at(path)
-            .map_err(named),
-        RawStep::MkdirAt { path } => root("/workspace")?
-            .create_directory_at(path)
-            .map_err(named),
+        RawStep::Rmdir { path } => root("/workspace")?.remove_directory_at(path).map_err(named),
+        RawStep::MkdirAt { path } => root("/workspace")?.create_directory_at(path).map_err(named),
         RawStep::Readlink { path } => root("/workspace")?
             .readlink_at(path)
             .map(drop)
             .map_err(named),
-        RawStep::SymlinkAt { path, target } => root("/workspace")?
-            .symlink_at(target, path)
-            .map_err(named),
+        RawStep::SymlinkAt { path, target } => {
+            root("/workspace")?.symlink_at(target, path).map_err(named)
+        }
         RawStep::RenameAt {
             path,
             to,
@@ -238,12 +234,10 @@ fn perform(step: &RawStep) -> Result<(), String> {
                 .link_at(flags, path, &root(place(*into_scratch))?, to)
                 .map_err(named)
         }
-        RawStep::OpenExactly { path, with } => {
-            open_at(&root("/workspace")?, path, with).map(drop)
+        RawStep::OpenExactly { path, with } => open_at(&root("/workspace")?, path, with).map(drop),
+        RawStep::Read { len, offset } => {
+            with_held(|descriptor| descriptor.read(*len, *offset).map(drop).map_err(named))
         }
-        RawStep::Read { len, offset } => with_held(|descriptor| {
-            descriptor.read(*len, *offset).map(drop).map_err(named)
-        }),
     }
 }
 

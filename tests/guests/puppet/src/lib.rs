@@ -8,6 +8,7 @@ mod asking;
 mod definitions;
 mod descriptors;
 mod files;
+mod greedy;
 mod handles;
 mod hostile;
 mod memory;

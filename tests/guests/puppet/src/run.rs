@@ -3,7 +3,10 @@
 use crate::airlock::tool::types::{Blob, Content, Link, ToolError, ToolResult};
 use crate::exports::airlock::tool::resolver::Resolution;
 use crate::script::Step;
-use crate::{asking, descriptors, failed, files, handles, hostile, memory, output, pushing, surroundings};
+use crate::{
+    asking, descriptors, failed, files, greedy, handles, hostile, memory, output, pushing,
+    surroundings,
+};
 
 /// One call of the puppet.
 #[derive(Default)]
@@ -86,6 +89,7 @@ impl Run {
                 count,
                 nested,
             } => self.say(files::make_many(path, *count, *nested)),
+            Step::Greedy(step) => self.say(greedy::run(step)),
 
             Step::Log {
                 lines,

@@ -7,6 +7,7 @@ use crate::asking::{Handle, Question};
 use crate::descriptors::RawStep;
 use crate::failed;
 use crate::files::FileStep;
+use crate::greedy::GreedyStep;
 use crate::pushing::Push;
 
 #[derive(Deserialize)]
@@ -149,6 +150,9 @@ pub enum Step {
         #[serde(default)]
         nested: bool,
     },
+
+    /// Takes as much as it can of one thing.
+    Greedy(GreedyStep),
 
     // Output.
     /// Logs `message`, or where `lines` is more than 1, `message 1`, `message 2` and so on.

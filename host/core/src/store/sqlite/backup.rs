@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 use super::connection::Opening;
 use super::hosts::{Hosts, folder_of, make_private_folder};
 use super::problem::{Problem, unfit};
+use crate::regular::open_regular_file;
 use crate::store::{BackendErrorKind, StoreError};
 
 /// What a restored action says of itself. Between the backup and now somebody may have applied it.
@@ -37,7 +38,7 @@ pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     }
     make_private_folder(folder_of(to)).map_err(|error| Problem::Io(error).at(to))?;
     let mut copy = new_file_beside(to)?;
-    let copied = File::open(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
+    let copied = open_regular_file(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
     if copied.map_err(|error| Problem::Io(error).at(backup))? == 0 {
         // To SQLite it would be a store with nothing in it.
         return Err(unfit(backup, BackendErrorKind::Damaged, "is empty"));

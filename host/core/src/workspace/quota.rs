@@ -1,0 +1,263 @@
+//! What lies in a scratch directory, counted as it comes and goes.
+//!
+//! Files count with the size that they show, whether blocks are behind it or not, and each entry costs something beside: else empty files and
+//! holes were free. Whoever else had to add it up would have to walk through the directory; we are told of each change, since nobody but the guest makes any.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cap_primitives::fs::Metadata;
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+
+/// What each entry of a directory costs beside its contents.
+pub(super) const ENTRY_BYTES: u64 = 4096;
+
+/// How much a directory holds. It lasts as long as the directory, whatever becomes of the instances that write there.
+#[derive(Debug, Default)]
+pub(crate) struct Usage(Mutex<Used>);
+
+#[derive(Debug, Default)]
+struct Used {
+    bytes: u64,
+    /// The files that are open.
+    open: HashMap<FileId, OpenFile>,
+}
+
+/// Tells a file from all others in the directory: its device and inode.
+pub(super) type FileId = (u64, u64);
+
+#[derive(Debug)]
+struct OpenFile {
+    /// The size that is counted.
+    bytes: u64,
+    handles: usize,
+    /// It has no name any more, and is gone with its last handle.
+    unlinked: bool,
+}
+
+/// A directory's usage, and how large it may become.
+#[derive(Debug, Clone)]
+pub(super) struct Quota {
+    usage: Arc<Usage>,
+    limit: u64,
+}
+
+/// A file that is open, with all that is written to it counted.
+#[derive(Debug)]
+pub(super) struct Counted {
+    quota: Quota,
+    id: FileId,
+}
+
+/// Something that has a name in the directory, as it was found there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named {
+    pub id: FileId,
+    bytes: u64,
+}
+
+impl Named {
+    pub fn of(metadata: &Metadata) -> Self {
+        let contents = match metadata.is_dir() {
+            // What a directory shows as its size is not for the guest to choose.
+            true => 0,
+            false => metadata.len(),
+        };
+        Self {
+            id: id_of(metadata),
+            bytes: contents,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn id_of(metadata: &Metadata) -> FileId {
+    use cap_primitives::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+/// Elsewhere each opening counts as another file, so that files that are opened twice count twice while they grow.
+#[cfg(not(unix))]
+fn id_of(_: &Metadata) -> FileId {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    (0, NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+impl Quota {
+    pub fn new(usage: &Arc<Usage>, limit: u64) -> Self {
+        Self {
+            usage: Arc::clone(usage),
+            limit,
+        }
+    }
+
+    /// Counts a new entry, and the bytes that are in it from the start.
+    pub fn add_entry(&self, bytes: u64) -> Result<(), ErrorCode> {
+        self.lock().add(entry(bytes), self.limit)
+    }
+
+    /// It has not come about.
+    pub fn give_back_entry(&self, bytes: u64) {
+        self.lock().give_back(entry(bytes));
+    }
+
+    /// An entry was removed, or another one has taken its name.
+    pub fn removed(&self, named: Named) {
+        let mut used = self.lock();
+        match used.open.get_mut(&named.id) {
+            Some(open) => open.unlinked = true,
+            None => used.give_back(entry(named.bytes)),
+        }
+    }
+
+    /// A file was opened. `bytes`: how large it was before, as it is counted, and no more than it is counted where it was open already.
+    pub fn opened(&self, id: FileId, bytes: u64) -> Counted {
+        let mut used = self.lock();
+        let open = used.open.entry(id).or_insert(OpenFile {
+            bytes,
+            handles: 0,
+            unlinked: false,
+        });
+        open.handles += 1;
+        Counted {
+            quota: self.clone(),
+            id,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Used> {
+        self.usage.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn entry(bytes: u64) -> u64 {
+    bytes.saturating_add(ENTRY_BYTES)
+}
+
+impl Used {
+    fn add(&mut self, bytes: u64, limit: u64) -> Result<(), ErrorCode> {
+        let sum = self.bytes.checked_add(bytes);
+        self.bytes = sum.filter(|sum| *sum <= limit).ok_or(ErrorCode::Quota)?;
+        Ok(())
+    }
+
+    fn give_back(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
+impl Counted {
+    /// Before something is written that ends so far from the file's start. Gives the size from before.
+    pub fn grow(&self, end: u64) -> Result<u64, ErrorCode> {
+        self.resize(|bytes| bytes.max(end))
+    }
+
+    /// Before something is added at the file's end. Gives the size from before.
+    pub fn append(&self, count: u64) -> Result<u64, ErrorCode> {
+        self.resize(|bytes| bytes.saturating_add(count))
+    }
+
+    /// The file has another size now, or has kept the one that it had.
+    pub fn has(&self, bytes: u64) {
+        // Without a limit it can't fail.
+        let mut used = self.quota.lock();
+        let _ = used.resize(self.id, u64::MAX, |_| bytes);
+    }
+
+    fn resize(&self, size: impl FnOnce(u64) -> u64) -> Result<u64, ErrorCode> {
+        self.quota.lock().resize(self.id, self.quota.limit, size)
+    }
+}
+
+impl Used {
+    fn resize(
+        &mut self,
+        id: FileId,
+        limit: u64,
+        size: impl FnOnce(u64) -> u64,
+    ) -> Result<u64, ErrorCode> {
+        let Some(before) = self.open.get(&id).map(|open| open.bytes) else {
+            return Ok(0);
+        };
+        let after = size(before);
+        match after.checked_sub(before) {
+            Some(more) => self.add(more, limit)?,
+            None => self.give_back(before - after),
+        }
+        if let Some(open) = self.open.get_mut(&id) {
+            open.bytes = after;
+        }
+        Ok(before)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut used = self.quota.lock();
+        let Entry::Occupied(mut open) = used.open.entry(self.id) else {
+            return;
+        };
+        open.get_mut().handles -= 1;
+        if open.get().handles == 0 {
+            let gone = open.remove();
+            if gone.unlinked {
+                used.give_back(entry(gone.bytes));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: FileId = (1, 2);
+
+    fn quota(limit: u64) -> Quota {
+        Quota::new(&Arc::default(), limit)
+    }
+
+    fn used(quota: &Quota) -> u64 {
+        quota.lock().bytes
+    }
+
+    fn named(bytes: u64) -> Named {
+        Named { id: FILE, bytes }
+    }
+
+    #[test]
+    fn a_file_counts_with_the_size_that_it_shows_and_its_entry() {
+        let quota = quota(ENTRY_BYTES + 1000);
+        quota.add_entry(0).unwrap();
+        let file = quota.opened(FILE, 0);
+        assert_eq!(file.grow(600).unwrap(), 0);
+        // Written over.
+        assert_eq!(file.grow(100).unwrap(), 600);
+        assert_eq!(file.append(400).unwrap(), 600);
+        assert!(file.append(1).is_err());
+        assert!(file.grow(8 << 40).is_err());
+        assert!(file.grow(u64::MAX).is_err());
+        file.has(10);
+        assert_eq!(used(&quota), ENTRY_BYTES + 10);
+        assert!(quota.add_entry(0).is_err());
+        drop(file);
+        quota.removed(named(10));
+        assert_eq!(used(&quota), 0);
+    }
+
+    #[test]
+    fn what_is_removed_while_it_is_open_counts_until_it_is_closed() {
+        let quota = quota(10_000);
+        quota.add_entry(0).unwrap();
+        let (one, other) = (quota.opened(FILE, 0), quota.opened(FILE, 0));
+        one.grow(100).unwrap();
+        quota.removed(named(100));
+        other.append(100).unwrap();
+        drop(one);
+        assert_eq!(used(&quota), ENTRY_BYTES + 200);
+        drop(other);
+        assert_eq!(used(&quota), 0);
+    }
+}
