@@ -219,6 +219,9 @@ typedef struct {
 /* The session of this call. False where there is none. */
 bool airlock_session(airlock_session_info *session);
 
+/* There is no network: the compiler says so, and not that it knows no such function. */
+int socket(int domain, int type, int protocol) __attribute__((__unavailable__("a tool has no network here")));
+
 /* --- Memory and JSON --------------------------------------------------------------------------------------------- */
 
 /* Calls `release` with `value` when the function of the tool's that is running has returned. */

@@ -177,8 +177,8 @@ def test_a_socket_says_that_there_is_no_network() -> None:
     stand_in = types.ModuleType("socket")
     stand_in.__dict__.update(vars(socket), socket=type("socket", (socket.socket,), {}))
     _network.close(stand_in)
-    with stand_in.socket() as opened, pytest.raises(OSError, match="a tool has no network here"):
-        opened.connect(("127.0.0.1", 80))
+    with pytest.raises(OSError, match="a tool has no network here"):
+        stand_in.socket()
     with pytest.raises(socket.gaierror, match="a tool has no network here"):
         stand_in.getaddrinfo("example.com", 80)
 

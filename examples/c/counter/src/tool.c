@@ -27,7 +27,6 @@ static airlock_status preview(const airlock_call *call, airlock_reply *reply) {
 
   airlock_volatile_action action = {
       .label = airlock_format("Counter: add %d", *by),
-      .source_tool_name = call->tool,
       .apply = apply,
       .reject = reject,
       .context = by,

@@ -30,8 +30,7 @@ func main() {}
 func preview(call *airlock.Call, params Params) (*airlock.Result, error) {
 	by := max(params.By, 1)
 	_, err := call.PushVolatile(airlock.VolatileAction{
-		Label:  fmt.Sprintf("Counter: add %d", by),
-		Source: &call.Tool,
+		Label: fmt.Sprintf("Counter: add %d", by),
 		Apply: func(*airlock.Resolution) (*airlock.Result, error) {
 			applied += by
 			return airlock.Textf("The counter is at %d.", applied), nil

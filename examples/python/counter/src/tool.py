@@ -29,6 +29,5 @@ def counter(by: Annotated[int, "What to add."] = 1) -> airlock.Result:
         apply=add,
         reject=lambda: f"The counter stays at {COUNTER.value}.",
         details={"by": by},
-        source_tool_name="counter",
     )
     return airlock.Result(f"The counter is {COUNTER.value}, and would be {COUNTER.value + by}.", details=COUNTER)

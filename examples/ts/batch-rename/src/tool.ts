@@ -32,7 +32,7 @@ const factory: CustomToolFactory = (pi) => {
         if (await isThere(to)) throw new ToolError(`${from} would overwrite ${to}.`);
       }
       if (plan.length === 0) return { content: [{ type: "text", text: "No name would change." }] };
-      ctx.pushPendingAction({ label: `Batch rename: ${plan.length} files`, sourceToolName: "batch_rename_preview", state: plan, details: plan });
+      ctx.pushPendingAction({ label: `Batch rename: ${plan.length} files`, state: plan, details: plan });
       const lines = plan.map(({ from, to }) => `${from} -> ${to}`);
       return { content: [{ type: "text", text: `Prepared rename plan for ${plan.length} files. Call resolve to apply or discard.\n\n${lines.join("\n")}` }] };
     },

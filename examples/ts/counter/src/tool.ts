@@ -17,7 +17,6 @@ const factory: CustomToolFactory = (pi) => {
       const by: number = params.by ?? 1;
       pi.pushPendingAction({
         label: `Counter: add ${by}`,
-        sourceToolName: "counter",
         apply: async (reason) => {
           applied += by;
           return { content: [{ type: "text", text: `The counter is at ${applied}. Reason: ${reason}` }], details: { applied } };

@@ -60,7 +60,6 @@ const factory: CustomToolFactory = (pi) => {
       if (when !== "apply") return fail(how, signal);
       pi.pushPendingAction({
         label: `Fail: ${how}`,
-        sourceToolName: "failures",
         apply: (_reason, resolution) => fail(how, resolution.signal),
       });
       return { content: [{ type: "text", text: `Would fail: ${how}` }] };

@@ -37,7 +37,7 @@ export default ({ typebox: { Type } }: CustomToolAPI) =>
     async execute(_toolCallId, { path, line }, _onUpdate, ctx) {
       const before = await read(path);
       const plan = { path, before, after: `${before}${line}\n` };
-      ctx.pushPendingAction({ label: `{{label}}: ${path}`, sourceToolName: ctx.toolName, state: plan });
+      ctx.pushPendingAction({ label: `{{label}}: ${path}`, state: plan });
       return { content: [{ type: "text", text: `Would add to ${path}: ${line}` }] };
     },
   });

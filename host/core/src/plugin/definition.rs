@@ -162,7 +162,7 @@ pub(super) fn check_all(
 }
 
 fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
-    if let Ok(Value::String(reason)) = serde_json::from_str(&definition.parameters) {
+    if let Ok(reason) = serde_json::from_str::<String>(&definition.parameters) {
         return Err(by_its_own_account(&reason));
     }
     let name = definition.name;

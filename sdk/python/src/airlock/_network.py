@@ -30,8 +30,7 @@ def close(socket: types.ModuleType) -> None:
         raise socket.gaierror(socket.EAI_FAIL, TEXT)
 
     module: Any = socket
-    for name in ("bind", "connect", "connect_ex", "listen", "sendto"):
-        setattr(module.socket, name, refuse)
+    module.socket.__init__ = refuse
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
         if hasattr(module, name):
             setattr(module, name, refuse_name)
