@@ -35,7 +35,10 @@ fn a_preview_is_shown_and_stays_pending() {
         "+new(1);",
         "AST Edit: 3 replacements in 2 files",
     ] {
-        let mut lines = ran.stdout.lines().map(str::trim);
+        let mut lines = ran
+            .stdout
+            .lines()
+            .map(|it| it.trim_start_matches([' ', '│']));
         assert!(lines.any(|it| it.starts_with(line)), "{line}: {ran:#?}");
     }
     assert!(

@@ -23,7 +23,7 @@ fn a_plugin_is_described_for_people() {
             "batch-rename",
             "  world    airlock:tool/custom-tool@0.1.0",
             "  granted  workspace: read, and change while applying; scratch directory; no environment, no network, no other path",
-            "batch_rename_preview  Batch Rename Preview",
+            "│ batch_rename_preview  Batch Rename Preview",
         ],
     );
     check(

@@ -11,6 +11,10 @@ fn check(ran: &Ran, code: i32, expected: Value) {
     for pending in object["pending"].as_array_mut().into_iter().flatten() {
         assert_eq!(pending["id"].as_str().map(str::len), Some(36), "{pending}");
         pending["id"] = json!("id");
+        // Another whenever the guest is built.
+        let plugin = pending["plugin"].as_str().unwrap();
+        assert!(plugin.starts_with("sha256:"), "{pending}");
+        pending["plugin"] = json!("digest");
     }
     assert_eq!((ran.code, object), (code, expected), "{ran:#?}");
 }
@@ -58,8 +62,8 @@ fn what_is_left_pending_is_listed_from_the_top() {
             "details": null,
             "isError": false,
             "pending": [
-                {"id": "id", "label": "Second", "sourceToolName": "custom_tool", "details": null, "durable": true},
-                {"id": "id", "label": "First", "sourceToolName": "other", "details": [1], "durable": true},
+                {"id": "id", "label": "Second", "sourceToolName": "custom_tool", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": null, "durable": true},
+                {"id": "id", "label": "First", "sourceToolName": "other", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": [1], "durable": true},
             ],
             "resolved": null,
         }),
@@ -117,7 +121,7 @@ fn a_resolution_is_an_object_of_its_own() {
         "details": {"action": "apply", "reason": "good", "sourceToolName": "custom_tool", "label": "Top"},
         "isError": true,
     });
-    let pending = |label: &str| json!({"id": "id", "label": label, "sourceToolName": "custom_tool", "details": null, "durable": true});
+    let pending = |label: &str| json!({"id": "id", "label": label, "sourceToolName": "custom_tool", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": null, "durable": true});
     let both = json!([pending("Top"), pending("Below")]);
     check(
         &puppet(push, &["--json", "--apply", "good"]).run(),

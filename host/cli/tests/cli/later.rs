@@ -35,6 +35,7 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
     );
     let expected = json!({"pending": [{
         "id": id, "label": "Batch rename: 1 files", "sourceToolName": "batch_rename_preview",
+        "sourceIsOwnTool": true, "pluginName": "renamer", "plugin": report["pending"][0]["plugin"],
         "details": report["pending"][0]["details"], "durable": true, "session": session,
         "pushedAt": entry["pushedAt"], "attempts": 0, "state": "pending",
     }]});
@@ -107,9 +108,9 @@ fn people_read_the_same() {
     let id = store.push_rename(folder.path());
     let pending = run(&["pending"]);
     let lines: Vec<&str> = pending.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (2, "Batch rename: 1 files"));
+    assert_eq!((lines.len(), lines[0]), (2, "│ Batch rename: 1 files"));
     assert!(
-        lines[1].starts_with("  from batch_rename_preview, durable, "),
+        lines[1].starts_with("  from batch_rename_preview of batch-rename (sha256:"),
         "{pending}"
     );
     assert!(lines[1].ends_with(&format!(", id {id}")), "{pending}");
@@ -124,7 +125,7 @@ fn people_read_the_same() {
         "granted workspace: read, and change while applying".to_owned(),
         "attempts 0".to_owned(),
         "state pending".to_owned(),
-        "plugin sha256:".to_owned(),
+        "plugin batch-rename, sha256:".to_owned(),
     ] {
         assert!(
             words(&shown).join(" ").contains(&expected),

@@ -184,7 +184,13 @@ fn a_failed_apply_is_pending_again_with_its_error() {
         "details": {"action": "apply", "reason": "yes", "sourceToolName": "custom_tool", "label": "One"},
         "isError": true,
     });
-    assert_eq!((ran.code, ran.json()), (1, expected));
+    let mut object = ran.json();
+    let pending = object.as_object_mut().unwrap().remove("pending").unwrap();
+    assert_eq!((ran.code, object), (1, expected));
+    assert_eq!(
+        (&pending[0]["id"], pending.as_array().unwrap().len()),
+        (&json!(id), 1)
+    );
     let ran = store
         .airlock(folder.path(), &["resolve", "apply", "--reason", "yes"])
         .run();

@@ -178,13 +178,13 @@ fn several_actions_are_asked_about_from_the_top() {
         json!([push("one"), push("two"), push("three")]),
     );
     terminal
-        .sees("three (1 of 3)")
+        .sees("1 of 3: three")
         .asks("a")
         .asks_why("")
         .sees("did three");
-    terminal.sees("two (2 of 3)").asks("l");
+    terminal.sees("2 of 3: two").asks("l");
     terminal
-        .sees("one (3 of 3)")
+        .sees("3 of 3: one")
         .asks("d")
         .asks_why("no")
         .sees("Discard: one")
@@ -365,9 +365,9 @@ fn rows_are_as_wide_as_the_terminal_and_lines_in_a_pipe_are_whole() {
     }
     let piped = airlock_in(folder.path(), &args).run().stdout;
     let shown = text.replace('\t', "       ");
-    let indented = shown.replace('\n', "\n  ");
+    let (shown, indented) = (shown.replace('\n', "\n│ "), shown.replace('\n', "\n  │ "));
     let expected = format!(
-        "{shown}\n\nAccept: a label that is longer than a narrow terminal is wide [Edit]\n  reason: as it should be\n\n  {indented}\n"
+        "│ {shown}\n\nAccept: a label that is longer than a narrow terminal is wide [Edit]\n  reason: as it should be\n\n  │ {indented}\n"
     );
     assert_eq!(piped, expected);
 }

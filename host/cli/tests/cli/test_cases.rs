@@ -103,7 +103,7 @@ fn a_case_that_breaks_shows_what_was_expected_and_what_came() {
         );
         assert!(ran.stdout.contains("Cases: 2 held, 1 broken."), "{ran:#?}");
         for line in expected {
-            let line = format!("             {line}");
+            let line = format!("             │ {line}");
             assert!(
                 ran.stdout.lines().any(|it| it == line),
                 "{line}\n{}",

@@ -24,7 +24,7 @@ fn a_volatile_action_that_nobody_decides_about_is_discarded_with_the_result_told
     let run = ["run", &puppet, "puppet", &params];
     let ran = store.airlock(folder.path(), &run).run();
     assert_eq!(ran.code, 1);
-    assert!(ran.stdout.starts_with("the preview\n"), "{ran:#?}");
+    assert!(ran.stdout.starts_with("│ the preview\n"), "{ran:#?}");
     let said = format!("error: {MESSAGE}\nhint: {HINT}\n\nnote: this action stays pending;");
     assert!(ran.stderr.starts_with(&said), "{ran:#?}");
 
