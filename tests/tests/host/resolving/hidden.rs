@@ -133,3 +133,17 @@ async fn params_of_resolve_that_do_not_fit_decide_nothing() {
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!(pending[0].attempts, 0);
 }
+
+#[tokio::test]
+async fn its_id_names_another_action_than_the_topmost() {
+    let puppet = Puppet::new().await;
+    let below = puppet.push(durable("Below", json!([]))).await;
+    puppet.push(durable("Topmost", json!([]))).await;
+    let params = json!({"action": "discard", "reason": "no", "id": below});
+    let outcome = puppet.session.call("resolve", &params).await.unwrap();
+    assert_eq!(outcome.text(), "Discarded: Below. Reason: no");
+    assert_eq!(puppet.labels().await, ["Topmost"]);
+    let error = puppet.session.call("resolve", &params).await.unwrap_err();
+    let said = format!("Pending action {below} was already discarded.");
+    assert_eq!(error.to_string(), said);
+}

@@ -20,14 +20,16 @@ async fn the_guest_is_told_the_decision_and_given_its_state_back() {
         let fields =
             json!({"source": "writer", "volatile": volatile, "apply": tell, "reject": tell});
         let id = puppet.push(push("Write: 1 file", fields)).await;
-        let mut resolution = Resolution::new(decision, "looks right");
+        // Not trimmed, and no word of it is taken for anything.
+        let reason = " discard\n\"apply\" \t";
+        let mut resolution = Resolution::new(decision, reason);
         resolution.extra.clone_from(&extra);
         let outcome = puppet.resolve(resolution).await.unwrap();
         let seen: Value = serde_json::from_str(&outcome.text()).unwrap();
         let extra = extra.map(|extra| Value::from(extra).to_string());
         let expected = json!({
             "actionId": id, "label": "Write: 1 file", "sourceToolName": "writer", "hasState": !volatile,
-            "reason": "looks right", "extra": extra, "attempt": 1,
+            "reason": reason, "extra": extra, "attempt": 1,
         });
         assert_eq!(seen, expected);
     }
@@ -36,21 +38,23 @@ async fn the_guest_is_told_the_decision_and_given_its_state_back() {
 #[tokio::test]
 async fn an_empty_result_is_a_result_and_only_no_result_gives_the_default_text() {
     let puppet = Puppet::new().await;
-    for (volatile, steps, content) in [
-        (false, json!([]), json!([])),
-        (true, json!([]), json!([])),
+    let default = json!([{"type": "text", "text": "Discarded: Write: 1 file. Reason: no"}]);
+    let said = json!([{"do": "text", "text": "said"}]);
+    for (volatile, has_reject, steps, content) in [
+        (false, true, json!([]), json!([])),
+        (true, true, json!([]), json!([])),
         (
             false,
+            true,
             json!([{"do": "text", "text": ""}]),
             json!([{"type": "text", "text": ""}]),
         ),
-        (
-            false,
-            Value::Null,
-            json!([{"type": "text", "text": "Discarded: Write: 1 file. Reason: no"}]),
-        ),
+        (false, true, Value::Null, default.clone()),
+        // It is not asked where it was not announced.
+        (false, false, said.clone(), default.clone()),
+        (true, false, said, default),
     ] {
-        let fields = json!({"volatile": volatile, "hasReject": true, "reject": steps});
+        let fields = json!({"volatile": volatile, "hasReject": has_reject, "reject": steps});
         puppet.push(push("Write: 1 file", fields)).await;
         let outcome = puppet.resolve(Resolution::discard("no")).await.unwrap();
         assert_eq!(json!(outcome.content), content, "{steps}");
