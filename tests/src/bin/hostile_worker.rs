@@ -106,42 +106,29 @@ async fn honest_call(session: &Session) {
 }
 
 async fn attack(attack: Attack, engine: &Engine, session: &Session) -> Value {
-    let call = async |steps: Value| {
-        let called = session.call("puppet", &json!({ "steps": steps })).await;
-        told(called.map(|outcome| outcome.text()))
-    };
-    let resolve = async |resolution: Resolution| {
-        told(
-            session
-                .resolve(resolution)
-                .await
-                .map(|outcome| outcome.text()),
-        )
-    };
     match attack {
         Attack::Calls(all) => {
             let mut last = Value::Null;
             for steps in all {
-                last = call(steps).await;
+                last = call(session, steps).await;
             }
             last
         }
         Attack::Apply(steps) => {
-            call(json!([push("Harm", json!({ "apply": steps }))])).await;
-            resolve(Resolution::apply("a test says so")).await
+            let harm = push("Harm", json!({ "apply": steps }));
+            call(session, json!([harm])).await;
+            resolve(session, Resolution::apply("a test says so")).await
         }
         Attack::Discard(steps) => {
-            call(json!([push("Harm", json!({ "reject": steps }))])).await;
-            resolve(Resolution::discard("a test says so")).await
+            let harm = push("Harm", json!({ "reject": steps }));
+            call(session, json!([harm])).await;
+            resolve(session, Resolution::discard("a test says so")).await
         }
         Attack::ApplyThenCall(steps, then) => {
-            call(json!([push(
-                "Harm",
-                json!({ "apply": steps, "volatile": true })
-            )]))
-            .await;
-            resolve(Resolution::apply("a test says so")).await;
-            call(then).await
+            let harm = push("Harm", json!({ "apply": steps, "volatile": true }));
+            call(session, json!([harm])).await;
+            resolve(session, Resolution::apply("a test says so")).await;
+            call(session, then).await
         }
         Attack::Load(bytes) => loaded(Plugin::from_bytes(engine, "hostile", bytes()).await),
         Attack::LoadGuest(guest) => loaded(Plugin::load(engine, component(guest)).await),
@@ -150,6 +137,16 @@ async fn attack(attack: Attack, engine: &Engine, session: &Session) -> Value {
             told(called.map(|outcome| outcome.text()))
         }
     }
+}
+
+async fn call(session: &Session, steps: Value) -> Value {
+    let called = session.call("puppet", &json!({ "steps": steps })).await;
+    told(called.map(|outcome| outcome.text()))
+}
+
+async fn resolve(session: &Session, resolution: Resolution) -> Value {
+    let resolved = session.resolve(resolution).await;
+    told(resolved.map(|outcome| outcome.text()))
 }
 
 fn told(result: Result<String, Error>) -> Value {

@@ -134,10 +134,10 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "memory-that-lasts",
-            "remembers 20 MiB in a call, and takes as many as before in the next",
+            "remembers 1 MiB in a call, and takes 62 more in the next",
             Attack::Calls(vec![
                 json!([{"do": "remember", "key": "k", "value": "x".repeat(1 << 20)}]),
-                json!([{"do": "allocate", "mib": 60}]),
+                json!([{"do": "allocate", "mib": 62}]),
             ]),
             Error("limit", "memory"),
         ),
