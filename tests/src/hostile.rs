@@ -27,6 +27,7 @@ pub fn limits() -> Limits {
         memory: 64 << 20,
         open_files: 64,
         scratch_bytes: 16 << 20,
+        pending_actions: 100,
         ..Limits::default()
     }
 }
@@ -113,11 +114,6 @@ impl Row {
 
     fn filled(mut self, fill: fn(&Path)) -> Self {
         self.fill = fill;
-        self
-    }
-
-    fn memory(mut self, mib: u64) -> Self {
-        self.bounds.memory_mib = mib;
         self
     }
 

@@ -130,10 +130,14 @@ pub fn rows() -> Vec<Row> {
             "opens a file for writing",
             json!({"op": "open", "path": "a.txt", "with": ["write"]}),
         ),
-        raw(
+        calls(
             "open-to-mutate",
-            "opens a directory with the right to change it",
-            json!({"op": "open", "path": "dir", "with": ["directory", "read", "mutate-directory"]}),
+            "opens a directory with the right to change it, and makes another in it",
+            json!([
+                {"do": "raw", "op": "hold", "path": "dir", "with": ["directory", "read", "mutate-directory"]},
+                {"do": "raw", "op": "mkdir", "path": "new"},
+            ]),
+            raw_refused,
         ),
         raw(
             "set-the-times-by-path",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Ends::{Error, Result};
 use super::{Attack, Row, call, calls};
@@ -56,7 +56,7 @@ pub fn rows() -> Vec<Row> {
             "keep-readers",
             "keeps 100,000 streams of one file",
             "readers",
-            handles,
+            Error("", "handle limit"),
         ),
         keep(
             "keep-standard-inputs",
@@ -127,8 +127,8 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "fill-the-scratch-directory",
-            "writes 64 MiB to the scratch directory",
-            json!([{"do": "hold-stream", "path": "/scratch/full"}, {"do": "hold-stream-zeroes", "bytes": 4096}, {"do": "fs", "op": "write", "path": "/scratch/more", "text": "x".repeat(17 << 20)}]),
+            "writes 20 MiB to the scratch directory, in copies of a file",
+            copies(20),
             Result("error"),
         ),
         calls(
@@ -147,15 +147,6 @@ pub fn rows() -> Vec<Row> {
             "just-too-sparse",
             "makes a file of one byte more than it may",
             setlen((16 << 20) + 1),
-            Result("error"),
-        ),
-        calls(
-            "write-far-away",
-            "writes a byte at an offset of 8 TiB",
-            json!([
-                {"do": "raw", "op": "hold", "path": "/scratch/far", "with": ["create", "read", "write"]},
-                {"do": "raw", "op": "write", "text": "x", "offset": 8u64 << 40},
-            ]),
             Result("error"),
         ),
         calls(
@@ -243,6 +234,16 @@ pub fn rows() -> Vec<Row> {
             Result("error: read-only"),
         ),
     ]
+}
+
+/// A file of 1 MiB in the scratch directory, and so many copies of it.
+fn copies(count: usize) -> Value {
+    let write =
+        json!({"do": "fs", "op": "write", "path": "/scratch/0", "text": "x".repeat(1 << 20)});
+    let copy = |number| json!({"do": "fs", "op": "copy", "path": "/scratch/0", "to": format!("/scratch/{number}")});
+    std::iter::once(write)
+        .chain((1..=count).map(copy))
+        .collect()
 }
 
 fn many_files(workspace: &Path) {
