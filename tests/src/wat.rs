@@ -60,3 +60,37 @@ pub fn component_of(module: &str, change: impl Fn(&str, String) -> String) -> Ve
     let mut encoder = encoder;
     encoder.encode().expect("it can be encoded")
 }
+
+/// A component with these tools, which it can't run: each by its name, and the schema of its params.
+///
+/// # Panics
+/// Where they have more bytes than a memory of four gigabytes.
+pub fn defining(tools: &[(&str, &str)]) -> Vec<u8> {
+    // A list, then its elements (eight bytes for each text, and what has none), then the texts.
+    const ELEMENT: usize = 48;
+    let mut texts = String::new();
+    let mut list = Vec::new();
+    let start = 8 + ELEMENT * tools.len();
+    for (name, parameters) in tools {
+        for text in [*name, "A tool", "It is never run.", *parameters] {
+            for number in [start + texts.len(), text.len()] {
+                list.extend(u32::try_from(number).expect("a memory").to_le_bytes());
+            }
+            texts.push_str(text);
+        }
+        list.extend([0; ELEMENT - 32]);
+    }
+    let mut bytes = Vec::new();
+    for number in [8, tools.len()] {
+        bytes.extend(u32::try_from(number).expect("a memory").to_le_bytes());
+    }
+    bytes.extend(list);
+    bytes.extend(texts.into_bytes());
+    let data: String = bytes.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let pages = bytes.len().div_ceil(1 << 16) + 1;
+    let module = module("i32.const 0", &format!("(data (i32.const 0) \"{data}\")"));
+    let memory = r#"(memory $memory (export "memory") 1)"#;
+    assert!(module.contains(memory));
+    let larger = memory.replace(") 1)", &format!(") {pages})"));
+    component(&module.replace(memory, &larger))
+}

@@ -231,6 +231,16 @@ impl Error {
         }
     }
 
+    /// Nobody knows whether a call's params fit, and finding out would take too long. The guest was not called.
+    pub(crate) fn params_too_costly(tool: &str, limits: &Limits) -> Self {
+        let most = limits.params_steps;
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::ParamsSteps,
+            message: format!("was not called: checking the params takes more than {most} steps"),
+        }
+    }
+
     /// A tool returned more than it may.
     pub(crate) fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Self {
         let most = limits.result_bytes;

@@ -10,6 +10,7 @@ mod usage;
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wasmtime::Store;
 use wasmtime::component::{HasSelf, Linker};
@@ -50,7 +51,7 @@ impl Instance {
         store.set_epoch_deadline(1);
         let started = {
             let starting = pin!(component.instantiate_async(&mut store));
-            call::within(&limits, None, starting).await
+            call::within(&limits, Duration::ZERO, None, starting).await
         };
         match started {
             call::Ended::Returned(Ok(exports)) => Ok(Box::new(Self {

@@ -3,7 +3,7 @@
 //! A tree of values takes up to 88 bytes of memory for each byte of text (`[{},{},…]`), and every reader of a list would build one. So a guest's
 //! JSON is read once, without building anything, and parsed only where somebody wants to look into it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -189,6 +189,34 @@ impl<'de> Deserialize<'de> for Json {
         let raw: Box<RawValue> = Deserialize::deserialize(deserializer)?;
         Json::checked(raw.get()).map_err(serde::de::Error::custom)
     }
+}
+
+/// The first bytes of what may be displayed in any number of them, and whether that is all. No more is written.
+pub(crate) fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
+    struct Beginning {
+        text: String,
+        most: usize,
+    }
+
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let room = self.most - self.text.len();
+            let end = text.floor_char_boundary(room);
+            self.text.push_str(&text[..end]);
+            match end == text.len() {
+                true => Ok(()),
+                // What is displayed ends there.
+                false => Err(fmt::Error),
+            }
+        }
+    }
+
+    let mut beginning = Beginning {
+        text: String::new(),
+        most,
+    };
+    let is_all = write!(beginning, "{text}").is_ok();
+    (beginning.text, is_all)
 }
 
 /// What is read as any value is, and leaves nothing.
@@ -377,6 +405,13 @@ mod tests {
             assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
         }
         assert!(Json::checked(&nested(MAX_JSON_DEPTH)).is_ok());
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_written_and_no_more() {
+        let json = Json::checked(r#"{"a":"ééé"}"#).unwrap();
+        assert_eq!(beginning(&json, 9), ("{\"a\":\"é".to_owned(), false));
+        assert_eq!(beginning(&json, 100), (json.to_string(), true));
     }
 
     #[test]

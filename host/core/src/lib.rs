@@ -30,6 +30,7 @@
 //! | --- | --- |
 //! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`], [`CompileLimits`], [`compiler_main`] |
 //! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
+//! | check a value as params are checked | [`Json`], [`Schema`] |
 //! | have tools that are part of the host | [`NativeProducer`] |
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
@@ -81,8 +82,8 @@ pub use pending::{
 #[cfg(unix)]
 pub use plugin::compiler_main;
 pub use plugin::{
-    CompileCache, CompileLimits, Complexity, LoadError, Plugin, RejectedTool, ToolDefinition,
-    ToolTraits, WORLD_VERSION,
+    CompileCache, CompileLimits, Complexity, LoadError, Misfit, Plugin, RejectedTool, Schema,
+    ToolDefinition, ToolTraits, WORLD_VERSION,
 };
 pub use policy::{Phase, Policy, WorkspaceGrant};
 #[cfg(feature = "ast-edit")]

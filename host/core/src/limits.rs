@@ -11,6 +11,9 @@ use std::time::Duration;
 pub struct Limits {
     /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
     pub call_time: Duration,
+    /// Steps that checking a call's params against the tool's schema may take, a step being a look at a part of them: some ten million a
+    /// second. The check is part of the call's time too. Default: 50,000,000.
+    pub params_steps: u64,
     /// How long a cancelled call may go on, to notice and to clean up. Default: 250 ms.
     pub cancel_grace: Duration,
     /// Bytes of linear memory, over all memories of an instance. Default: 256 MiB.
@@ -21,6 +24,8 @@ pub struct Limits {
     pub core_instances: usize,
     /// Bytes that the host takes over in one call from the guest, for strings and lists. Default: 32 MiB.
     pub hostcall_bytes: usize,
+    /// Bytes of all definitions of a plugin together; one may have a quarter of the default. Default: 1 MiB.
+    pub definition_bytes: usize,
     /// Bytes of a result: its content and its details. Default: 16 MiB.
     pub result_bytes: usize,
     /// Bytes of a pending action's label and of its source tool's name, each. Default: 1,024.
@@ -51,11 +56,13 @@ impl Default for Limits {
         const MIB: usize = 1 << 20;
         Self {
             call_time: Duration::from_secs(60),
+            params_steps: 50_000_000,
             cancel_grace: Duration::from_millis(250),
             memory: 256 * MIB,
             table_elements: 100_000,
             core_instances: 64,
             hostcall_bytes: 32 * MIB,
+            definition_bytes: MIB,
             result_bytes: 16 * MIB,
             label_bytes: 1024,
             details_bytes: MIB,
@@ -76,6 +83,8 @@ impl Default for Limits {
 pub enum LimitKind {
     /// [`Limits::call_time`].
     CallTime,
+    /// [`Limits::params_steps`].
+    ParamsSteps,
     /// [`Limits::memory`].
     Memory,
     /// [`Limits::table_elements`].
@@ -99,6 +108,7 @@ impl LimitKind {
     pub fn as_str(self) -> &'static str {
         match self {
             LimitKind::CallTime => "call-time",
+            LimitKind::ParamsSteps => "params-steps",
             LimitKind::Memory => "memory",
             LimitKind::TableElements => "table-elements",
             LimitKind::CoreInstances => "core-instances",

@@ -7,7 +7,6 @@ mod linked;
 mod load;
 mod reserved;
 mod schema;
-mod schema_cost;
 mod world;
 
 use std::fmt;
@@ -36,6 +35,7 @@ pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
 pub(crate) use reserved::ReservedNames;
 pub(crate) use schema::ParamsSchema;
+pub use schema::{Misfit, Schema};
 pub use world::WORLD_VERSION;
 
 /// A loaded plugin. Cheap to clone; clones share the compiled code.

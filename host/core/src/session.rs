@@ -194,7 +194,7 @@ impl Session {
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
         if tool == resolve::NAME {
-            let resolution = resolve::parse(params)?;
+            let resolution = resolve::parse(params, &self.inner.limits, cancel).await?;
             return Ok(self.resolve_with(resolution, cancel).await?.into());
         }
         let found = self.read_bindings(|bindings| {
@@ -207,17 +207,17 @@ impl Session {
             })
         });
         let found = found?;
-        let checked = found.definition().params.check(params);
-        checked.map_err(|violations| Error::InvalidParams {
-            tool: tool.to_owned(),
-            violations,
-        })?;
+        let schema = &found.definition().params;
+        let spent = schema
+            .check(tool, params, &self.inner.limits, cancel)
+            .await?;
         let mut call_id = itoa::Buffer::new();
         let call_id = call_id.format(self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
         let call = Call {
             tool,
             limits: &self.inner.limits,
             cancel,
+            spent,
         };
         let (result, mut pushed) = found.producer().execute(&call, call_id, params).await?;
         pushed.reverse();

@@ -54,7 +54,7 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
         ),
         (
             "parameters-endless",
-            "the `type` of its parameters schema is not \"object\"",
+            "leads back to itself without going on to a part of the value",
         ),
         ("parameters-remote", "its parameters schema can't be used"),
         ("output-not-json", "its output schema is not JSON"),

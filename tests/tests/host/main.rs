@@ -12,6 +12,7 @@ mod params;
 mod phases;
 mod pushing;
 mod resolving;
+mod schemas;
 mod sdk;
 mod standing;
 mod steering;

@@ -121,10 +121,7 @@ impl<'a> Examination<'a> {
             plugin,
             tool: Tool {
                 definition,
-                output: definition
-                    .output
-                    .as_ref()
-                    .and_then(|schema| Schema::new(&schema.value())),
+                output: definition.output.as_ref().and_then(Schema::new),
             },
             settings,
             tallies: property::ALL.iter().map(|_| Tally::default()).collect(),

@@ -41,7 +41,7 @@ impl Generator {
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         Self {
             strategy: strategy::of(&parameters, words),
-            schema: Schema::new(&parameters),
+            schema: Schema::new(&tool.parameters),
             runner: TestRunner::new_with_rng(Config::default(), rng),
             drawn: 0,
         }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn most_of_what_is_drawn_fits_and_the_rest_nearly_does() {
         for parameters in schemas() {
-            let schema = Schema::new(&parameters).unwrap();
+            let schema = Schema::new(&parameters.clone().try_into().unwrap()).unwrap();
             let values = drawn(parameters.clone(), 1, 200);
             let fitting = values.iter().filter(|value| schema.fits(value)).count();
             assert!(fitting >= 150, "{fitting} of 200 fit {parameters}");

@@ -1,31 +1,29 @@
-//! A JSON Schema that values are checked against.
+//! A JSON Schema that values are checked against, as the host checks params.
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use airlock_host::{Json, Misfit};
 use serde_json::Value;
 
+/// Steps that a check may take: what it does in a second or two.
+const STEPS: u64 = 20_000_000;
+
 /// One that the host has accepted from a tool.
-pub struct Schema(Validator);
+pub struct Schema(airlock_host::Schema);
 
 impl Schema {
     /// None for a schema that can't be used, which the host would have left out.
-    pub fn new(schema: &Value) -> Option<Self> {
-        let options = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .with_pattern_options(PatternOptions::regex());
-        options.build(schema).ok().map(Self)
+    pub fn new(schema: &Json) -> Option<Self> {
+        airlock_host::Schema::new(schema).ok().map(Self)
     }
 
     pub fn fits(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.0.check(value, STEPS).is_ok()
     }
 
     /// The first place that doesn't fit, and why.
     pub fn violation(&self, value: &Value) -> Option<String> {
-        let error = self.0.iter_errors(value).next()?;
-        let place = error.instance_path().to_string();
-        Some(match place.as_str() {
-            "" => error.to_string(),
-            place => format!("{place}: {error}"),
-        })
+        match self.0.check(value, STEPS).err()? {
+            Misfit::Violations(violations) => violations.first().map(ToString::to_string),
+            _ => Some(format!("checking them takes more than {STEPS} steps")),
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
@@ -29,6 +30,8 @@ pub(crate) struct Call<'a> {
     pub tool: &'a str,
     pub limits: &'a Limits,
     pub cancel: Option<&'a CancellationToken>,
+    /// How much of the call's time went by before.
+    pub spent: Duration,
 }
 
 /// How a future that was given a deadline ended.
@@ -44,6 +47,7 @@ pub(super) enum Ended<T> {
 /// would copy its kilobytes.
 pub(super) async fn within<T>(
     limits: &Limits,
+    spent: Duration,
     cancel: Option<&CancellationToken>,
     mut running: Pin<&mut impl Future<Output = T>>,
 ) -> Ended<T> {
@@ -65,7 +69,7 @@ pub(super) async fn within<T>(
         biased;
         returned = running => Ended::Returned(returned),
         () = cancelled => Ended::Cancelled,
-        () = tokio::time::sleep(limits.call_time) => Ended::TimedOut,
+        () = tokio::time::sleep(limits.call_time.saturating_sub(spent)) => Ended::TimedOut,
     }
 }
 
@@ -81,6 +85,7 @@ impl Instance {
             tool: "(definitions)",
             limits,
             cancel: None,
+            spent: Duration::ZERO,
         };
         let guest = async |exports: &CustomTool, store: &mut Store<State>| {
             exports.airlock_tool_tool().call_definitions(store).await
@@ -150,7 +155,7 @@ impl Instance {
         state.begin_call(call.tool, export, call.cancel.cloned());
         let ended = {
             let running = pin!(guest(&self.exports, &mut self.store));
-            within(call.limits, call.cancel, running).await
+            within(call.limits, call.spent, call.cancel, running).await
         };
         self.store.data_mut().end_call();
         match ended {

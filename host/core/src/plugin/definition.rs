@@ -15,7 +15,7 @@ use crate::json::Json;
 const MAX_TOOLS: usize = 1000;
 
 /// The most bytes that one definition may have.
-const MAX_DEFINITION_BYTES: usize = 1 << 20;
+const MAX_DEFINITION_BYTES: usize = 256 << 10;
 
 /// How many bytes of a plugin's own reason are kept.
 const MAX_REASON_BYTES: usize = 1000;
@@ -134,17 +134,29 @@ impl fmt::Display for RejectedTool {
     }
 }
 
-/// Parts the tools that can be used from those that can't.
+/// Parts the tools that can be used from those that can't. Together they have no more than so many bytes.
 pub(super) fn check_all(
     definitions: Vec<types::ToolDefinition>,
+    most: usize,
 ) -> (Vec<ToolDefinition>, Vec<RejectedTool>) {
     let mut tools = Vec::new();
     let mut rejected = Vec::new();
     let mut names = HashSet::new();
+    let mut left = most;
     let surplus = definitions.len().saturating_sub(MAX_TOOLS);
     for definition in definitions.into_iter().take(MAX_TOOLS) {
         let name = definition.name.clone();
-        match check(definition) {
+        let bytes = bytes(&definition);
+        if bytes > left {
+            let before = most - left;
+            let reason = format!(
+                "its definition is {bytes} bytes, and those before it are {before}; the limit is {most} for all"
+            );
+            rejected.push(RejectedTool::new(&name, reason));
+            continue;
+        }
+        left -= bytes;
+        match check(definition, bytes) {
             Ok(_) if names.contains(&name) => rejected.push(RejectedTool::conflict(&name)),
             Ok(tool) => {
                 names.insert(name);
@@ -161,7 +173,15 @@ pub(super) fn check_all(
     (tools, rejected)
 }
 
-fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
+fn bytes(definition: &types::ToolDefinition) -> usize {
+    definition.name.len()
+        + definition.label.len()
+        + definition.description.len()
+        + definition.parameters.len()
+        + definition.output.as_ref().map_or(0, String::len)
+}
+
+fn check(definition: types::ToolDefinition, bytes: usize) -> Result<ToolDefinition, String> {
     if let Ok(reason) = serde_json::from_str::<String>(&definition.parameters) {
         return Err(by_its_own_account(&reason));
     }
@@ -173,14 +193,9 @@ fn check(definition: types::ToolDefinition) -> Result<ToolDefinition, String> {
     if name == RESOLVE {
         return Err("the name `resolve` is the host's own".to_owned());
     }
-    let output_bytes = definition.output.as_ref().map_or(0, String::len);
-    let bytes = definition.label.len()
-        + definition.description.len()
-        + definition.parameters.len()
-        + output_bytes;
     if bytes > MAX_DEFINITION_BYTES {
         return Err(format!(
-            "its definition has {bytes} bytes, {MAX_DEFINITION_BYTES} is the most"
+            "its definition is {bytes} bytes; the limit is {MAX_DEFINITION_BYTES}"
         ));
     }
     if definition.label.trim().is_empty() || definition.label.contains(['\n', '\r']) {

@@ -14,6 +14,7 @@ use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
 use crate::descriptors::Descriptors;
 use crate::digest::Digest;
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::instance::{Home, Instance, VolatileActions};
 use crate::policy::{Policy, WorkspaceGrant};
 use crate::regular::open_regular_file;
@@ -196,7 +197,16 @@ pub(super) async fn ask_for_tools(
         instance.definitions(limits).await
     };
     match answer.await {
-        Ok(definitions) => Ok(definition::check_all(definitions)),
+        // Schemas are compiled, which can take a while.
+        Ok(definitions) => {
+            let most = limits.definition_bytes;
+            let checked =
+                tokio::task::spawn_blocking(move || definition::check_all(definitions, most)).await;
+            checked.map_err(|panicked| LoadError::Definitions {
+                plugin: source.name.to_string(),
+                source: Error::host("could not check the definitions", panicked).into(),
+            })
+        }
         Err(error) => Err(LoadError::Definitions {
             plugin: source.name.to_string(),
             source: Arc::new(error),

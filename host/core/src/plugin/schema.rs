@@ -1,13 +1,27 @@
-//! JSON Schemas that come from a guest: checked when a plugin is loaded, compiled when first used.
+//! JSON Schemas that come from a guest: checked when a plugin is loaded, compiled when first used, and used within bounds.
+//!
+//! A schema can ask for any amount of work: recursive references with `anyOf` double it at each level of a value, and a list of what doesn't fit
+//! can be exponential where the verdict is not. So every check is metered ([`meter`]): it ends after a number of steps, at a deadline or
+//! when told, whatever the schema and the value are, and what a step can stand for is bounded before ([`cost`]). A value is refused where
+//! it is nested too deep for code that calls itself. Most checks are done where they are asked for; one that takes more goes on on a
+//! thread of its own, with a stack of its own.
 
+mod cost;
+mod meter;
+mod params;
+
+use std::fmt;
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
-use super::schema_cost;
 use crate::error::Violation;
-use crate::json::Json;
+use crate::json::{self, Json};
+use cost::Cost;
+use meter::{Allowance, Metered, Stopped};
+
+pub(crate) use params::ParamsSchema;
 
 /// How many violations an error lists.
 const LISTED: usize = 20;
@@ -15,55 +29,208 @@ const LISTED: usize = 20;
 /// How long one violation's message may be, in bytes: it quotes the value.
 const MESSAGE_BYTES: usize = 300;
 
-/// The schema of a tool's params.
+/// Steps that listing what doesn't fit may take. Each may leave a note of some hundred bytes.
+const LISTING: u64 = 200_000;
+
+/// Bytes of a compiled pattern, and of what matching it remembers.
+const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_CACHE_BYTES: usize = 1 << 17;
+
+/// A schema whose text is longer than this is compiled on a stack of its own.
+const SMALL: usize = 4096;
+
+/// Bytes of such a stack, of which only what is used takes memory.
+const STACK: usize = 64 << 20;
+
+/// Of those, what a check may use.
+const STACK_USED: usize = 16 << 20;
+
+/// What is done where it is asked for.
+const QUICK: Allowance = Allowance {
+    steps: 10_000,
+    stack: 128 << 10,
+    going: None,
+};
+
+/// A JSON Schema (2020-12) of somebody who isn't trusted. Whatever it says, and whatever value is checked against it, a check ends after a
+/// number of steps, and holds little memory.
 #[derive(Debug)]
-pub(crate) struct ParamsSchema {
-    schema: Json,
-    /// A plugin that comes from the compile cache was checked before, and may never be called.
-    validator: OnceLock<Result<Validator, String>>,
+pub struct Schema {
+    text: Json,
+    /// What comes from the compile cache was checked before, and may never be used.
+    compiled: OnceLock<Result<Compiled, String>>,
 }
 
-impl ParamsSchema {
-    pub fn new(schema: Json) -> Self {
-        let validator = OnceLock::new();
-        Self { schema, validator }
+#[derive(Debug)]
+struct Compiled {
+    validator: Validator<Metered>,
+    cost: Cost,
+}
+
+/// What is to be said of a value.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Judged {
+    Fits,
+    /// The places where it doesn't, in the schema's order.
+    Misfits(Vec<Violation>),
+    Stopped(Stopped),
+}
+
+/// Why a value was not found to fit a [`Schema`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// It doesn't, in these places; not empty.
+    Violations(Vec<Violation>),
+    /// Finding out takes more than the steps that were allowed.
+    TooManySteps,
+}
+
+impl Schema {
+    /// A schema that was checked before, or is checked when it is first used.
+    pub(super) fn unchecked(text: Json) -> Self {
+        let compiled = OnceLock::new();
+        Self { text, compiled }
     }
 
-    /// The places where `params` doesn't fit, in the schema's order; none where it fits.
-    pub fn check(&self, params: &Value) -> Result<(), Vec<Violation>> {
-        let validator = match self.validator.get_or_init(|| compile(&self.schema.value())) {
-            Ok(validator) => validator,
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// A clause that says why it can't be used.
+    pub fn new(text: &Json) -> Result<Self, String> {
+        let schema = Self::unchecked(text.clone());
+        match schema.compiled() {
+            Ok(_) => Ok(schema),
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// Whether a value fits. Blocks for as long as that takes, which `steps` bound: a hundred million are seconds.
+    ///
+    /// # Errors
+    /// [`Misfit`].
+    pub fn check(&self, value: &Value, steps: u64) -> Result<(), Misfit> {
+        let allowance = Allowance {
+            steps,
+            stack: STACK_USED,
+            going: None,
+        };
+        let judged = match self.judge_quickly(value) {
+            Some(judged) => judged,
+            None => on_own_stack(|| self.judge(value, allowance)).unwrap_or_else(misfit),
+        };
+        match judged {
+            Judged::Fits => Ok(()),
+            Judged::Misfits(violations) => Err(Misfit::Violations(violations)),
+            Judged::Stopped(_) => Err(Misfit::TooManySteps),
+        }
+    }
+
+    /// None where it would take more than a moment.
+    fn judge_quickly(&self, value: &Value) -> Option<Judged> {
+        if json::check_depth(value).is_err() {
+            return Some(misfit(json::TooDeep.to_string()));
+        }
+        if self.compiled.get().is_none() && self.text.as_str().len() > SMALL {
+            return None;
+        }
+        match self.judge_with(value, QUICK, QUICK.steps) {
+            Judged::Stopped(_) => None,
+            judged => Some(judged),
+        }
+    }
+
+    /// All that can be said within what is allowed. To be called with a large stack, where the value is not too deep.
+    fn judge(&self, value: &Value, allowance: Allowance) -> Judged {
+        match self.judge_with(value, allowance, LISTING) {
+            Judged::Stopped(stopped) => Judged::Stopped(stopped),
+            judged => judged,
+        }
+    }
+
+    fn judge_with(&self, value: &Value, allowance: Allowance, listing: u64) -> Judged {
+        let Compiled { validator, cost } = match self.compiled() {
+            Ok(compiled) => compiled,
             Err(reason) => {
-                let (path, message) = (
-                    String::new(),
-                    format!("the tool's schema can't be used: {reason}"),
-                );
-                return Err(vec![Violation { path, message }]);
+                return misfit(format!("the tool's schema can't be used: {reason}"));
             }
         };
-        // Much the most calls are right, and telling that is cheaper than telling what is wrong.
-        if validator.is_valid(params) {
-            return Ok(());
+        let is_quick = allowance.steps <= QUICK.steps;
+        let ran = meter::run(*cost, allowance.clone(), || validator.is_valid(value));
+        match ran {
+            Err(stopped) => return Judged::Stopped(stopped),
+            // Much the most calls are right, and telling that is cheaper than telling what is wrong.
+            Ok(true) => return Judged::Fits,
+            Ok(false) => {}
         }
-        let errors = validator.iter_errors(params).take(LISTED);
-        Err(errors
-            .map(|error| Violation {
-                path: error.instance_path().to_string(),
-                message: cut(error.to_string()),
-            })
-            .collect())
+        let listing = Allowance {
+            steps: listing,
+            ..allowance
+        };
+        let listed = meter::run(*cost, listing.clone(), || {
+            let errors = validator.iter_errors(value).take(LISTED);
+            errors
+                .map(|error| Violation {
+                    path: cut(error.instance_path()),
+                    message: cut(&error),
+                })
+                .collect::<Vec<_>>()
+        });
+        match listed {
+            Ok(violations) if !violations.is_empty() => Judged::Misfits(violations),
+            Err(stopped) if is_quick || stopped == Stopped::Told => Judged::Stopped(stopped),
+            _ => misfit(format!(
+                "they don't fit; where is not listed, since finding all places takes more than {} steps",
+                listing.steps
+            )),
+        }
     }
+
+    fn compiled(&self) -> Result<&Compiled, &String> {
+        let compiled = self.compiled.get_or_init(|| {
+            if self.text.as_str().len() <= SMALL {
+                compile(&self.text)
+            } else {
+                on_own_stack(|| compile(&self.text)).flatten()
+            }
+        });
+        compiled.as_ref()
+    }
+}
+
+/// What is wrong with the whole value.
+fn misfit(message: String) -> Judged {
+    Judged::Misfits(vec![Violation {
+        path: String::new(),
+        message,
+    }])
+}
+
+/// Does what may call itself often, and waits for it.
+///
+/// # Errors
+/// A clause, where the system has no more threads.
+fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        match thread.spawn_scoped(scope, work) {
+            Ok(working) => match working.join() {
+                Ok(done) => Ok(done),
+                Err(panicked) => std::panic::resume_unwind(panicked),
+            },
+            Err(error) => Err(format!("there is no thread to do it on: {error}")),
+        }
+    })
 }
 
 /// Reads a schema and checks that it can be used. `what` names it in the reason.
 pub(super) fn parse(what: &str, text: &str) -> Result<Json, String> {
     let json =
         Json::checked(text).map_err(|error| format!("its {what} schema is not JSON: {error}"))?;
-    let schema = json.value();
-    if !schema.is_object() {
+    if !json.as_str().starts_with('{') {
         return Err(format!("its {what} schema is not a JSON object"));
     }
-    compile(&schema).map_err(|reason| format!("its {what} schema can't be used: {reason}"))?;
+    Schema::new(&json).map_err(|reason| format!("its {what} schema can't be used: {reason}"))?;
     Ok(json)
 }
 
@@ -74,28 +241,36 @@ pub(super) fn is_of_objects(schema: &Json) -> bool {
         #[serde(borrow, rename = "type")]
         name: std::borrow::Cow<'a, str>,
     }
-    schema
-        .parse::<Type<'_>>()
-        .is_ok_and(|named| named.name == "object")
+    let named = schema.parse::<Type<'_>>();
+    named.is_ok_and(|named| named.name == "object")
 }
 
-fn compile(schema: &Value) -> Result<Validator, String> {
-    schema_cost::check(schema)?;
-    jsonschema::options()
+fn compile(text: &Json) -> Result<Compiled, String> {
+    let schema = text.value();
+    let cost = Cost::of(&schema)?;
+    // A guest's pattern must not be able to take exponential time.
+    let patterns = PatternOptions::regex()
+        .size_limit(PATTERN_BYTES)
+        .dfa_size_limit(PATTERN_CACHE_BYTES);
+    let validator = jsonschema::options_for::<Metered>()
         .with_draft(Draft::Draft202012)
-        // A guest's pattern must not be able to take exponential time.
-        .with_pattern_options(PatternOptions::regex())
-        .build(schema)
+        .with_pattern_options(patterns)
+        .build(&schema)
         .map_err(|error| match error.instance_path().to_string() {
-            path if path.is_empty() => cut(error.to_string()),
-            path => cut(format!("{path}: {error}")),
-        })
+            path if path.is_empty() => cut(&error),
+            path => cut(&format_args!("{path}: {error}")),
+        })?;
+    Ok(Compiled { validator, cost })
 }
 
-fn cut(mut message: String) -> String {
-    if message.len() > MESSAGE_BYTES {
-        message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
-        message.push('…');
+/// The beginning of a text that may be as long as a value.
+fn cut(text: &impl fmt::Display) -> String {
+    let (mut beginning, is_all) = json::beginning(text, MESSAGE_BYTES);
+    if !is_all {
+        beginning.push('…');
     }
-    message
+    beginning
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,14 @@ use std::time::SystemTime;
 
 use super::decision::labelled;
 use super::{Block, Line, Role};
+use crate::json;
 use crate::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
 };
 use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+
+/// Bytes of an action's details that are shown to people. A row takes hundreds of bytes, and `[0,0,…]` is a row for each two.
+const DETAILS_SHOWN: usize = 64 << 10;
 
 /// Letters of the longest name of a fact.
 const NAMES: usize = 10;
@@ -63,11 +67,19 @@ impl Block {
         let Some(details) = &action.details else {
             return block;
         };
-        let details = details.pretty().to_string();
+        let (shown, is_all) = json::beginning(&details.pretty(), DETAILS_SHOWN);
         let name = Line::new().with_role(Role::Faint, "details");
-        block
+        let block = block
             .line(name.indented(2))
-            .block(Block::new().text(&details).indented(4))
+            .block(Block::new().text(&shown).indented(4));
+        match is_all {
+            true => block,
+            false => {
+                let bytes = details.as_str().len();
+                let more = format!("… this is the beginning of {bytes} bytes of details");
+                block.line(Line::new().with_role(Role::Note, more).indented(4))
+            }
+        }
     }
 
     /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for an action that is still open.

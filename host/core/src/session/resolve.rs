@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -11,10 +12,11 @@ use super::lease::{Asked, HeldLease};
 use crate::content::{
     self, CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
 };
-use crate::error::Error;
 use crate::identity::{Machine, WorkspaceDifference};
+use crate::error::{Error, Violation};
 use crate::instance::{Call, ResolverResolution};
-use crate::json::Json;
+use crate::json::{self, Json};
+use crate::limits::Limits;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
 use crate::plugin::{ParamsSchema, resolve_definition};
 use crate::store::{Claim, Claimed};
@@ -23,15 +25,14 @@ use crate::store::{Claim, Claimed};
 pub(super) const NAME: &str = "resolve";
 
 /// Reads the tool's params.
-pub(super) fn parse(params: &Value) -> Result<Resolution, Error> {
+pub(super) async fn parse(
+    params: &Value,
+    limits: &Limits,
+    cancel: Option<&CancellationToken>,
+) -> Result<Resolution, Error> {
     static SCHEMA: LazyLock<ParamsSchema> =
         LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters));
-    SCHEMA
-        .check(params)
-        .map_err(|violations| Error::InvalidParams {
-            tool: NAME.to_owned(),
-            violations,
-        })?;
+    SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
     let resolution = match text("action") {
@@ -43,6 +44,31 @@ pub(super) fn parse(params: &Value) -> Result<Resolution, Error> {
         id: text("id").map(ActionId::from),
         ..resolution
     })
+}
+
+/// Refuses what comes with a decision where it is nested too deep for code that calls itself.
+fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
+    let Some(extra) = resolution.extra.take().map(Value::Object) else {
+        return Ok(resolution);
+    };
+    let depth = json::check_depth(&extra);
+    match (extra, depth) {
+        (Value::Object(extra), Ok(())) => Ok(Resolution {
+            extra: Some(extra),
+            ..resolution
+        }),
+        (extra, depth) => {
+            json::take_apart(extra);
+            let message = depth.err().map(|it| it.to_string());
+            Err(Error::InvalidParams {
+                tool: NAME.to_owned(),
+                violations: vec![Violation {
+                    path: "/extra".to_owned(),
+                    message: message.unwrap_or_default(),
+                }],
+            })
+        }
+    }
 }
 
 impl Session {
@@ -70,6 +96,7 @@ impl Session {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
+        let resolution = with_flat_extra(resolution)?;
         self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
         let Ok(store) = self.store() else {
@@ -237,6 +264,7 @@ impl CarryingOut<'_> {
             tool: &self.action.source_tool_name,
             limits: &self.session.inner.limits,
             cancel: self.cancel,
+            spent: Duration::ZERO,
         }
     }
 }

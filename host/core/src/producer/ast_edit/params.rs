@@ -187,13 +187,16 @@ pub(super) fn definition() -> ToolDefinition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin::LoadedTool;
+    use crate::plugin::{Misfit, Schema};
 
     #[test]
     fn params_that_dont_fit_are_refused_by_the_schema() {
-        let tool = LoadedTool::new(definition());
+        let schema = Schema::new(&definition().parameters).unwrap();
         let check = |params: Value, at: Option<&str>| {
-            let violations = tool.params.check(&params).err().unwrap_or_default();
+            let violations = match schema.check(&params, 10_000) {
+                Err(Misfit::Violations(violations)) => violations,
+                other => other.map(|()| Vec::new()).unwrap(),
+            };
             let path = violations.first().map(|violation| violation.path.as_str());
             assert_eq!(path, at, "{params}");
         };

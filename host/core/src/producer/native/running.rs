@@ -49,7 +49,10 @@ impl Running {
         Self {
             tool: call.tool.to_owned(),
             limits: Arc::clone(limits),
-            stop: Arc::new(Stop::new(limits.call_time, call.cancel.cloned())),
+            stop: Arc::new(Stop::new(
+                limits.call_time.saturating_sub(call.spent),
+                call.cancel.cloned(),
+            )),
             observed,
         }
     }

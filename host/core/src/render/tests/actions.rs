@@ -210,3 +210,17 @@ fn what_was_decided() {
         expect![[r#""#]],
     );
 }
+
+#[test]
+fn of_many_details_the_beginning_is_shown_and_that_there_are_more() {
+    let mut record = record(action(LABEL, "ast_edit"), ActionState::Pending);
+    let details = format!("[{}0]", "0,".repeat(200_000));
+    record.action.details = Some(Json::checked(&details).unwrap());
+    let shown = Block::record(&record, when).to_string();
+    assert!(shown.len() < 1 << 20, "{}", shown.len());
+    let end = shown.lines().last().unwrap();
+    assert_eq!(
+        end.trim(),
+        "… this is the beginning of 400003 bytes of details"
+    );
+}

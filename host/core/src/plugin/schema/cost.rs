@@ -1,0 +1,458 @@
+//! What a schema can cost, seen before it is used: to compile, and for each place of a value.
+//!
+//! The meter counts looks at a value. Between two of them a validator goes through subschemas that apply to the same place (`allOf`, `$ref`, …),
+//! so their number, with references written out, is bounded here, and charged for each place that is come to. For that a schema must
+//! not lead back to itself in the same place, which means nothing anyway. References may double what they lead to at each step, so sizes
+//! are those with every reference written out.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange, parse::Parser};
+use serde_json::Value;
+
+/// The most nodes that a schema may have when its references are written out.
+const MAX_NODES: u64 = 200_000;
+
+/// The most subschemas that may apply to one place.
+const MAX_IN_PLACE: u64 = 10_000;
+
+/// How far a schema may lead by way of references and parts, and how far in the same place.
+const MAX_DEPTH: usize = 1000;
+const MAX_DEPTH_IN_PLACE: usize = 100;
+
+/// How many patterns a schema may have, and the sum of what they weigh.
+const MAX_PATTERNS: usize = 256;
+const MAX_PATTERN_WEIGHT: u64 = 100_000;
+
+/// What the schemas of the drafts themselves count for.
+const DRAFT: u64 = 500;
+
+/// What using a schema costs, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// Subschemas that apply to one place.
+    pub in_place: u64,
+    /// Positions of the heaviest pattern that a text is matched with.
+    pub pattern: u64,
+    /// Positions of all patterns that a member's name is matched with.
+    pub names: u64,
+    /// Whether numbers are divided.
+    pub divides: bool,
+}
+
+impl Cost {
+    pub const NONE: Self = Self {
+        in_place: 1,
+        pattern: 0,
+        names: 0,
+        divides: false,
+    };
+
+    /// Refuses a schema that would cost too much to compile, or for each place of a value.
+    ///
+    /// # Errors
+    /// A clause about the schema.
+    pub fn of(schema: &Value) -> Result<Self, String> {
+        let mut reader = Reader::new(schema);
+        let nodes = reader.written_out(schema, 0)?;
+        if nodes > MAX_NODES {
+            return Err(format!(
+                "with its references written out it is more than {MAX_NODES} nodes"
+            ));
+        }
+        let mut cost = Self::NONE;
+        let (mut patterns, mut weight) = (0, 0_u64);
+        for node in all(schema) {
+            let Value::Object(members) = node else {
+                continue;
+            };
+            cost.in_place = cost.in_place.max(reader.in_place(node, 0)?);
+            cost.divides |= members.get("multipleOf").is_some_and(Value::is_number);
+            if let Some(Value::String(pattern)) = members.get("pattern") {
+                let positions = positions(pattern);
+                cost.pattern = cost.pattern.max(positions);
+                (patterns, weight) = (patterns + 1, weight.saturating_add(positions));
+            }
+            if let Some(Value::Object(by_pattern)) = members.get("patternProperties") {
+                for pattern in by_pattern.keys() {
+                    let positions = positions(pattern);
+                    cost.names = cost.names.saturating_add(positions);
+                    (patterns, weight) = (patterns + 1, weight.saturating_add(positions));
+                }
+            }
+        }
+        if cost.in_place > MAX_IN_PLACE {
+            return Err(format!(
+                "more than {MAX_IN_PLACE} of its subschemas apply to one place"
+            ));
+        }
+        if patterns > MAX_PATTERNS {
+            return Err(format!(
+                "has {patterns} patterns; the limit is {MAX_PATTERNS}"
+            ));
+        }
+        if weight > MAX_PATTERN_WEIGHT {
+            return Err(format!(
+                "its patterns have {weight} positions with their repetitions written out; the limit is {MAX_PATTERN_WEIGHT}"
+            ));
+        }
+        Ok(cost)
+    }
+}
+
+/// Every node of a document.
+fn all(root: &Value) -> impl Iterator<Item = &Value> {
+    let mut left = vec![root];
+    std::iter::from_fn(move || {
+        let node = left.pop()?;
+        left.extend(parts(node));
+        Some(node)
+    })
+}
+
+fn parts<'a>(node: &'a Value) -> Box<dyn Iterator<Item = &'a Value> + 'a> {
+    match node {
+        Value::Array(items) => Box::new(items.iter()),
+        Value::Object(members) => Box::new(members.values()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Of a node that is counted already, or is being counted.
+#[derive(Clone, Copy)]
+enum Counted {
+    Begun,
+    Done(u64),
+}
+
+struct Reader<'a> {
+    /// The document, and what in it has an `$id`: what a pointer may count from. All are tried, which can only count too much.
+    resources: Vec<&'a Value>,
+    anchors: HashMap<&'a str, Vec<&'a Value>>,
+    /// By the nodes' addresses.
+    written_out: HashMap<*const Value, u64>,
+    in_place: HashMap<*const Value, Counted>,
+}
+
+/// What a reference leads to.
+enum Target<'a> {
+    Here(Vec<&'a Value>),
+    Draft,
+}
+
+impl<'a> Reader<'a> {
+    fn new(root: &'a Value) -> Self {
+        let mut reader = Self {
+            resources: vec![root],
+            anchors: HashMap::new(),
+            written_out: HashMap::new(),
+            in_place: HashMap::new(),
+        };
+        for node in all(root) {
+            let text = |key| node.get(key).and_then(Value::as_str);
+            if text("$id").is_some() && !std::ptr::eq(node, root) {
+                reader.resources.push(node);
+            }
+            for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
+                reader.anchors.entry(anchor).or_default().push(node);
+            }
+        }
+        reader
+    }
+
+    /// How large a node is with all references written out; one that leads back to where it is counted from ends there, as it does for
+    /// the compiler.
+    fn written_out(&mut self, node: &'a Value, depth: usize) -> Result<u64, String> {
+        if let Some(size) = self.written_out.get(&std::ptr::from_ref(node)) {
+            return Ok(*size);
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!(
+                "its references lead more than {MAX_DEPTH} parts deep"
+            ));
+        }
+        self.written_out.insert(std::ptr::from_ref(node), 0);
+        let mut size = 1_u64;
+        if let Value::Object(members) = node {
+            // Definitions cost nothing where they stand: only where they are referred to.
+            let own = members.iter();
+            let own = own.filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
+            for (_, part) in own {
+                size = size.saturating_add(self.written_out(part, depth + 1)?);
+            }
+            match self.referred(node)? {
+                Target::Here(targets) => {
+                    for target in targets {
+                        size = size.saturating_add(self.written_out(target, depth + 1)?);
+                    }
+                }
+                Target::Draft => size = size.saturating_add(DRAFT),
+            }
+        } else {
+            for part in parts(node) {
+                size = size.saturating_add(self.written_out(part, depth + 1)?);
+            }
+        }
+        self.written_out.insert(std::ptr::from_ref(node), size);
+        Ok(size)
+    }
+
+    /// How many subschemas apply where this one does.
+    fn in_place(&mut self, node: &'a Value, depth: usize) -> Result<u64, String> {
+        match self.in_place.get(&std::ptr::from_ref(node)) {
+            Some(Counted::Done(size)) => return Ok(*size),
+            Some(Counted::Begun) => {
+                return Err(
+                    "leads back to itself without going on to a part of the value".to_owned(),
+                );
+            }
+            None => {}
+        }
+        if depth > MAX_DEPTH_IN_PLACE {
+            return Err(format!(
+                "more than {MAX_DEPTH_IN_PLACE} of its subschemas inside of each other apply to one place"
+            ));
+        }
+        self.in_place
+            .insert(std::ptr::from_ref(node), Counted::Begun);
+        let mut size = 1_u64;
+        for key in ["allOf", "anyOf", "oneOf"] {
+            for part in node
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
+                size = size.saturating_add(self.in_place(part, depth + 1)?);
+            }
+        }
+        for part in ["not", "if", "then", "else"]
+            .into_iter()
+            .filter_map(|key| node.get(key))
+        {
+            size = size.saturating_add(self.in_place(part, depth + 1)?);
+        }
+        for key in ["dependentSchemas", "dependencies"] {
+            let schemas = node.get(key).and_then(Value::as_object);
+            for part in schemas.into_iter().flat_map(|schemas| schemas.values()) {
+                size = size.saturating_add(self.in_place(part, depth + 1)?);
+            }
+        }
+        match self.referred(node)? {
+            Target::Here(targets) => {
+                for target in targets {
+                    size = size.saturating_add(self.in_place(target, depth + 1)?);
+                }
+            }
+            Target::Draft => size = size.saturating_add(DRAFT),
+        }
+        self.in_place
+            .insert(std::ptr::from_ref(node), Counted::Done(size));
+        Ok(size)
+    }
+
+    /// What a node's references lead to.
+    fn referred(&self, node: &'a Value) -> Result<Target<'a>, String> {
+        let mut targets = Vec::new();
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(reference) = node.get(key).and_then(Value::as_str) else {
+                continue;
+            };
+            let found = match self.target(reference) {
+                Target::Here(found) => found,
+                Target::Draft => return Ok(Target::Draft),
+            };
+            if found.is_empty() {
+                return Err(format!("the reference {reference:?} leads nowhere in it"));
+            }
+            targets.extend(found);
+        }
+        Ok(Target::Here(targets))
+    }
+
+    fn target(&self, reference: &str) -> Target<'a> {
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let draft = ["https://json-schema.org/", "http://json-schema.org/"];
+        let resources = self.resources.iter().copied();
+        if draft.iter().any(|draft| base.starts_with(draft)) {
+            // Unless the document names itself so.
+            let is_here = |it: &&Value| it.get("$id").and_then(Value::as_str) == Some(base);
+            if !self.resources.iter().any(is_here) {
+                return Target::Draft;
+            }
+        }
+        let fragment = percent_decoded(fragment);
+        Target::Here(match &*fragment {
+            "" => resources.collect(),
+            pointer if pointer.starts_with('/') => {
+                resources.filter_map(|it| it.pointer(pointer)).collect()
+            }
+            anchor => self.anchors.get(anchor).cloned().unwrap_or_default(),
+        })
+    }
+}
+
+fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).filter(|_| *first == b'%');
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => (bytes.push(byte), rest = &after[2..]),
+            None => (bytes.push(*first), rest = after),
+        };
+    }
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+/// How many places of a pattern a matching engine may be in at once, with repetitions written out.
+fn positions(pattern: &str) -> u64 {
+    fn of(ast: &Ast) -> u64 {
+        match ast {
+            Ast::Repetition(repetition) => {
+                let times = match &repetition.op.kind {
+                    RepetitionKind::Range(RepetitionRange::Exactly(times))
+                    | RepetitionKind::Range(RepetitionRange::AtLeast(times))
+                    | RepetitionKind::Range(RepetitionRange::Bounded(_, times)) => *times,
+                    _ => 1,
+                };
+                u64::from(times.max(1)).saturating_mul(of(&repetition.ast))
+            }
+            Ast::Group(group) => of(&group.ast).saturating_add(1),
+            Ast::Alternation(branches) => sum(&branches.asts),
+            Ast::Concat(items) => sum(&items.asts),
+            // Of letters in Unicode's classes each has many forms.
+            Ast::ClassUnicode(_) => 100,
+            Ast::ClassBracketed(class) => {
+                let written = class.span.end.offset - class.span.start.offset;
+                2 + written as u64 * if class.negated { 2 } else { 1 }
+            }
+            _ => 1,
+        }
+    }
+    fn sum(parts: &[Ast]) -> u64 {
+        parts
+            .iter()
+            .fold(0, |sum, part| sum.saturating_add(of(part)))
+    }
+    match Parser::new().parse(pattern) {
+        Ok(ast) => of(&ast).max(1),
+        // What only JavaScript knows: as if each number in it repeated all of it.
+        Err(_) => {
+            let numbers = pattern.split(|c: char| !c.is_ascii_digit());
+            let numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());
+            numbers.fold(pattern.len() as u64, |product, times| {
+                product.saturating_mul(times.max(1))
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    #[track_caller]
+    fn refused(schema: &Value, because: &str) {
+        let reason = Cost::of(schema).unwrap_err();
+        assert!(reason.contains(because), "{reason}");
+    }
+
+    /// Definitions from `l0` to `l{levels}`, each of which is made of the next.
+    fn chain(levels: usize, link: impl Fn(Value) -> Value) -> Value {
+        let mut definitions = Map::new();
+        for level in 0..levels {
+            let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
+            definitions.insert(format!("l{level}"), link(next));
+        }
+        definitions.insert(format!("l{levels}"), json!({"type": "object"}));
+        json!({"type": "object", "$ref": "#/$defs/l0", "$defs": definitions})
+    }
+
+    #[test]
+    fn references_that_double_at_each_step_are_refused() {
+        refused(
+            &chain(40, |next| json!({"allOf": [next, next]})),
+            "200000 nodes",
+        );
+        let down = |next: Value| json!({"properties": {"a": next, "b": next}});
+        refused(&chain(40, down), "200000 nodes");
+        refused(
+            &chain(13, |next| json!({"allOf": [next, next]})),
+            "10000 of its subschemas",
+        );
+    }
+
+    #[test]
+    fn references_that_lead_too_deep_are_refused() {
+        refused(
+            &chain(2000, |next| json!({"properties": {"a": next}})),
+            "1000 parts deep",
+        );
+        refused(&chain(200, |next| next), "100 of its subschemas");
+        assert!(Cost::of(&chain(90, |next| next)).is_ok());
+    }
+
+    #[test]
+    fn what_leads_back_to_itself_in_the_same_place_is_refused() {
+        for schema in [
+            json!({"$ref": "#"}),
+            json!({"anyOf": [{"not": {"$ref": "#/anyOf/0"}}]}),
+            json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"if": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}),
+            json!({"$dynamicAnchor": "x", "allOf": [{"$dynamicRef": "#x"}]}),
+        ] {
+            refused(&schema, "leads back to itself");
+        }
+    }
+
+    #[test]
+    fn recursion_and_plain_schemas_are_accepted() {
+        for schema in [
+            json!({"properties": {"child": {"$ref": "#"}, "next": {"$ref": "#"}}}),
+            json!({"$id": "https://example.org/tree", "items": {"$ref": "https://example.org/tree"}}),
+            json!({"$defs": {"a": {"$anchor": "a"}}, "properties": {"a": {"$ref": "#a"}}}),
+            json!({"$defs": {"a b": {}}, "properties": {"a": {"$ref": "#/$defs/a%20b"}}}),
+            json!({"properties": {"schema": {"$ref": "https://json-schema.org/draft/2020-12/schema"}}}),
+            json!({"properties": {"not": {"$ref": "#"}, "$ref": {"type": "string"}, "pattern": {"type": "string"}}}),
+        ] {
+            assert!(
+                Cost::of(&schema).is_ok(),
+                "{schema}: {:?}",
+                Cost::of(&schema)
+            );
+        }
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_is_refused() {
+        refused(
+            &json!({"$ref": "#/$defs/none"}),
+            "\"#/$defs/none\" leads nowhere",
+        );
+    }
+
+    #[test]
+    fn patterns_are_weighed_with_their_repetitions_written_out() {
+        let check = |pattern, expected: std::ops::RangeInclusive<u64>| {
+            let positions = positions(pattern);
+            assert!(expected.contains(&positions), "{pattern}: {positions}");
+        };
+        check("^a-z$", 1..=8);
+        check("^[a-z]{1,64}$", 300..=600);
+        check("((a{100}){100}){100}", 1_000_000..=1_100_000);
+        check("(?=a{1000})", 5000..=1_000_000);
+        refused(&json!({"pattern": "((a{100}){100}){100}"}), "positions");
+        let many: Map<String, Value> = (0..300).map(|n| (format!("a{n}"), json!({}))).collect();
+        refused(
+            &json!({"patternProperties": many}),
+            "300 patterns; the limit is 256",
+        );
+    }
+}

@@ -1,0 +1,445 @@
+//! A value as a validator sees it, which counts the looks at it.
+//!
+//! `jsonschema` validates anything that implements its `Json`, and learns of a value through that alone. So this implementation can count all
+//! that a schema makes of a value: each look costs steps, more where more comes of it. Once they are used up, or too much of the stack is,
+//! every value has become an empty one: nothing is left to descend into, and each call on the stack has only the rest of its own
+//! subschemas to go through, which [`Cost`] bounds. The answer that comes of it means nothing, and [`run`] gives none.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use jsonschema::JsonType;
+use jsonschema::json::{self, Json, NodeIdentity, cmp};
+use serde_json::{Map, Number, Value};
+
+use super::cost::Cost;
+
+/// Steps between two looks at whether to go on.
+const SLICE: u64 = 50_000;
+
+/// Bytes of a text that are looked at in a step, where each is looked at once.
+const BYTES_A_STEP: u64 = 64;
+
+/// Steps that dividing a number may take.
+const DIVISION: u64 = 200;
+
+/// What a check may use up.
+#[derive(Clone, Default)]
+pub(super) struct Allowance {
+    pub steps: u64,
+    /// Bytes of stack.
+    pub stack: usize,
+    /// Where it may be told to stop.
+    pub going: Option<Arc<Going>>,
+}
+
+/// Whether a check is to go on.
+#[derive(Debug)]
+pub(super) struct Going {
+    pub until: Option<Instant>,
+    pub is_stopped: AtomicBool,
+}
+
+impl Going {
+    fn on(&self) -> bool {
+        !self.is_stopped.load(Ordering::Relaxed)
+            && self.until.is_none_or(|until| Instant::now() < until)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// The steps are used up.
+    Steps,
+    /// The stack is.
+    Stack,
+    /// It was told to stop, or its time is up.
+    Told,
+}
+
+/// The meter of a thread.
+struct Meter {
+    /// Steps until the next look at what is left.
+    left: Cell<u64>,
+    /// Steps that are left beyond those.
+    beyond: Cell<u64>,
+    /// The lowest address that the stack may reach.
+    lowest: Cell<usize>,
+    stopped: Cell<Option<Stopped>>,
+    cost: Cell<Cost>,
+    going: RefCell<Option<Arc<Going>>>,
+}
+
+thread_local! {
+    static METER: Meter = const {
+        Meter {
+            left: Cell::new(0),
+            beyond: Cell::new(0),
+            lowest: Cell::new(0),
+            stopped: Cell::new(None),
+            cost: Cell::new(Cost::NONE),
+            going: RefCell::new(None),
+        }
+    };
+}
+
+/// Lets `check` look at values for no more than is allowed. One runs on a thread at a time.
+///
+/// # Errors
+/// What it ran out of.
+pub(super) fn run<T>(
+    cost: Cost,
+    allowance: Allowance,
+    check: impl FnOnce() -> T,
+) -> Result<T, Stopped> {
+    let here = 0_u8;
+    let first = allowance.steps.min(SLICE);
+    let beyond = allowance.steps - first;
+    METER.with(|meter| {
+        meter.left.set(first);
+        meter.beyond.set(beyond);
+        let top = std::ptr::from_ref(&here).addr();
+        meter.lowest.set(top.saturating_sub(allowance.stack));
+        meter.stopped.set(None);
+        meter.cost.set(cost);
+        *meter.going.borrow_mut() = allowance.going;
+    });
+    let answer = check();
+    METER.with(|meter| {
+        *meter.going.borrow_mut() = None;
+        match meter.stopped.get() {
+            None => Ok(answer),
+            Some(stopped) => Err(stopped),
+        }
+    })
+}
+
+impl Meter {
+    /// Counts steps. False where there is nothing to be seen any more.
+    #[inline]
+    fn spend(&self, steps: u64) -> bool {
+        let here = 0_u8;
+        let is_deep = std::ptr::from_ref(&here).addr() < self.lowest.get();
+        match self.left.get().checked_sub(steps) {
+            Some(left) if !is_deep => {
+                self.left.set(left);
+                true
+            }
+            _ => self.look_again(steps, is_deep),
+        }
+    }
+
+    #[cold]
+    fn look_again(&self, steps: u64, is_deep: bool) -> bool {
+        if self.stopped.get().is_some() {
+            return false;
+        }
+        let left = self.left.get() + self.beyond.get();
+        let going = self.going.borrow();
+        let stopped = match left.checked_sub(steps) {
+            _ if is_deep => Stopped::Stack,
+            None => Stopped::Steps,
+            Some(_) if going.as_ref().is_some_and(|going| !going.on()) => Stopped::Told,
+            Some(left) => {
+                let next = left.min(SLICE);
+                self.left.set(next);
+                self.beyond.set(left - next);
+                return true;
+            }
+        };
+        self.stopped.set(Some(stopped));
+        self.left.set(0);
+        self.beyond.set(0);
+        false
+    }
+}
+
+#[inline]
+fn spend(steps: u64) -> bool {
+    METER.with(|meter| meter.spend(steps))
+}
+
+/// Going on to a part of a value, where all of a schema in this place begins anew.
+#[inline]
+fn descend() -> bool {
+    METER.with(|meter| meter.spend(meter.cost.get().in_place))
+}
+
+fn steps_of(bytes: usize) -> u64 {
+    1 + bytes as u64 / BYTES_A_STEP
+}
+
+/// A text that patterns may be looked for in.
+fn show(text: &str, weight: impl FnOnce(Cost) -> u64) -> bool {
+    METER.with(|meter| {
+        let bytes = text.len() as u64;
+        let matching = bytes.saturating_mul(weight(meter.cost.get())) / 8;
+        meter.spend(steps_of(text.len()).saturating_add(matching))
+    })
+}
+
+/// `serde_json`'s values, metered.
+pub(super) struct Metered;
+
+impl Json for Metered {
+    type Node<'a> = &'a Value;
+    type PreparedKey = String;
+    type StringBuffer = Value;
+
+    const KEYS_PER_LOOKUP: usize = 2;
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(&Value) -> T) -> T {
+        spend(steps_of(string.len()));
+        *buffer = Value::String(string.to_owned());
+        f(buffer)
+    }
+}
+
+impl<'a> json::Node<'a, Metered> for &'a Value {
+    type Object = &'a Map<String, Value>;
+    type Array = &'a [Value];
+    type Number = &'a Number;
+
+    fn as_object(&self) -> Option<&'a Map<String, Value>> {
+        match self {
+            Value::Object(members) if spend(1) => Some(members),
+            _ => None,
+        }
+    }
+
+    fn as_array(&self) -> Option<&'a [Value]> {
+        match self {
+            Value::Array(items) if spend(1) => Some(items),
+            _ => None,
+        }
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        match self {
+            Value::String(text) if show(text, |cost| cost.pattern) => Some(Cow::Borrowed(text)),
+            _ => None,
+        }
+    }
+
+    fn as_number(&self) -> Option<&'a Number> {
+        let divides = || METER.with(|meter| meter.cost.get().divides);
+        match self {
+            Value::Number(number) if spend(if divides() { DIVISION } else { 1 }) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        match self {
+            Value::Bool(boolean) if spend(1) => Some(*boolean),
+            _ => None,
+        }
+    }
+
+    fn is_null(&self) -> bool {
+        !spend(1) || matches!(self, Value::Null)
+    }
+
+    fn is_number(&self) -> bool {
+        spend(1) && matches!(self, Value::Number(_))
+    }
+
+    fn is_string(&self) -> bool {
+        spend(1) && matches!(self, Value::String(_))
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self {
+            _ if !spend(1) => JsonType::Null,
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        }
+    }
+
+    fn string_length(&self) -> Option<u64> {
+        match self {
+            Value::String(text) if spend(steps_of(text.len())) => Some(text.chars().count() as u64),
+            _ => None,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        equal(self, expected)
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        spend(1);
+        Cow::Borrowed(self)
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        spend(1);
+        Some(NodeIdentity::new(std::ptr::from_ref::<Value>(self).addr()))
+    }
+}
+
+pub(super) struct Members<'a>(serde_json::map::Iter<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, &'a Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.0.next()?;
+        (descend() && show(name, |cost| cost.names)).then_some((name.as_str(), value))
+    }
+}
+
+impl<'a> json::Object<'a, Metered> for &'a Map<String, Value> {
+    type Node = &'a Value;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        match spend(1) {
+            true => Map::len(self),
+            false => 0,
+        }
+    }
+
+    fn get(&self, key: &String) -> Option<&'a Value> {
+        if !spend(steps_of(key.len())) {
+            return None;
+        }
+        let value = (*self).get(key.as_str())?;
+        descend().then_some(value)
+    }
+
+    fn members(&self) -> Members<'a> {
+        spend(1);
+        Members((*self).iter())
+    }
+}
+
+pub(super) struct Elements<'a>(std::slice::Iter<'a, Value>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a Value;
+
+    fn next(&mut self) -> Option<&'a Value> {
+        let value = self.0.next()?;
+        descend().then_some(value)
+    }
+}
+
+impl<'a> json::Array<'a, Metered> for &'a [Value] {
+    type Node = &'a Value;
+    type ElementsIter = Elements<'a>;
+
+    fn len(&self) -> usize {
+        match spend(1) {
+            true => <[Value]>::len(self),
+            false => 0,
+        }
+    }
+
+    fn elements(&self) -> Elements<'a> {
+        spend(1);
+        Elements((*self).iter())
+    }
+
+    /// By a keyed hash that tells apart what `jsonschema`'s own takes for the same (all arrays around the same values).
+    fn is_unique(&self) -> bool {
+        let state = RandomState::new();
+        let mut seen: HashMap<u64, Vec<&Value>> = HashMap::new();
+        for value in *self {
+            let mut hasher = state.build_hasher();
+            if !hash(value, &state, &mut hasher) {
+                return true;
+            }
+            let alike = seen.entry(hasher.finish()).or_default();
+            if alike.iter().any(|other| equal(value, other)) {
+                return false;
+            }
+            alike.push(value);
+        }
+        true
+    }
+}
+
+/// Whether two values mean the same, as JSON Schema has it.
+fn equal(one: &Value, other: &Value) -> bool {
+    if !spend(1) {
+        return false;
+    }
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => {
+            one.len() == other.len() && spend(steps_of(one.len())) && one == other
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(name, one)| {
+                    let other = other.get(name).filter(|_| spend(steps_of(name.len())));
+                    other.is_some_and(|other| equal(one, other))
+                })
+        }
+        _ => cmp::equal(one, other),
+    }
+}
+
+/// Whether there are steps left.
+fn hash(value: &Value, state: &RandomState, hasher: &mut impl Hasher) -> bool {
+    match value {
+        Value::Null => hasher.write_u8(0),
+        Value::Bool(boolean) => hasher.write(&[1, u8::from(*boolean)]),
+        Value::Number(number) => {
+            hasher.write_u8(2);
+            // 1 and 1.0 are the same.
+            match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(integer), ..) => hasher.write_i128(integer.into()),
+                (_, Some(integer), _) => hasher.write_i128(integer.into()),
+                (.., Some(float)) if float.fract() == 0.0 && float.abs() < 1e38 => {
+                    hasher.write_i128(float as i128);
+                }
+                (.., float) => hasher.write_u64(float.unwrap_or_default().to_bits()),
+            }
+        }
+        Value::String(text) => {
+            hasher.write_u8(3);
+            hasher.write(text.as_bytes());
+            return spend(steps_of(text.len()));
+        }
+        Value::Array(items) => {
+            hasher.write_u8(4);
+            hasher.write_usize(items.len());
+            return spend(1) && items.iter().all(|item| hash(item, state, hasher));
+        }
+        Value::Object(members) => {
+            hasher.write_u8(5);
+            hasher.write_usize(members.len());
+            // Whatever their order is.
+            let mut sum = 0_u64;
+            let has_steps = members.iter().all(|(name, value)| {
+                let mut member = state.build_hasher();
+                member.write(name.as_bytes());
+                let has_steps = spend(steps_of(name.len())) && hash(value, state, &mut member);
+                sum = sum.wrapping_add(member.finish());
+                has_steps
+            });
+            hasher.write_u64(sum);
+            return has_steps && spend(1);
+        }
+    }
+    spend(1)
+}
