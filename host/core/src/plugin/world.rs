@@ -148,29 +148,3 @@ fn unknown_import(text: &str) -> Option<&str> {
     let (_, quoted) = before.split_once('`')?;
     quoted.split_once('`').map(|(name, _)| name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Engine;
-
-    /// The version that wasmtime's implementation has; others of 0.2 are as good.
-    const VERSION: &str = "0.2.12";
-
-    #[test]
-    fn what_passes_as_offered_is_what_the_linker_has() {
-        let engine = Engine::builder().live_instances(2).build().unwrap();
-        // An interface can be defined once.
-        let has = |name: &str| {
-            let mut linker = engine.linker().clone();
-            linker.allow_shadowing(false);
-            linker.instance(name).is_err()
-        };
-        for interface in WASI {
-            let name = format!("{interface}@{VERSION}");
-            assert!(is_offered(&name), "{name}");
-            assert!(has(&name), "{name}");
-        }
-        assert!(!has("wasi:http/types@0.2.12"));
-    }
-}
