@@ -14,11 +14,15 @@ pub fn fitting(extra: &str) -> Vec<u8> {
     wat::component(&wat::module("unreachable", extra))
 }
 
-/// A function of about so many bytes without a branch, in which each instruction needs the one before.
+/// A function of about so many bytes without a branch, all of whose values are there at one time.
 pub fn straight(bytes: usize) -> String {
-    // Seven bytes each.
-    let step = "local.get 0 i32.const 7 i32.mul local.set 0 ";
-    format!("(func (local i32) {})", step.repeat(bytes / 7))
+    // Five bytes or more to load each, and one to add it up.
+    let count = bytes / 8;
+    let mut text = "(func (param i32) (result i32) ".to_owned();
+    for number in 0..count {
+        let _ = write!(text, "local.get 0 i32.load offset={} ", 16_384 + number);
+    }
+    text + &"i32.add ".repeat(count - 1) + ")"
 }
 
 /// A function of about so many bytes, each `if` of which sets one of so many locals.
@@ -54,7 +58,7 @@ pub fn blocks(depth: usize) -> String {
     format!("(func {} {})", "block ".repeat(depth), "end ".repeat(depth))
 }
 
-/// A jump table with so many places to go to, all different.
+/// A jump table with so many places, of nearly two bytes each, to go to, all different.
 pub fn jump_table(places: usize) -> String {
     let targets: Vec<String> = (0..places)
         .map(|place| (place % 1000).to_string())

@@ -2,6 +2,7 @@
 
 mod backend;
 pub mod bombs;
+pub mod fuzz;
 mod guests;
 pub mod hostile;
 mod old_stores;

@@ -45,8 +45,8 @@ async fn what_does_not_fit_the_world_is_refused_without_being_compiled() {
     for module in [
         bombs::straight(990_000),
         bombs::ifs(990_000, 990),
-        bombs::blocks(400_000),
-        bombs::jump_table(900_000),
+        bombs::blocks(330_000),
+        bombs::jump_table(65_000),
         bombs::functions(190_000),
     ] {
         let error = load(&engine, bombs::misfit(&module)).await;
@@ -76,10 +76,9 @@ async fn what_is_too_complex_is_refused_with_what_has_how_much_without_being_com
     let both = async |module: &str, expected: &str| {
         check(bombs::misfit(module), expected).await;
     };
-    // 142,858 times 7 bytes, one for the local's group and two for it, and the end.
     both(
-        &bombs::straight(1_000_006),
-        "function 0 of module 0 is 1000010 bytes; the limit is 1000000",
+        &bombs::blocks(333_333),
+        "function 0 of module 0 is 1000001 bytes; the limit is 1000000",
     )
     .await;
     both(
@@ -173,8 +172,8 @@ async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_o
     for (name, module) in [
         ("straight", bombs::straight(990_000)),
         ("ifs", bombs::ifs(990_000, 990)),
-        ("blocks", bombs::blocks(400_000)),
-        ("jump table", bombs::jump_table(900_000)),
+        ("blocks", bombs::blocks(330_000)),
+        ("jump table", bombs::jump_table(65_000)),
         ("functions", bombs::functions(190_000)),
     ] {
         let bytes = bombs::fitting(&module);

@@ -360,8 +360,8 @@ async fn a_component_with_too_many_instances_is_refused_when_it_is_loaded() {
     let error = Plugin::from_bytes(engine(), "many", bytes)
         .await
         .unwrap_err();
-    assert!(matches!(error, LoadError::NotAComponent { .. }), "{error}");
-    assert!(error.to_string().contains("instances"), "{error}");
+    assert!(matches!(error, LoadError::TooComplex { .. }), "{error}");
+    assert!(error.to_string().contains("5000 instances"), "{error}");
 }
 
 #[tokio::test]

@@ -25,10 +25,13 @@ fn component(folder: &Path, functions: &str) -> PathBuf {
     path
 }
 
-/// A function of a megabyte without a branch, which takes a compiler most of a minute.
+/// A function of a megabyte without a branch, all of whose values are there at one time: a compiler takes long for it.
 fn straight() -> String {
-    let step = "local.get 0 i32.const 7 i32.mul local.set 0 ";
-    format!("(func (local i32) {})", step.repeat(141_000))
+    let loads: String = (0..120_000)
+        .map(|number| format!("local.get 0 i32.load offset={} ", 16_384 + number))
+        .collect();
+    let adds = "i32.add ".repeat(119_999);
+    format!("(memory 1) (func (param i32) (result i32) {loads} {adds})")
 }
 
 /// Starts to compile it, and gives the program and the process that it started for that.
@@ -61,9 +64,11 @@ fn compiling(folder: &Path) -> (Child, Pid) {
     }
 }
 
+/// Who is dead and was not waited for yet, by the system's first process, is gone as well.
 fn gone(process: Pid) {
+    let stat = format!("/proc/{}/stat", process.as_raw_pid());
     let started = Instant::now();
-    while kill_process(process, Signal::CONT).is_ok() {
+    while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
         assert!(started.elapsed() < PATIENCE, "it is still there");
         thread::sleep(Duration::from_millis(5));
     }
@@ -106,9 +111,10 @@ fn a_compiler_that_was_killed_is_an_error_with_advice() {
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
     let error = &report["error"];
     assert_eq!(error["kind"], "compiler-failed", "{text}");
-    assert_eq!(
-        error["message"],
-        "bomb could not be compiled: the compiler failed: it said nothing"
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("bomb could not be compiled: the compiler failed: it said nothing"),
+        "{message}"
     );
     assert!(error["hint"].as_str().unwrap().starts_with("run it again"));
 }

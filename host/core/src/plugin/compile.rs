@@ -6,6 +6,7 @@
 
 #[cfg(unix)]
 mod child;
+mod complexity;
 mod failed;
 mod limits;
 pub(super) mod outline;
@@ -27,8 +28,8 @@ use super::LoadError;
 use crate::engine::Engine;
 use crate::store::PluginBytes;
 
+pub use complexity::Complexity;
 pub use limits::CompileLimits;
-pub use outline::Complexity;
 #[cfg(unix)]
 pub use serve::compiler_main;
 

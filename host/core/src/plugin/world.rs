@@ -10,7 +10,7 @@ const EXPORTS: [&str; 2] = ["tool", "resolver"];
 const IMPORTS: [&str; 3] = ["host", "pending-actions", "types"];
 
 /// The interfaces of WASI 0.2 that this host offers; `instance::linker` has what is behind them.
-const WASI: [&str; 28] = [
+const WASI: [&str; 27] = [
     "wasi:cli/environment",
     "wasi:cli/exit",
     "wasi:cli/stderr",
@@ -38,8 +38,6 @@ const WASI: [&str; 28] = [
     "wasi:sockets/tcp-create-socket",
     "wasi:sockets/udp",
     "wasi:sockets/udp-create-socket",
-    // Of newer versions; what it offers is a time zone, which the linker knows whether it has.
-    "wasi:clocks/timezone",
 ];
 
 /// What the component's outline says about it.

@@ -1,0 +1,81 @@
+//! What is tried with bytes that nobody checked. Each function takes any bytes, and panics where the host breaks a rule: it must not panic itself, and
+//! what comes out must be what is promised.
+//!
+//! `tests/tests/fuzz` calls them with bytes that proptest makes; `fuzz/` has the same targets for libFuzzer.
+
+mod cache;
+mod component;
+mod guest;
+mod rendering;
+mod rows;
+
+use std::sync::LazyLock;
+
+use tokio::runtime::{Builder, Runtime};
+
+pub use cache::cache_entry;
+pub use component::{component, load};
+pub use guest::{definitions, output, schema};
+pub use rendering::rendering;
+pub use rows::store_rows;
+
+/// A target's name and function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 8] = [
+    ("component", component),
+    ("load", load),
+    ("definitions", definitions),
+    ("schema", schema),
+    ("output", output),
+    ("rendering", rendering),
+    ("cache_entry", cache_entry),
+    ("store_rows", store_rows),
+];
+
+/// Bytes to begin with, for a target: they lead further in than random ones.
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    match target {
+        "component" | "load" => component::seeds(),
+        "cache_entry" => cache::seeds(),
+        "definitions" | "schema" | "output" => guest::seeds(),
+        "store_rows" => rows::seeds(),
+        _ => rendering::seeds(),
+    }
+}
+
+/// One runtime for all runs.
+fn block_on<F: Future>(future: F) -> F::Output {
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+        let mut runtime = Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build();
+        runtime.expect("a runtime")
+    });
+    RUNTIME.block_on(future)
+}
+
+/// Takes values off some bytes, and zeros where there are no more.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        *first
+    }
+
+    /// So many bytes as the first of them says, times `unit`.
+    fn some(&mut self, unit: usize) -> &'a [u8] {
+        let length = usize::from(self.byte()) * unit;
+        let (some, rest) = self.0.split_at(length.min(self.0.len()));
+        self.0 = rest;
+        some
+    }
+
+    fn rest(self) -> &'a [u8] {
+        self.0
+    }
+}
