@@ -13,7 +13,13 @@ use std::path::Path;
 /// Where it can't be opened, and where it is no regular file: a pipe, a device or a folder.
 pub fn open_regular_file(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true);
+    let file = without_waiting(options.read(true)).open(path)?;
+    check_regular(&file)?;
+    Ok(file)
+}
+
+/// What is opened so is to be looked at with [`check_regular`].
+pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
@@ -21,12 +27,15 @@ pub fn open_regular_file(path: impl AsRef<Path>) -> io::Result<File> {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(not_regular());
+    options
+}
+
+/// Refuses what was opened and is no regular file. From here on, what is read or written may take its time.
+pub(crate) fn check_regular(file: &File) -> io::Result<()> {
+    match file.metadata()?.is_file() {
+        true => must_wait(file),
+        false => Err(not_regular()),
     }
-    must_wait(&file)?;
-    Ok(file)
 }
 
 /// Reads all of a regular file, as [`open_regular_file`] opens it, up to `most` bytes.

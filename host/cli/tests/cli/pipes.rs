@@ -85,6 +85,10 @@ fn a_pipe_that_nobody_writes_to_is_said_to_be_one_wherever_a_file_is_named() {
     check(&["store", "restore", "pipe.wasm"], "not a regular file");
     check(&["pending", "--store", "pipe.wasm"], "pipe.wasm");
     check(
+        &["run", &puppet, "puppet", "{}", "--store", "pipe.wasm"],
+        "pipe.wasm",
+    );
+    check(
         &["store", "backup", "--store", "pipe.wasm", "b"],
         "pipe.wasm",
     );

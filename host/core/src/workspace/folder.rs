@@ -233,7 +233,16 @@ impl WritableFolder {
             true => Path::new("."),
             false => path,
         };
-        self.dir.open(path)?.sync_all()
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            // What became a pipe meanwhile must not block us.
+            let flags = OFlags::DIRECTORY | OFlags::NONBLOCK;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        self.dir.open_with(path, &options)?.sync_all()
     }
 }
 

@@ -3,6 +3,8 @@
 //! Reads are passed on as they are. Each function that would change something asks [`FilesView::may_change`] first, whatever the
 //! descriptor was opened for and whenever that was. Opening and listing are ours ([`open`](super::open), [`listing`](super::listing)).
 
+mod entries;
+
 use std::fs::File;
 use std::sync::Arc;
 
@@ -10,19 +12,17 @@ use cap_fs_ext::FollowSymlinks;
 use cap_primitives::fs::Metadata;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
-use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode,
-    HostDescriptor as Inner, HostDirectoryEntryStream as InnerListing, MetadataHashValue,
-    NewTimestamp, OpenFlags, PathFlags,
+    self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode,
+    HostDescriptor as Inner, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
-use super::listing::{self, Listing, Next};
-use super::open::{Opened, check_kind, check_path, code, follows, look, open_beneath};
-use super::quota::{Counted, Named, Quota};
+use super::listing::{self, Listing};
+use super::open::{check_path, code, look};
+use super::quota::{Named, Quota};
 use super::stream::{Check, CheckedStream, CountedStream, Refused};
-use super::{FilesView, Handle, Mount, OpenHandle, TooManyOpen};
+use super::{FilesView, Handle, Mount, OpenHandle};
 
 type Fd = Resource<Descriptor>;
 
@@ -111,43 +111,6 @@ impl FilesView<'_> {
     }
 }
 
-/// Whether opening with these flags could change something.
-fn opens_for_change(open: OpenFlags, flags: DescriptorFlags) -> bool {
-    open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE | OpenFlags::EXCLUSIVE)
-        || flags.contains(DescriptorFlags::WRITE)
-}
-
-impl preopens::Host for FilesView<'_> {
-    /// The workspace comes first, since some languages take the first directory as the current one, and again as `/`, against which
-    /// others resolve relative paths.
-    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
-        let opened = match self.files.opened.take() {
-            Some(opened) => opened,
-            None => self.files.roots.open()?,
-        };
-        let workspace = opened.workspace.clone();
-        let named = [
-            ("/workspace", Mount::Workspace, workspace.clone()),
-            ("/scratch", Mount::Scratch, Some(opened.scratch.clone())),
-            ("/", Mount::Workspace, workspace),
-        ];
-        self.files.opened = Some(opened);
-        let mut directories = Vec::with_capacity(named.len());
-        for (name, mount, directory) in named {
-            let Some(directory) = directory else {
-                continue;
-            };
-            // There is no error that the guest could be given.
-            let open = self.files.count.another().ok_or(TooManyOpen {
-                limit: Some(self.files.max_open),
-            })?;
-            let fd = self.register(Descriptor::Dir(directory), mount, open)?;
-            directories.push((fd, name.to_owned()));
-        }
-        Ok(directories)
-    }
-}
-
 impl types::Host for FilesView<'_> {
     fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
         types::Host::convert_error_code(&mut self.inner, error)
@@ -162,92 +125,6 @@ impl types::Host for FilesView<'_> {
             None => types::Host::filesystem_error_code(&mut self.inner, error),
         }
     }
-}
-
-/// What changes something.
-impl FilesView<'_> {
-    fn open(
-        &mut self,
-        fd: &Fd,
-        path_flags: PathFlags,
-        path: &str,
-        open: OpenFlags,
-        flags: DescriptorFlags,
-    ) -> FsResult<Fd> {
-        check_path(path)?;
-        let mount = self.mount(fd);
-        if opens_for_change(open, flags) {
-            self.may_change(fd)?;
-        }
-        let directory = self.directory(fd)?;
-        let handle = self.files.count.taking(1, &self.files.roots.descriptors);
-        let handle = handle.ok_or(ErrorCode::Quota)?;
-        // Only what is made by this very call is known to be no special file.
-        let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
-        let found = match is_new {
-            true => None,
-            false => look(&directory, path, follows(path_flags)),
-        };
-        if let Some(found) = &found {
-            check_kind(found)?;
-        }
-        let quota = self.quota(fd);
-        let makes = quota
-            .as_ref()
-            .filter(|_| open.contains(OpenFlags::CREATE) && found.is_none());
-        if let Some(quota) = makes {
-            quota.add_entry(0)?;
-        }
-        let opened = open_beneath(&directory, path, path_flags, open, flags);
-        if let (Some(quota), Err(_)) = (makes, &opened) {
-            quota.give_back_entry(0);
-        }
-        let opened = opened?;
-        let counted = quota.and_then(|quota| counted(&quota, &opened, found.as_ref(), open));
-        self.register(opened.descriptor, mount, handle.counting(counted))
-    }
-
-    async fn rename(&mut self, fd: Fd, path: String, new_fd: Fd, new_path: String) -> FsResult<()> {
-        check_path(&path)?;
-        check_path(&new_path)?;
-        self.may_change(&fd)?;
-        self.may_change(&new_fd)?;
-        // A file that moved would keep the rules of where its open descriptors came from.
-        if self.mount(&fd) != self.mount(&new_fd) {
-            return Err(ErrorCode::CrossDevice.into());
-        }
-        let moved = self.found_in_scratch(&fd, &path)?;
-        let replaced = self.found_in_scratch(&new_fd, &new_path)?;
-        Inner::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
-        if let (Some((quota, replaced)), Some((_, moved))) = (replaced, moved) {
-            let replaced = Named::of(&replaced);
-            // A name of the same file is left where it was.
-            if replaced.id != Named::of(&moved).id {
-                quota.removed(replaced);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Counts a file of the scratch directory that was opened, and what was cut off by that. `found`: what there was before.
-fn counted(
-    quota: &Quota,
-    opened: &Opened,
-    found: Option<&Metadata>,
-    open: OpenFlags,
-) -> Option<Counted> {
-    if !opened.metadata.is_file() {
-        return None;
-    }
-    let counted = quota.opened(
-        Named::of(&opened.metadata).id,
-        found.map_or(0, Metadata::len),
-    );
-    if open.contains(OpenFlags::TRUNCATE) {
-        counted.has(0);
-    }
-    Some(counted)
 }
 
 impl Inner for FilesView<'_> {
@@ -485,35 +362,6 @@ impl Inner for FilesView<'_> {
         Inner::drop(&mut self.inner, fd)?;
         // The index may be given to a descriptor of the workspace next.
         self.files.handles.remove(&index);
-        Ok(())
-    }
-}
-
-/// In the table it is ours, and wasmtime's type is a name for it.
-fn ours(listing: &Resource<ReaddirIterator>) -> Resource<Listing> {
-    Resource::new_own(listing.rep())
-}
-
-impl InnerListing for FilesView<'_> {
-    async fn read_directory_entry(
-        &mut self,
-        listing: Resource<ReaddirIterator>,
-    ) -> FsResult<Option<DirectoryEntry>> {
-        loop {
-            let listing = self.inner.table.get_mut(&ours(&listing))?;
-            let next = listing.next();
-            self.files.left_out.add(listing);
-            match next.map_err(code)? {
-                Next::Entry(entry) => return Ok(Some(entry)),
-                Next::End => return Ok(None),
-                // So that a deadline can end it.
-                Next::NothingYet => tokio::task::yield_now().await,
-            }
-        }
-    }
-
-    fn drop(&mut self, listing: Resource<ReaddirIterator>) -> wasmtime::Result<()> {
-        self.inner.table.delete(ours(&listing))?;
         Ok(())
     }
 }

@@ -12,6 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
 
+use crate::regular::{check_regular, open_regular_file, without_waiting};
+
 /// Held while the folder's files come and go. No host is called so.
 const FOLDER_LOCK: &str = "lock";
 
@@ -111,7 +113,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Whether nobody holds the lock on a host's file. Others may ask at the same time, so the lock is shared with them.
 fn is_free(path: &Path) -> bool {
-    match File::open(path) {
+    match open_regular_file(path) {
         Ok(file) => match file.try_lock_shared() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
@@ -153,7 +155,9 @@ pub(super) fn open_private(path: &Path) -> io::Result<File> {
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let file = without_waiting(&mut options).open(path)?;
+    check_regular(&file)?;
+    Ok(file)
 }
 
 #[cfg(test)]
