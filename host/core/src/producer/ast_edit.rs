@@ -11,6 +11,7 @@ mod damage;
 mod document;
 mod grammar;
 mod language;
+mod lines;
 mod nothing;
 mod parallel;
 mod params;

@@ -37,17 +37,27 @@ pub(super) struct Document {
 impl Document {
     /// Parses a source.
     pub fn parse(source: &str, grammar: Grammar) -> Result<Self, Unparsed> {
-        Self::parse_within(source, grammar, MAX_DEPTH)
+        Self::parse_within(source, grammar, None, MAX_DEPTH)
     }
 
     /// Parses a pattern, or one in its context.
     pub fn parse_pattern(source: &str, grammar: Grammar) -> Result<Self, Unparsed> {
-        Self::parse_within(source, grammar, MAX_PATTERN_DEPTH)
+        Self::parse_within(source, grammar, None, MAX_PATTERN_DEPTH)
     }
 
-    fn parse_within(source: &str, grammar: Grammar, most: usize) -> Result<Self, Unparsed> {
+    /// Parses a source that was made of another by edits of which its tree was told.
+    pub fn parse_again(source: &str, grammar: Grammar, old: &Tree) -> Result<Self, Unparsed> {
+        Self::parse_within(source, grammar, Some(old), MAX_DEPTH)
+    }
+
+    fn parse_within(
+        source: &str,
+        grammar: Grammar,
+        old: Option<&Tree>,
+        most: usize,
+    ) -> Result<Self, Unparsed> {
         let steps = Steps::new(grammar.stop());
-        let tree = parser::tree(source, &grammar)?;
+        let tree = parser::tree(source, &grammar, old)?;
         let document = Self {
             source: source.to_owned(),
             grammar,

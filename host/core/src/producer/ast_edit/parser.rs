@@ -38,8 +38,8 @@ thread_local! {
     static PARSERS: RefCell<[Option<Parser>; language::COUNT]> = const { RefCell::new([const { None }; language::COUNT]) };
 }
 
-/// Parses a source, until the call has to end.
-pub(super) fn tree(source: &str, grammar: &Grammar) -> Result<Tree, Unparsed> {
+/// Parses a source, until the call has to end. With the tree of what it was made of, which was told of the edits, only what has changed is parsed.
+pub(super) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Result<Tree, Unparsed> {
     let stop = grammar.stop();
     if stop.is_due() {
         return Err(Unparsed::Stopped);
@@ -70,7 +70,7 @@ pub(super) fn tree(source: &str, grammar: &Grammar) -> Result<Tree, Unparsed> {
             false => ControlFlow::Continue(()),
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        let tree = parser.parse_with_options(&mut read, old, Some(options));
         // Else the next source would be taken for the rest of this one.
         parser.reset();
         match tree {

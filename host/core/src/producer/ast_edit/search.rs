@@ -208,7 +208,7 @@ impl<'a> Search<'a> {
         let Some(source) = text(&file.bytes) else {
             return skip(NOT_TEXT.to_owned());
         };
-        let found = match rewrite::find(source, ops, &self.room, self.running.stop()) {
+        let mut found = match rewrite::find(source, ops, &self.room, self.running.stop()) {
             Ok(found) => found,
             Err(Stuck::Unparsed(why)) => {
                 self.running.check()?;
@@ -219,6 +219,7 @@ impl<'a> Search<'a> {
         for (op, name) in ops.variables_of_its_own(source) {
             collector.has_variable(op, *language, name);
         }
+        let tree = found.tree.take();
         let (edits, errors) = collector.take(path, found);
         if edits.is_empty() {
             return Ok(());
@@ -230,35 +231,39 @@ impl<'a> Search<'a> {
             return skip("its name is not plain text".to_owned());
         };
         let new = rewrite::replace(source, &edits);
+        let stop = self.running.stop();
+        let after = || match tree {
+            Some(tree) => rewrite::errors_after((source, &edits), tree, &new, ops, stop),
+            None => rewrite::errors(&new, ops, stop),
+        };
+        let breaks = match self.checks_contents {
+            true => more_than(errors, after().ok().flatten()),
+            false => None,
+        };
         collector.add(Matched {
             path: PathBuf::from(name),
             before: Digest::of(&file.bytes),
             after: Digest::of(new.as_bytes()),
             edits,
             is_read_only: file.stamp.is_read_only(),
-            breaks: self.breaks(&new, ops, errors),
+            breaks,
         });
         Ok(())
     }
 
-    /// In which line new contents have the first error of syntax, where they have more of them than the old ones had.
-    fn breaks(&self, new: &str, ops: &Ops, before: usize) -> Option<usize> {
-        if !self.checks_contents {
-            return None;
-        }
-        let (count, line) = rewrite::errors(new, ops, self.running.stop()).ok()??;
-        (count > before).then_some(line)
-    }
-
-    /// The same for a file that was searched before.
+    /// In which line the new contents of a file have the first error of syntax, where they have more of them than the old ones.
     pub fn breaks_file(&self, path: &Path, old: &str, new: &str) -> Result<Option<usize>, Error> {
         let Some(language) = self.selection.language_of_selected(path) else {
             return Ok(None);
         };
         let ops = self.ops(language)?;
-        let before = rewrite::errors(old, ops, self.running.stop());
-        let before = before.ok().flatten().map_or(0, |(count, _)| count);
-        Ok(self.breaks(new, ops, before))
+        let errors = |text| {
+            rewrite::errors(text, ops, self.running.stop())
+                .ok()
+                .flatten()
+        };
+        let before = errors(old).map_or(0, |(count, _)| count);
+        Ok(more_than(before, errors(new)))
     }
 
     /// An op that is code in no language that was met is a mistake, and not one without matches. What is wrong with it is told for the language
@@ -278,6 +283,11 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
+}
+
+/// The line of the first error, where there are more than so many.
+fn more_than(before: usize, errors: Option<(usize, usize)>) -> Option<usize> {
+    errors.and_then(|(count, line)| (count > before).then_some(line))
 }
 
 /// A file to be searched.

@@ -233,3 +233,91 @@ impl From<NotPushed> for Error {
         Error::Tool { message }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread::sleep;
+
+    use super::*;
+    use crate::limits::{LimitKind, Limits};
+    use crate::producer::native::NativeProducer;
+    use crate::pushing::SessionContext;
+
+    const CALL_TIME: Duration = Duration::from_millis(50);
+
+    fn slot(limits: &Limits) -> Slot {
+        let surroundings = Surroundings {
+            policy: Policy::default(),
+            workspace: None,
+            limits: Arc::new(limits.clone()),
+            observer: None,
+            session: Arc::new(SessionContext {
+                id: "one".into(),
+                store: None,
+                workspace: None,
+                workspace_identity: None,
+                lost: Default::default(),
+                descriptors: Default::default(),
+            }),
+        };
+        Slot::new(&NativeProducer::ast_edit(), surroundings)
+    }
+
+    #[tokio::test]
+    async fn work_that_can_not_be_interrupted_is_left_and_changes_nothing() {
+        let limits = Limits {
+            call_time: CALL_TIME,
+            ..Limits::default()
+        };
+        let slot = slot(&limits);
+        let call = Call {
+            tool: "t",
+            limits: &limits,
+            cancel: None,
+        };
+        let (go_on, hangs) = mpsc::channel::<()>();
+        let (tells, told) = mpsc::channel();
+        let hanging = move |running: &Running| {
+            let _ = hangs.recv();
+            let _ = tells.send(running.begin_changes().is_err());
+            Ok(())
+        };
+        let error = slot.run(&call, hanging).await.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Limit {
+                    kind: LimitKind::CallTime,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        // Meanwhile others are told, and don't wait.
+        let busy = slot.run(&call, |_| Ok(())).await.unwrap_err().to_string();
+        assert!(busy.contains("its work has not ended yet"), "{busy}");
+        go_on.send(()).unwrap();
+        assert!(told.recv().unwrap(), "it may not change anything");
+        slot.run(&call, |_| Ok(())).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn changes_that_began_are_waited_for_however_long_they_take() {
+        let limits = Limits {
+            call_time: CALL_TIME,
+            ..Limits::default()
+        };
+        let call = Call {
+            tool: "t",
+            limits: &limits,
+            cancel: None,
+        };
+        let changing = |running: &Running| {
+            running.begin_changes()?;
+            sleep(CALL_TIME + 2 * GRACE);
+            Ok::<_, Error>("changed")
+        };
+        assert_eq!(slot(&limits).run(&call, changing).await.unwrap(), "changed");
+    }
+}
