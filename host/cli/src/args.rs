@@ -22,8 +22,8 @@ pub use build::BuildArgs;
 pub use new::{NewArgs, NewLanguage};
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
-    BackupArgs, CheckArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs, StatsArgs,
-    StoreCommand,
+    BackupArgs, ByteLimit, CheckArgs, LimitArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs,
+    StatsArgs, StoreCommand,
 };
 pub use test::{TRIES, TestArgs};
 

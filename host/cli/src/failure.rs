@@ -176,6 +176,9 @@ impl From<&Error> for Failure {
             Error::Trap { .. } => {
                 failure.with_hint("the fault is the tool's; `-v` shows what it logged before")
             }
+            Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => failure.with_hint(
+                "where it is the same workspace, moved, copied or restored, `--same-workspace` says so; else preview again there",
+            ),
             Error::Workspace { .. } => {
                 failure.with_hint("`--workspace DIR` names another directory")
             }
@@ -203,6 +206,17 @@ impl From<StoreError> for Failure {
 }
 
 fn store_hint(error: &StoreError) -> Option<&'static str> {
+    match error {
+        StoreError::StoreFull { .. } => {
+            return Some(
+                "`airlock store prune --older-than 30d` makes room, and `airlock store limit` tells and sets how much there is",
+            );
+        }
+        StoreError::SessionFull { .. } => {
+            return Some("`airlock pending` lists them, and `airlock resolve` decides");
+        }
+        _ => {}
+    }
     Some(match error.backend_kind()? {
         BackendErrorKind::NoSpace => {
             "nothing that was decided before is lost; free some space there, and run it again"

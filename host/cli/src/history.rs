@@ -13,7 +13,7 @@ use crate::time;
 
 pub async fn list(args: &LogArgs, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| session::id(&args.session));
+    let session = (!args.all).then(|| session::id(&args.session, &store));
     let query = ResolvedQuery {
         session: session.clone(),
         limit: args.limit as usize,

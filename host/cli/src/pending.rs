@@ -1,22 +1,24 @@
 //! `airlock pending`: what waits for a decision.
 
 use airlock_host::render::{Block, Line, Role};
-use airlock_host::{ActionRecord, SessionId};
+use airlock_host::{ActionRecord, SessionId, UnreadableAction};
 
 use crate::args::PendingArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::record::{Entry, Pending};
+use crate::output::{Output, show_on_stderr};
+use crate::record::{Entry, Pending, Unreadable};
 use crate::session;
 use crate::store::{self, Store, WhenMissing};
 use crate::time;
 
 pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| session::id(&args.session));
+    let session = (!args.all).then(|| session::id(&args.session, &store));
     let open = store.durable().open_actions(session.as_ref()).await?;
+    let unreadable = unreadable(&store, session.as_ref()).await?;
     out.json(&Pending {
         pending: open.iter().map(Entry::new).collect(),
+        unreadable: unreadable.iter().map(Unreadable::new).collect(),
     });
     match (&session, open.as_slice()) {
         (None, []) => out.line("Nothing is pending."),
@@ -24,7 +26,29 @@ pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure>
         (Some(_), open) => show_actions(out, open),
         (None, open) => show_sessions(out, open),
     }
+    if !out.is_json() {
+        warn_of(&unreadable);
+    }
     Ok(Exit::Done)
+}
+
+/// What no listing has. Where not even its session can be read, it may be one of any.
+async fn unreadable(
+    store: &Store,
+    session: Option<&SessionId>,
+) -> Result<Vec<UnreadableAction>, Failure> {
+    let mut all = store.durable().unreadable_actions().await?;
+    if let Some(session) = session {
+        all.retain(|action| action.session == *session || action.session.as_str().is_empty());
+    }
+    Ok(all)
+}
+
+fn warn_of(unreadable: &[UnreadableAction]) {
+    for action in unreadable {
+        let text = format!("action {} is left out: {}", action.id, action.problem);
+        show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &text, 2));
+    }
 }
 
 async fn show_that_there_is_none(
@@ -60,5 +84,13 @@ fn show_sessions(out: &mut Output, open: &[ActionRecord]) {
 fn show_actions(out: &mut Output, actions: &[ActionRecord]) {
     for record in actions {
         out.show(&Block::open(record, time::ago));
+        let place = record.action.workspace_identity.as_deref();
+        if let Some(place) = place.filter(|place| !place.machine.is_this()) {
+            let elsewhere = format!(
+                "  previewed on the machine {}, and applied there",
+                place.machine.name
+            );
+            out.line(Line::new().with_role(Role::Faint, elsewhere));
+        }
     }
 }

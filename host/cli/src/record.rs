@@ -2,6 +2,7 @@
 
 use airlock_host::{
     ActionId, ActionRecord, ActionState, Decision, Json, PendingAction, Policy, SessionId,
+    UnreadableAction,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -39,6 +40,16 @@ pub struct Entry<'a> {
 #[derive(Serialize)]
 pub struct Pending<'a> {
     pub pending: Vec<Entry<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable<'a>>,
+}
+
+/// An action that can't be read.
+#[derive(Serialize)]
+pub struct Unreadable<'a> {
+    id: &'a ActionId,
+    session: &'a SessionId,
+    problem: &'a str,
 }
 
 /// What was decided.
@@ -55,6 +66,8 @@ pub struct Record<'a> {
     entry: Entry<'a>,
     last_error: &'a Option<String>,
     workspace: Option<String>,
+    /// Where that was previewed, by a name for people.
+    machine: Option<&'a str>,
     grants: &'a Policy,
     has_reject: bool,
     lease: Option<Lease<'a>>,
@@ -96,6 +109,16 @@ impl<'a> Pushed<'a> {
     }
 }
 
+impl<'a> Unreadable<'a> {
+    pub fn new(action: &'a UnreadableAction) -> Self {
+        Self {
+            id: &action.id,
+            session: &action.session,
+            problem: &action.problem,
+        }
+    }
+}
+
 impl<'a> Entry<'a> {
     pub fn new(record: &'a ActionRecord) -> Self {
         Self {
@@ -116,6 +139,10 @@ impl<'a> Record<'a> {
             entry: Entry::new(record),
             last_error: &record.last_error,
             workspace: workspace.map(|path| path.to_string_lossy().into_owned()),
+            machine: action
+                .workspace_identity
+                .as_deref()
+                .map(|identity| identity.machine.name.as_str()),
             grants: &action.grants,
             has_reject: action.has_reject,
             lease: record.lease.as_ref().map(|lease| Lease {

@@ -120,5 +120,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::ResolutionInProgress(_)
             | Error::UnknownAction(_)
             | Error::Store(_)
+            | Error::OtherWorkspace { .. }
+            | Error::WorkspaceReplaced { .. }
     )
 }

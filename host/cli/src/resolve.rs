@@ -2,6 +2,8 @@
 
 mod target;
 
+use std::io::{self, IsTerminal};
+
 use airlock_host::{Decision, Error, Resolution, Session, StackedAction};
 
 use crate::args::ResolveArgs;
@@ -12,9 +14,10 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::left;
 use crate::load;
-use crate::output::Output;
+use crate::output::{Output, on_stderr};
 use crate::progress::Progress;
 use crate::resolution::{PENDING_AGAIN, Resolved, was_tried};
+use crate::run::prompt;
 use crate::session;
 use crate::stage::Stage;
 use crate::store::{self, Store, WhenMissing};
@@ -25,6 +28,10 @@ pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Resul
     let interrupt = Interrupt::watch();
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
     let target = Target::find(args, &store).await?;
+    let resolution = match is_same_workspace(args, &target, &interrupt, out).await? {
+        true => resolution.in_same_workspace(),
+        false => resolution,
+    };
     let progress = Progress::new(verbose);
     let stage = Stage {
         session: open(args, &store, &target, &progress)?,
@@ -44,6 +51,28 @@ fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
     })
 }
 
+/// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody else has to have said it.
+async fn is_same_workspace(
+    args: &ResolveArgs,
+    target: &Target,
+    interrupt: &Interrupt,
+    out: &Output,
+) -> Result<bool, Failure> {
+    let Some(error) = target.difference(args).filter(|_| !args.same_workspace) else {
+        return Ok(args.same_workspace);
+    };
+    let terminals = [io::stdin().is_terminal(), io::stderr().is_terminal()];
+    if out.is_json() || terminals.contains(&false) {
+        return Err(Failure::from(error));
+    }
+    on_stderr(format_args!("{error}."));
+    let question = "Apply it here all the same? [y/N] ";
+    match prompt::confirm(question, interrupt).await {
+        true => Ok(true),
+        false => Err(Failure::from(error)),
+    }
+}
+
 /// The action's session, in its workspace, and with its plugin from the store.
 fn open(
     args: &ResolveArgs,
@@ -59,7 +88,7 @@ fn open(
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
     session = bundled::bind_native(session);
-    if let Some(workspace) = target.workspace_to_open(args.action.into()) {
+    if let Some(workspace) = target.workspace_to_open(args) {
         session = session.workspace(&*workspace);
     }
     Ok(session.open()?)
@@ -137,6 +166,6 @@ fn tell_what_is_left(
 ) {
     let pending = pending.unwrap_or_default().iter();
     let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
-    let words = session::words_for(&args.session, stage.session.id());
+    let words = session::words_for(&args.session, stage.session.id(), store);
     left::tell_of_others(others.count(), &words, store);
 }

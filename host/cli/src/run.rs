@@ -2,7 +2,7 @@
 
 mod decide;
 mod left;
-mod prompt;
+pub mod prompt;
 mod pushes;
 mod report;
 mod request;
@@ -127,7 +127,7 @@ fn open(
 ) -> Result<Session, Failure> {
     let (progress, pushes) = (progress.clone(), pushes.clone());
     let session = Session::builder()
-        .id(session::id(&args.session))
+        .id(session::id(&args.session, store))
         .workspace(args.session.workspace())
         .store(store.pending())
         .limits(args.call.limits())

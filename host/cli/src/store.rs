@@ -170,6 +170,11 @@ impl Store {
         Arc::clone(&self.durable) as Arc<dyn PendingStore>
     }
 
+    /// Whether other machines may use it too.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.choice.location, Location::Postgres(_))
+    }
+
     /// Which it is, for people.
     pub fn location(&self) -> String {
         self.durable.location()

@@ -2,6 +2,7 @@
 
 mod backup;
 mod check;
+mod limit;
 mod prune;
 mod retention;
 mod stats;
@@ -18,5 +19,6 @@ pub async fn run(command: &StoreCommand, out: &mut Output) -> Result<Exit, Failu
         StoreCommand::Stats(args) => stats::show(args, out).await,
         StoreCommand::Prune(args) => prune::prune(args, out).await,
         StoreCommand::Retention(args) => retention::show_or_set(args, out).await,
+        StoreCommand::Limit(args) => limit::show_or_set(args, out).await,
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 #[cfg(feature = "ast-edit")]
 use std::time::Duration;
 
+use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision};
 use crate::store::StoreError;
@@ -102,6 +103,14 @@ pub enum Error {
         /// The session's.
         session: Option<Arc<Path>>,
     },
+    /// The workspace at the action's path is not the one that was previewed, as far as can be known.
+    #[error("this action was previewed in {} {difference}", .path.display())]
+    WorkspaceReplaced {
+        /// The workspace's path.
+        path: Arc<Path>,
+        /// In what it differs.
+        difference: WorkspaceDifference,
+    },
     /// The decision was carried out, and the store could not take note of it. The action is listed as interrupted later.
     #[error("the action was {}, but that could not be recorded: {source}", .decision.past())]
     NotRecorded {
@@ -178,11 +187,14 @@ impl Error {
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
             Error::ProducerGone { .. } => "producer-gone",
-            Error::OtherWorkspace { .. } => "other-workspace",
+            Error::OtherWorkspace { .. } | Error::WorkspaceReplaced { .. } => "other-workspace",
             Error::NotRecorded { .. } => "not-recorded",
             Error::Workspace { .. } => "workspace",
             Error::Store(StoreError::Backend(error)) => error.kind.as_str(),
             Error::Store(StoreError::LeaseLost(_)) => "lease-lost",
+            Error::Store(StoreError::SessionFull { .. } | StoreError::StoreFull { .. }) => {
+                "store-limit"
+            }
             Error::Store(_) | Error::NoStore => "store",
             Error::Host { .. } => "host",
         }

@@ -72,6 +72,13 @@ impl WorkspaceIdentity {
         ))
     }
 
+    /// In what the directory at `path` differs from the one that was `previewed`. On another machine that alone is told; one that is not there
+    /// differs from none.
+    pub fn difference_at(path: &Path, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
+        let machine = previewed.and_then(|it| Machine::this().difference(&it.machine));
+        machine.or_else(|| Self::at(path).ok()?.difference(previewed))
+    }
+
     pub(crate) fn of(path: &Path, metadata: &Metadata, machine: Machine) -> Self {
         Self {
             machine,
@@ -86,11 +93,8 @@ impl WorkspaceIdentity {
         let Some(previewed) = previewed else {
             return Some(WorkspaceDifference::Unknown);
         };
-        if self.machine.id != previewed.machine.id {
-            return Some(WorkspaceDifference::Machine {
-                previewed: previewed.machine.name.clone(),
-                here: self.machine.name.clone(),
-            });
+        if let Some(machine) = self.machine.difference(&previewed.machine) {
+            return Some(machine);
         }
         if differ(self.file_system, previewed.file_system) {
             return Some(WorkspaceDifference::FileSystem);
@@ -106,7 +110,7 @@ fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
 }
 
 impl fmt::Display for WorkspaceDifference {
-    /// As it goes on from "this action was previewed".
+    /// As it goes on from "this action was previewed in /path".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkspaceDifference::Machine { previewed, here } if previewed == here => {
@@ -115,15 +119,11 @@ impl fmt::Display for WorkspaceDifference {
             WorkspaceDifference::Machine { previewed, here } => {
                 write!(f, "on the machine {previewed}, and this one is {here}")
             }
-            WorkspaceDifference::FileSystem => {
-                f.write_str("on another file system that was at this path")
+            WorkspaceDifference::FileSystem => f.write_str("when another file system was there"),
+            WorkspaceDifference::Directory => f.write_str("when another directory was there"),
+            WorkspaceDifference::Unknown => {
+                f.write_str("by an older version, which didn't note which directory that was")
             }
-            WorkspaceDifference::Directory => {
-                f.write_str("on another directory that was at this path")
-            }
-            WorkspaceDifference::Unknown => f.write_str(
-                "by an older version, which didn't note which directory was at this path",
-            ),
         }
     }
 }
@@ -153,6 +153,14 @@ impl Machine {
             id,
             name: name.to_owned(),
         }
+    }
+
+    /// Where the machine that was `previewed` is another than this.
+    pub(crate) fn difference(&self, previewed: &Self) -> Option<WorkspaceDifference> {
+        (self.id != previewed.id).then(|| WorkspaceDifference::Machine {
+            previewed: previewed.name.clone(),
+            here: self.name.clone(),
+        })
     }
 
     /// Whether it is the one that this process runs on.

@@ -97,7 +97,8 @@ pub use steering::{
 pub use store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
-    Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, Watch, Watchers,
+    Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, UnreadableAction, Watch,
+    Watchers,
 };
 #[cfg(feature = "postgres")]
 pub use store::{PostgresStore, PostgresStoreBuilder};

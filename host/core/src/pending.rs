@@ -214,6 +214,9 @@ pub struct Resolution {
     pub id: Option<ActionId>,
     /// Who decided, for the audit trail of a durable store.
     pub decided_by: Option<String>,
+    /// Whoever decides says that the session's workspace is the one that was previewed, whatever its path and its
+    /// [identity](crate::WorkspaceIdentity) say: it was moved, copied, or restored.
+    pub same_workspace: bool,
 }
 
 impl Resolution {
@@ -235,6 +238,7 @@ impl Resolution {
             extra: None,
             id: None,
             decided_by: None,
+            same_workspace: false,
         }
     }
 
@@ -247,6 +251,12 @@ impl Resolution {
     /// Record who decided.
     pub fn decided_by(mut self, who: impl Into<String>) -> Self {
         self.decided_by = Some(who.into());
+        self
+    }
+
+    /// Say that the session's workspace is the one that was previewed, see [`Resolution::same_workspace`].
+    pub fn in_same_workspace(mut self) -> Self {
+        self.same_workspace = true;
         self
     }
 

@@ -21,6 +21,7 @@ use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::Observer;
+use crate::identity::Machine;
 use crate::instance::Call;
 use crate::limits::Limits;
 use crate::pending::{SessionId, StackedAction};
@@ -52,6 +53,8 @@ pub struct Session {
 struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
+    /// In place of the machine's own.
+    machine: Option<Machine>,
     /// For plugins that the store kept.
     engine: Option<Engine>,
     limits: Arc<Limits>,

@@ -24,7 +24,10 @@ use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, S
 
 pub use durable::{
     ActionRecord, DurableStore, LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, StoreStats,
+    UnreadableAction,
 };
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use durable::{DEFAULT_BYTE_LIMIT, DETAILS_KEPT};
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
@@ -81,9 +84,9 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 ///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
 /// ```
 ///
-/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of three
+/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of four
 /// ways: [`complete`](PendingStore::complete) when the decision was carried out, [`requeue`](PendingStore::requeue) when it failed,
-/// [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as
+/// [`release`](PendingStore::release) when it was not tried, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as
 /// durable as the store is, before the method returns.
 ///
 /// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned action stays where it
@@ -145,6 +148,12 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError>;
+
+    /// Takes the claim back, as if it had not been: nothing was tried, so it counts as no attempt, and the action stands where it stood.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
     /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
     /// the stack, [interrupted](crate::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.

@@ -6,12 +6,13 @@ mod faulty;
 mod interrupted;
 mod later;
 mod leases;
+mod workspaces;
 
 /// Every test of this module, for one kind of store.
 macro_rules! suite {
     ($name:ident, $backend:ty) => {
         mod $name {
-            use super::{audit, interrupted, later, leases};
+            use super::{audit, interrupted, later, leases, workspaces};
 
             suite!(@tests $backend =>
                 later::the_bytes_that_pushed_apply_whatever_has_become_of_their_file,
@@ -29,6 +30,11 @@ macro_rules! suite {
                 leases::who_lost_a_lease_can_end_nothing,
                 audit::a_resolution_is_recorded_with_its_reasons_and_its_result,
                 audit::a_failed_reject_is_recorded_as_a_discard_with_its_error,
+                workspaces::another_directory_at_the_same_path_is_refused_unless_it_is_said_to_be_the_same,
+                workspaces::a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_be,
+                workspaces::another_machine_may_show_and_discard_what_nobody_tried_and_not_apply,
+                workspaces::a_discard_elsewhere_doesnt_call_the_guest,
+                workspaces::a_refusal_leaves_an_interrupted_action_interrupted,
             );
         }
     };

@@ -133,11 +133,11 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
     let (kind, text) = refusal(&url).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.contains("its schema is 99, and this program knows 2"),
+        text.contains("its schema is 99, and this program knows 3"),
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
-    set("2");
+    set("3");
     assert_eq!(ids(&connect(&url).await, &stack).await, ["one"]);
 }
 

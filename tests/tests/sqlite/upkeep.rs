@@ -142,7 +142,7 @@ async fn a_check_names_each_thing_that_is_wrong() {
         ),
         (
             "UPDATE actions SET grants = '{\"everything\":true}'",
-            "an action's grants can't be read in the row behind number 0".to_owned(),
+            format!("action {id} can't be read: its grants can't be read"),
         ),
     ] {
         sqlite(&place.file()).execute_batch(harm).unwrap();

@@ -225,6 +225,7 @@ impl<B: Backend> Machine<B> {
                 store.complete(lease, completion).await
             }
             Use::Requeue { failure } => store.requeue(lease, TEXTS[*failure]).await,
+            Use::Release => store.release(lease).await,
             Use::Renew => store.renew(&lease).await,
             Use::Abandon => return store.abandon(lease),
         };

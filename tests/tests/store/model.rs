@@ -356,6 +356,12 @@ impl Model {
                 entry.last_error = Some(TEXTS[failure].to_owned());
                 stack.push(entry);
             }
+            Use::Release => {
+                stack[position].claim = None;
+                if held.decision == Decision::Apply {
+                    stack[position].attempts -= 1;
+                }
+            }
             Use::Abandon => stack[position].interrupt(held.decision),
             Use::Renew => {}
         }

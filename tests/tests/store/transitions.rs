@@ -64,6 +64,7 @@ pub enum Use {
     Requeue {
         failure: usize,
     },
+    Release,
     Abandon,
     Renew,
 }
@@ -169,6 +170,7 @@ fn how() -> impl Strategy<Value = Use> {
         4 => (0..TEXTS.len(), any::<bool>())
             .prop_map(|(text, reject_failed)| Use::Complete { text, reject_failed }),
         3 => (0..TEXTS.len()).prop_map(|failure| Use::Requeue { failure }),
+        2 => Just(Use::Release),
         2 => Just(Use::Abandon),
         1 => Just(Use::Renew),
     ]

@@ -17,15 +17,17 @@ enum Change {
     Claim,
     Complete,
     Requeue,
+    Release,
     Abandon,
 }
 
 impl Change {
-    const ALL: [Change; 5] = [
+    const ALL: [Change; 6] = [
         Change::Push,
         Change::Claim,
         Change::Complete,
         Change::Requeue,
+        Change::Release,
         Change::Abandon,
     ];
 
@@ -50,6 +52,7 @@ impl Change {
                 store.complete(lease, completion).await.unwrap();
             }
             (Change::Requeue, Some(lease)) => store.requeue(lease, "no").await.unwrap(),
+            (Change::Release, Some(lease)) => store.release(lease).await.unwrap(),
             (Change::Abandon, Some(lease)) => store.abandon(lease),
             (_, None) => unreachable!("it was claimed"),
         }

@@ -84,6 +84,10 @@ pub struct ResolveArgs {
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub extra: Option<String>,
 
+    /// The workspace is the one that was previewed, though it was moved, copied or restored
+    #[arg(long)]
+    pub same_workspace: bool,
+
     #[command(flatten)]
     pub session: SessionArgs,
 

@@ -107,6 +107,15 @@ Examples:
     airlock store retention 90d
     airlock store retention forever";
 
+pub const LIMIT_EXAMPLES: &str = "\
+Examples:
+  How much may the store keep?
+    airlock store limit
+
+  Ten gibibytes; as much as there is room for:
+    airlock store limit 10GiB
+    airlock store limit none";
+
 pub const INSPECT_EXAMPLES: &str = "\
 Examples:
   What does it do, and what does it get?

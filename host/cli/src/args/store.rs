@@ -7,12 +7,12 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::StoreArgs;
 use super::examples::{
-    BACKUP_EXAMPLES, CHECK_EXAMPLES, PRUNE_EXAMPLES, RESTORE_EXAMPLES, RETENTION_EXAMPLES,
-    STATS_EXAMPLES,
+    BACKUP_EXAMPLES, CHECK_EXAMPLES, LIMIT_EXAMPLES, PRUNE_EXAMPLES, RESTORE_EXAMPLES,
+    RETENTION_EXAMPLES, STATS_EXAMPLES,
 };
-use super::values::{age, retention};
+use super::values::{age, byte_limit, retention};
 
-pub use super::values::Retention;
+pub use super::values::{ByteLimit, Retention};
 
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
@@ -22,6 +22,7 @@ pub enum StoreCommand {
     Stats(StatsArgs),
     Prune(PruneArgs),
     Retention(RetentionArgs),
+    Limit(LimitArgs),
 }
 
 impl StoreCommand {
@@ -33,6 +34,7 @@ impl StoreCommand {
             StoreCommand::Stats(args) => args.json,
             StoreCommand::Prune(args) => args.json,
             StoreCommand::Retention(args) => args.json,
+            StoreCommand::Limit(args) => args.json,
         }
     }
 }
@@ -118,6 +120,24 @@ pub struct RetentionArgs {
     /// `forever`, or an age such as 12h, 30d or 4w
     #[arg(value_name = "AGE", value_parser = retention)]
     pub retention: Option<Retention>,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show or set how much the store may keep
+///
+/// A store that keeps as much takes no more previews. What is pending in it can always be resolved.
+#[derive(Debug, Args)]
+#[command(after_help = LIMIT_EXAMPLES)]
+pub struct LimitArgs {
+    /// `none`, or a size such as 500MiB or 4GiB
+    #[arg(value_name = "SIZE", value_parser = byte_limit)]
+    pub limit: Option<ByteLimit>,
 
     #[command(flatten)]
     pub store: StoreArgs,

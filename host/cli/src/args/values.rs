@@ -35,6 +35,34 @@ pub fn retention(text: &str) -> Result<Retention, String> {
     }
 }
 
+/// How much a store may keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteLimit {
+    None,
+    Bytes(u64),
+}
+
+pub fn byte_limit(text: &str) -> Result<ByteLimit, String> {
+    match text {
+        "none" => Ok(ByteLimit::None),
+        size => parse_size(size).map(ByteLimit::Bytes).ok_or_else(|| {
+            "expected `none`, or a number and KiB, MiB, GiB or TiB, such as 500MiB or 4GiB"
+                .to_owned()
+        }),
+    }
+}
+
+fn parse_size(text: &str) -> Option<u64> {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    let mut units = units.iter().zip(1..);
+    let (number, power) =
+        units.find_map(|(unit, power)| Some((text.strip_suffix(unit)?, power)))?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    number.parse::<u64>().ok()?.checked_mul(1 << (10 * power))
+}
+
 /// The longest that is taken: a hundred years, which every store and calendar can count with.
 const LONGEST: u64 = 100 * 365 * 24 * 3600;
 
@@ -78,6 +106,27 @@ mod tests {
         check("inf", None);
         check("1e300", None);
         check("soon", None);
+    }
+
+    #[test]
+    fn a_size_is_a_number_and_its_unit() {
+        let check = |text, expected| assert_eq!(byte_limit(text).ok(), expected, "{text}");
+        check("none", Some(ByteLimit::None));
+        check("4GiB", Some(ByteLimit::Bytes(4 << 30)));
+        check("0KiB", Some(ByteLimit::Bytes(0)));
+        check("1TiB", Some(ByteLimit::Bytes(1 << 40)));
+        for wrong in [
+            "",
+            "4",
+            "GiB",
+            "4GB",
+            "4 GiB",
+            "-1KiB",
+            "+1KiB",
+            "20000000TiB",
+        ] {
+            check(wrong, None);
+        }
     }
 
     #[test]

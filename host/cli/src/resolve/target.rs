@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_host::{
     APPLY_INTERRUPTED, ActionRecord, ActionState, Decision, Error, PendingAction, SessionId,
-    StackedAction,
+    StackedAction, WorkspaceIdentity,
 };
 
 use crate::args::ResolveArgs;
@@ -36,9 +36,24 @@ impl Target {
     }
 
     /// The workspace to open the session in. One that is gone keeps nobody from discarding.
-    pub fn workspace_to_open(&self, decision: Decision) -> Option<Arc<Path>> {
+    pub fn workspace_to_open(&self, args: &ResolveArgs) -> Option<Arc<Path>> {
+        let decision = Decision::from(args.action);
+        if let (true, Some(named)) = (args.same_workspace, &args.session.workspace) {
+            return Some(session::real_path(named).into());
+        }
         let workspace = self.action.workspace.clone()?;
         (decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
+    }
+
+    /// In what the workspace differs from the one that was previewed, where it is to be changed.
+    pub fn difference(&self, args: &ResolveArgs) -> Option<Error> {
+        if Decision::from(args.action) != Decision::Apply {
+            return None;
+        }
+        let path = self.action.workspace.clone()?;
+        let previewed = self.action.workspace_identity.as_deref();
+        let difference = WorkspaceIdentity::difference_at(&path, previewed)?;
+        Some(Error::WorkspaceReplaced { path, difference })
     }
 
     /// What was named must be what was previewed.
@@ -46,6 +61,9 @@ impl Target {
         let Some(named) = &args.session.workspace else {
             return Ok(());
         };
+        if args.same_workspace {
+            return Ok(());
+        }
         let path = session::real_path(named);
         if self.action.workspace.as_deref() == Some(&path) {
             return Ok(());
@@ -54,7 +72,9 @@ impl Target {
             previewed: self.action.workspace.clone(),
             session: Some(path.into()),
         };
-        Err(Failure::from(error).with_hint("without `--workspace`, the action's own is used"))
+        Err(Failure::from(error).with_hint(
+            "without `--workspace`, the action's own is used; `--same-workspace` says that this is the same",
+        ))
     }
 
     /// Refused before it counts as an attempt, which could not succeed.
@@ -105,7 +125,7 @@ async fn topmost(
     store: &Store,
     decision: Decision,
 ) -> Result<(Target, ActionState), Failure> {
-    let session = session::id(&args.session);
+    let session = session::id(&args.session, store);
     let Some(top) = store.pending().peek(&session).await? else {
         return Err(nothing(&session, store).await);
     };

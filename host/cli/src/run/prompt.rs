@@ -46,6 +46,12 @@ pub async fn ask(
     }
 }
 
+/// Asks whether to go on. No answer is no.
+pub async fn confirm(question: &str, interrupt: &Interrupt) -> bool {
+    let answer = read(question, interrupt).await;
+    answer.is_some_and(|answer| matches!(&*answer.to_ascii_lowercase(), "y" | "yes"))
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
     Decide(Decision),

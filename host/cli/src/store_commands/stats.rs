@@ -18,6 +18,8 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&args.store, WhenMissing::Refuse).await?;
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
+    let limit = store.durable().byte_limit().await?;
+    let unreadable = store.durable().unreadable_actions().await?.len();
     let location = store.location();
     out.json(&json!({
         "store": location,
@@ -33,6 +35,9 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
         "plugins": stats.plugins,
         "pluginBytes": stats.plugin_bytes,
         "bytes": stats.bytes,
+        "pendingBytes": stats.pending_bytes,
+        "limit": limit,
+        "unreadable": unreadable,
     }));
     let of_those = match (stats.interrupted, stats.lost) {
         (0, 0) => String::new(),
@@ -50,11 +55,18 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
         ("discarded", stats.discarded.to_string()),
         ("retention", retention::word(kept)),
         ("plugins", plugins),
+        ("previews", size::human(stats.pending_bytes)),
         ("size", size::human(stats.bytes)),
+        ("limit", limit.map_or("none".to_owned(), size::human)),
     ];
     let title = Block::from(Line::new().with_role(Role::Title, location));
-    out.show(&facts.into_iter().fold(title, |block, (name, text)| {
+    let mut block = facts.into_iter().fold(title, |block, (name, text)| {
         block.own_fact(NAMES, name, &text)
-    }));
+    });
+    if unreadable > 0 {
+        let text = format!("{unreadable}; `airlock store check` tells which, and why");
+        block = block.own_fact(NAMES, "unreadable", &text);
+    }
+    out.show(&block);
     Ok(Exit::Done)
 }

@@ -47,6 +47,10 @@ impl PendingStore for ForgetfulStore {
         self.0.requeue(lease, failure).await
     }
 
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.0.release(lease).await
+    }
+
     fn abandon(&self, lease: Lease) {
         self.0.abandon(lease);
     }

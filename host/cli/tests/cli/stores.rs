@@ -211,7 +211,7 @@ fn a_store_tells_how_much_it_keeps_and_forgets_what_is_old() {
     store.json(folder.path(), &["resolve", "discard", "--reason", "no"]);
     assert_eq!(
         prune(&["--older-than", "0s"]).stdout,
-        "Forgot 1 decision older than 0s, and 1 plugin.\n"
+        "Forgot 1 decision older than 0s, and 0 plugins.\n"
     );
 
     let shown = store

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::airlock::{RENAME, airlock_in, command, folder, guest, names, steps};
 
 /// The program on a terminal of its own.
-struct Terminal(OsSession);
+pub struct Terminal(pub OsSession);
 
 impl Terminal {
-    fn run(folder: &Path, args: &[&str]) -> Self {
+    pub fn run(folder: &Path, args: &[&str]) -> Self {
         let mut command = command(folder);
         command.env("TERM", "xterm").env("NO_COLOR", "1").args(args);
         let mut session = Session::spawn(command).unwrap();
@@ -62,7 +62,7 @@ impl Terminal {
 
     /// Waits for this text, and passes over what comes before.
     #[track_caller]
-    fn sees(&mut self, text: &str) -> &mut Self {
+    pub fn sees(&mut self, text: &str) -> &mut Self {
         if let Err(error) = self.0.expect(text) {
             panic!("{text:?} did not come: {error}");
         }
@@ -90,7 +90,7 @@ impl Terminal {
     }
 
     #[track_caller]
-    fn ends(&mut self, code: i32) {
+    pub fn ends(&mut self, code: i32) {
         self.0.expect(Eof).unwrap();
         match self.0.get_process().wait().unwrap() {
             WaitStatus::Exited(_, exited) => assert_eq!(exited, code),

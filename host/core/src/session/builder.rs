@@ -148,8 +148,8 @@ impl SessionBuilder {
     pub fn open_with_report(self) -> Result<(Session, Vec<RejectedTool>), Error> {
         let workspace = match self.workspace {
             Some(path) => {
-                let machine = self.machine.unwrap_or_else(|| Machine::this().clone());
-                Some(Arc::new(open_workspace(&path, machine)?))
+                let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
+                Some(Arc::new(open_workspace(&path, machine.clone())?))
             }
             None => None,
         };
@@ -184,6 +184,7 @@ impl SessionBuilder {
                     descriptors: Arc::default(),
                 }),
                 workspace,
+                machine: self.machine,
                 engine,
                 limits,
                 observer: self.observer,

@@ -112,6 +112,15 @@ impl<'a> HeldLease<'a> {
         completed.map_err(|source| Error::NotRecorded { decision, source })
     }
 
+    /// Where the store can't take the claim back, it runs out.
+    pub async fn release(mut self) {
+        if let Some(lease) = self.lease.take()
+            && let Err(error) = self.store.release(lease).await
+        {
+            tracing::warn!("could not give a claim back: {error}");
+        }
+    }
+
     /// Where the store can't take note of the failure, the lease runs out, and the action is listed as interrupted: who hears of the failure
     /// needs no second one.
     pub async fn requeue(mut self, failure: &str) {

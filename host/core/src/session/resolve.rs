@@ -12,6 +12,7 @@ use crate::content::{
     self, CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
 };
 use crate::error::Error;
+use crate::identity::{Machine, WorkspaceDifference};
 use crate::instance::{Call, ResolverResolution};
 use crate::json::Json;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
@@ -49,7 +50,9 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or [`Error::UnknownAction`] where
-    /// there is no such action to resolve. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
+    /// there is no such action to resolve. [`Error::OtherWorkspace`] or [`Error::WorkspaceReplaced`] where it was previewed elsewhere, and that
+    /// was not [said to be the same](Resolution::same_workspace); then nothing was tried, and the action stays as it was. It can be discarded
+    /// all the same, without its plugin hearing of it, unless somebody tried to apply it on another machine. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
     /// [`Error::Tool`], the action is on top of the stack again. After a failed reject it is gone.
     pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
         self.resolve_with(resolution, None).await
@@ -90,6 +93,11 @@ impl Session {
             lease,
         } = claimed;
         let held = HeldLease::new(store, lease, asked);
+        if let Some(refused) = self.refused_here(&action, &resolution, attempt) {
+            // Nothing was tried.
+            held.release().await;
+            return Err(refused);
+        }
         let decision = resolution.decision;
         // A map of strings to values can always be written.
         let extra = resolution.extra.as_ref();
@@ -107,6 +115,7 @@ impl Session {
             session: self,
             action: &action,
             resolution: &for_guest,
+            same_workspace: resolution.same_workspace,
             cancel,
         };
         let returned = match decision {
@@ -138,18 +147,68 @@ impl Session {
     }
 }
 
+impl Session {
+    /// What was previewed in one workspace is never applied to another. Discarding drops what was previewed anywhere, but an apply that was
+    /// tried may have left something behind, and only who has the workspace's machine can look.
+    fn refused_here(
+        &self,
+        action: &PendingAction,
+        resolution: &Resolution,
+        attempt: u32,
+    ) -> Option<Error> {
+        if resolution.same_workspace {
+            return None;
+        }
+        match resolution.decision {
+            Decision::Apply => self.other_workspace(action),
+            Decision::Discard if attempt > 1 => self.other_machine(action),
+            Decision::Discard => None,
+        }
+    }
+
+    /// In what the session's workspace differs from the one that was previewed.
+    fn other_workspace(&self, action: &PendingAction) -> Option<Error> {
+        // The machine first: on another one, that there is no such path tells nothing.
+        if let Some(other) = self.other_machine(action) {
+            return Some(other);
+        }
+        let context = &self.inner.context;
+        if action.workspace != context.workspace {
+            return Some(Error::OtherWorkspace {
+                previewed: action.workspace.clone(),
+                session: context.workspace.clone(),
+            });
+        }
+        let here = context.workspace_identity.as_deref()?;
+        let difference = here.difference(action.workspace_identity.as_deref())?;
+        replaced(action, difference)
+    }
+
+    fn other_machine(&self, action: &PendingAction) -> Option<Error> {
+        let previewed = action.workspace_identity.as_deref()?;
+        let here = self.inner.machine.as_ref();
+        let here = here.unwrap_or_else(|| Machine::this());
+        replaced(action, here.difference(&previewed.machine)?)
+    }
+}
+
+fn replaced(action: &PendingAction, difference: WorkspaceDifference) -> Option<Error> {
+    let path = action.workspace.clone()?;
+    Some(Error::WorkspaceReplaced { path, difference })
+}
+
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
     session: &'a Session,
     action: &'a PendingAction,
     resolution: &'a ResolverResolution<'a>,
+    same_workspace: bool,
     cancel: Option<&'a CancellationToken>,
 }
 
 impl CarryingOut<'_> {
     async fn apply(&self) -> Result<ToolResult, Error> {
         let producer = self.session.producer_of(self.action).await?;
-        self.check_workspace()?;
         producer
             .apply(&self.call(), self.action, self.resolution)
             .await
@@ -157,7 +216,8 @@ impl CarryingOut<'_> {
 
     /// None where the producer has nothing to say, or can't be asked any more: a discard always removes.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
-        if !self.action.has_reject || self.check_workspace().is_err() {
+        let elsewhere = || self.session.other_workspace(self.action).is_some();
+        if !self.action.has_reject || (!self.same_workspace && elsewhere()) {
             return Ok(None);
         }
         let producer = match self.session.producer_of(self.action).await {
@@ -170,18 +230,6 @@ impl CarryingOut<'_> {
         producer
             .reject(&self.call(), self.action, self.resolution)
             .await
-    }
-
-    /// What was previewed on one workspace is never applied to another.
-    fn check_workspace(&self) -> Result<(), Error> {
-        let session = &self.session.inner.context.workspace;
-        match self.action.workspace == *session {
-            true => Ok(()),
-            false => Err(Error::OtherWorkspace {
-                previewed: self.action.workspace.clone(),
-                session: session.clone(),
-            }),
-        }
     }
 
     fn call(&self) -> Call<'_> {

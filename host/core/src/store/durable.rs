@@ -19,7 +19,8 @@ pub trait DurableStore: PendingStore {
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError>;
 
     /// All actions that are on a stack or claimed, of one session or of all. Sessions are sorted by their ids; within one,
-    /// the topmost action comes first, and a claimed one stands where it was.
+    /// the topmost action comes first, and a claimed one stands where it was. What can't be read is left out, see
+    /// [`DurableStore::unreadable_actions`].
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
@@ -66,6 +67,24 @@ pub trait DurableStore: PendingStore {
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written.
     async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError>;
+
+    /// The most bytes that the store may keep, before it takes no more pushes; none means that there is no limit. At first it is 4 GiB.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn byte_limit(&self) -> Result<Option<u64>, StoreError>;
+
+    /// Sets the most bytes that the store may keep, for all who use it.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written.
+    async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError>;
+
+    /// Open actions that this version can't read, which no listing has: somebody changed them, or a newer version pushed them.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read at all.
+    async fn unreadable_actions(&self) -> Result<Vec<UnreadableAction>, StoreError>;
 
     /// Which storage it is: a path, or an address without its password.
     fn location(&self) -> String;
@@ -123,6 +142,24 @@ pub struct ResolvedRecord {
     pub error: Option<String>,
 }
 
+/// An open action whose row can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadableAction {
+    /// The action; empty where not even that can be read.
+    pub id: ActionId,
+    /// Whose stack it is on; empty where that can't be read.
+    pub session: SessionId,
+    /// What can't be read of it, as a clause.
+    pub problem: String,
+}
+
+/// For how long the details of a resolved action are kept. Its state goes with the end, and the row of the decision stays.
+pub(super) const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What a store may keep until somebody says otherwise.
+pub(super) const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
+
 /// Which resolved actions to tell of.
 #[derive(Debug, Clone)]
 pub struct ResolvedQuery {
@@ -156,6 +193,8 @@ pub struct StoreStats {
     pub plugins: u64,
     /// Bytes of those plugins.
     pub plugin_bytes: u64,
+    /// Bytes of what is open: of labels, details and states.
+    pub pending_bytes: u64,
     /// Bytes of all of it, on disk.
     pub bytes: u64,
 }

@@ -275,6 +275,16 @@ impl PendingStore for MemoryStore {
         })
     }
 
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.end_claim(lease, |stack, position, decision| {
+            let open = &mut stack.open[position];
+            open.claim = None;
+            if decision == Decision::Apply {
+                open.attempts -= 1;
+            }
+        })
+    }
+
     fn abandon(&self, lease: Lease) {
         // Where the claim is gone already there is nothing to put back.
         let _ = self.end_claim(lease, |stack, position, decision| {

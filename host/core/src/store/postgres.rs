@@ -11,10 +11,12 @@ mod lease;
 mod problem;
 mod push;
 mod record;
+mod room;
 mod schema;
 mod text;
 mod upkeep;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -32,6 +34,7 @@ use self::connections::{Connections, Statement};
 use self::heart::Heart;
 use self::problem::Failure;
 use self::record::{action_columns, get, kept, kept_columns, text};
+use self::room::Room;
 use super::{Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch};
 use crate::digest::Digest;
 use crate::pending::{ActionId, Resolution, SessionId, StackedAction};
@@ -94,6 +97,9 @@ struct Inner {
     host: HostId,
     claims: AtomicU64,
     upkeep_due: Mutex<Instant>,
+    room: Mutex<Room>,
+    /// The plugins that this host has pushed for, and probably will again.
+    pushing: Mutex<HashSet<Digest>>,
     runtime: Handle,
     /// Ends what runs beside the calls.
     _stop: DropGuard,
@@ -144,9 +150,28 @@ impl Inner {
     ) -> Result<Vec<StackedAction>, StoreError> {
         let statement = Statement::new(LIST).bind(session_key(session)).bind(limit);
         let rows = self.read(&statement).await?;
-        let stacked = |row| Ok(kept(row, &self.host)?.stacked());
-        let listed: Result<_, Failure> = rows.iter().map(stacked).collect();
-        listed.map_err(|failure| self.error(failure))
+        let stacked = rows.iter().map(|row| Ok(kept(row, &self.host)?.stacked()));
+        self.readable(&rows, stacked)
+    }
+
+    /// What can be read. The rest is passed over: it must not hide the others.
+    fn readable<T>(
+        &self,
+        rows: &[PgRow],
+        read: impl Iterator<Item = Result<T, Failure>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut readable = Vec::new();
+        for (row, read) in rows.iter().zip(read) {
+            match read {
+                Ok(read) => readable.push(read),
+                Err(Failure::Unreadable(problem)) => {
+                    let id: String = get(row, "id").unwrap_or_default();
+                    tracing::warn!("the action {id} is left out: it {problem}");
+                }
+                Err(error) => return Err(self.error(error)),
+            }
+        }
+        Ok(readable)
     }
 
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
@@ -174,7 +199,12 @@ impl PendingStore for PostgresStore {
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        Ok(self.inner.list(session, Some(1)).await?.pop())
+        let top = self.inner.list(session, Some(1)).await?.pop();
+        match top {
+            Some(top) => Ok(Some(top)),
+            // Either there is none, or it can't be read.
+            None => Ok(self.inner.list(session, None).await?.into_iter().next()),
+        }
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
@@ -210,6 +240,12 @@ impl PendingStore for PostgresStore {
 
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
         self.inner.requeue(&lease, failure).await?;
+        self.inner.changes.tell(&lease.session);
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.inner.release(&lease).await?;
         self.inner.changes.tell(&lease.session);
         Ok(())
     }

@@ -3,9 +3,12 @@
 mod backup;
 mod builder;
 mod connection;
+mod durable;
+mod foreign;
 mod hosts;
 mod listing;
 mod problem;
+mod room;
 mod rows;
 mod schema;
 mod stack;
@@ -13,9 +16,10 @@ mod upkeep;
 mod watching;
 mod writer;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -23,8 +27,8 @@ use rusqlite::Connection;
 use tokio::task::spawn_blocking;
 
 use super::{
-    ActionRecord, Claim, Completion, DurableStore, Lease, PendingStore, PluginBytes, Pruned, Push,
-    ResolvedQuery, StoreError, StoreStats, Watch, Watchers,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
+    Watchers,
 };
 use crate::digest::Digest;
 use crate::pending::{ActionId, Resolution, SessionId, StackedAction};
@@ -59,11 +63,34 @@ struct Inner {
     hosts: Arc<Hosts>,
     watchers: Watchers,
     watching: watching::Watching,
-    /// When resolved actions were last forgotten for their age.
+    /// When what is old was last forgotten.
     pruned: Mutex<Option<Instant>>,
+    /// The plugins that this host has pushed for, and probably will again.
+    pushing: Mutex<HashSet<Digest>>,
 }
 
-/// How often a host looks for resolved actions that are too old.
+impl Inner {
+    fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // It will not push again; what else needs them is in the file.
+        let plugins = std::mem::take(&mut *self.pushing());
+        if !plugins.is_empty() {
+            self.writer.write_later(move |connection| {
+                for plugin in &plugins {
+                    stack::forget_plugin(connection, plugin)?;
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// How often a host looks for what is too old.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 impl SqliteStore {
@@ -127,7 +154,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Forgets what is older than the retention, now and then.
+    /// Forgets what is too old, now and then.
     fn prune_sometimes(&self) {
         let mut pruned = self
             .inner
@@ -140,11 +167,7 @@ impl SqliteStore {
         *pruned = Some(Instant::now());
         let store = self.clone();
         tokio::spawn(async move {
-            let pruned = match store.retention().await {
-                Ok(Some(age)) => store.prune(age).await.map(|_| ()),
-                other => other.map(|_| ()),
-            };
-            if let Err(error) = pruned {
+            if let Err(error) = store.keep_tidy().await {
                 tracing::warn!("could not forget old actions: {error}");
             }
         });
@@ -157,7 +180,18 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     match spawn_blocking(work).await {
         Ok(done) => done,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Nobody waits for the answer: the runtime is about to end.
+            Err(_) => {
+                let problem = "is no longer used: its runtime has ended";
+                Err(StoreError::backend(
+                    BackendErrorKind::Other,
+                    "in a file",
+                    problem,
+                ))
+            }
+        },
     }
 }
 
@@ -173,6 +207,7 @@ impl PendingStore for SqliteStore {
             capacity: push.capacity,
             capacity_bytes: push.capacity_bytes,
         };
+        self.inner.pushing().insert(push.plugin.digest);
         let hosts = Arc::clone(&self.inner.hosts);
         let work = move |connection: &_| stack::push(connection, &hosts, &push);
         self.inner.writer.write(work).await?;
@@ -239,9 +274,22 @@ impl PendingStore for SqliteStore {
             result: completion.result_digest(),
             error: completion.error().map(str::to_owned),
         };
-        let work = move |connection: &_| stack::complete(connection, &lease, &end);
-        self.inner.writer.write(work).await?;
+        let pushing = self.inner.pushing().clone();
+        let work = move |connection: &_| {
+            let plugin = stack::complete(connection, &lease, &end)?;
+            if !pushing.contains(&plugin) {
+                stack::forget_plugin(connection, &plugin)?;
+            }
+            room::is_loose(connection)
+        };
+        let is_loose = self.inner.writer.write(work).await?;
         self.inner.watchers.notify(&session);
+        if is_loose {
+            // Whoever waits for a decision need not wait for that.
+            self.inner
+                .writer
+                .write_later(|connection| room::give_back(connection).map(drop));
+        }
         self.prune_sometimes();
         Ok(())
     }
@@ -250,6 +298,14 @@ impl PendingStore for SqliteStore {
         let session = lease.session.clone();
         let failure = failure.to_owned();
         let work = move |connection: &_| stack::requeue(connection, &lease, &failure);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let work = move |connection: &_| stack::release(connection, &lease);
         self.inner.writer.write(work).await?;
         self.inner.watchers.notify(&session);
         Ok(())
@@ -285,72 +341,6 @@ impl PendingStore for SqliteStore {
         let watch = self.inner.watchers.watch(session);
         self.inner.watching.start(&self.inner);
         watch
-    }
-}
-
-#[async_trait]
-impl DurableStore for SqliteStore {
-    async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
-        let id = id.clone();
-        self.read(move |connection| upkeep::find(connection, &id))
-            .await
-    }
-
-    async fn open_actions(
-        &self,
-        session: Option<&SessionId>,
-    ) -> Result<Vec<ActionRecord>, StoreError> {
-        let session = session.cloned();
-        self.read(move |connection| listing::open_actions(connection, session.as_ref()))
-            .await
-    }
-
-    async fn resolved_actions(
-        &self,
-        query: &ResolvedQuery,
-    ) -> Result<Vec<ActionRecord>, StoreError> {
-        let query = query.clone();
-        self.read(move |connection| listing::resolved_actions(connection, &query))
-            .await
-    }
-
-    async fn stats(&self) -> Result<StoreStats, StoreError> {
-        self.read(upkeep::stats).await
-    }
-
-    async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.read(upkeep::check).await
-    }
-
-    async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
-        let old = self.read(move |connection| upkeep::resolved_before(connection, age));
-        let mut pruned = Pruned::default();
-        for numbers in old.await?.chunks(upkeep::PRUNED_AT_ONCE) {
-            let numbers = numbers.to_vec();
-            let work = move |connection: &_| upkeep::forget_actions(connection, &numbers);
-            pruned.actions += self.inner.writer.write(work).await?;
-        }
-        pruned.plugins = self.inner.writer.write(upkeep::forget_plugins).await?;
-        Ok(pruned)
-    }
-
-    async fn retention(&self) -> Result<Option<Duration>, StoreError> {
-        self.read(upkeep::retention).await
-    }
-
-    async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
-        let work = move |connection: &_| upkeep::set_retention(connection, retention);
-        self.inner.writer.write(work).await?;
-        *self
-            .inner
-            .pruned
-            .lock()
-            .unwrap_or_else(|it| it.into_inner()) = None;
-        Ok(())
-    }
-
-    fn location(&self) -> String {
-        self.inner.path.display().to_string()
     }
 }
 

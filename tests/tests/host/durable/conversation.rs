@@ -62,6 +62,13 @@ impl<B: Backend> Conversation<B> {
         session.open().unwrap()
     }
 
+    /// A session with the puppet, in another workspace.
+    pub async fn session_in(&self, host: &Host, workspace: &Path) -> Session {
+        let puppet = plugin("puppet").await;
+        let session = self.bare(host).workspace(workspace).plugin(&puppet);
+        session.open().unwrap()
+    }
+
     /// The only pending action, as this host lists it.
     pub async fn only(&self, host: &Host) -> StackedAction {
         let mut pending = host.store.list(&self.id()).await.unwrap();

@@ -91,6 +91,11 @@ impl PendingStore for Faulty {
         self.inner.requeue(lease, failure).await
     }
 
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.check()?;
+        self.inner.release(lease).await
+    }
+
     fn abandon(&self, lease: Lease) {
         if self.check().is_ok() {
             self.inner.abandon(lease);

@@ -113,6 +113,8 @@ impl PostgresStoreBuilder {
             host,
             claims: AtomicU64::new(0),
             upkeep_due: Mutex::new(Instant::now()),
+            room: Mutex::default(),
+            pushing: Mutex::default(),
             runtime: Handle::current(),
             _stop: stop.drop_guard(),
         };

@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{action, action_columns, get, micros};
+use super::record::{action, action_columns, get, micros, text};
 use super::text::escaped;
 use super::{Inner, Nonce, session_key};
 use crate::pending::{ActionId, Decision, Resolution, SessionId};
@@ -85,13 +85,33 @@ impl Inner {
         let rows = self.connections.once(&statement, &recall).await;
         let rows = rows.map_err(|error| self.error(error))?;
         match (rows.first(), &resolution.id) {
-            (Some(row), _) => self
-                .claimed(row, session, resolution.decision)
-                .map(Claim::Claimed)
-                .map_err(|error| self.error(error)),
+            (Some(row), id) => match self.claimed(row, session, resolution.decision) {
+                Ok(claimed) => Ok(Claim::Claimed(claimed)),
+                Err(unreadable) => {
+                    let lease = lease(row, session).map_err(|error| self.error(error))?;
+                    self.release(&lease).await?;
+                    match id {
+                        Some(id) => Err(self.error(unreadable.of(id))),
+                        None => self.claim_readable(session, resolution).await,
+                    }
+                }
+            },
             (None, Some(id)) => self.answer_for(session, id).await,
             (None, None) => Ok(Claim::NothingPending),
         }
+    }
+
+    /// The topmost of those that can be read, as it is listed.
+    async fn claim_readable(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let Some(top) = self.list(session, None).await?.into_iter().next() else {
+            return Ok(Claim::NothingPending);
+        };
+        let resolution = resolution.clone().with_id(top.action.id.clone());
+        Box::pin(self.claim(session, &resolution)).await
     }
 
     fn claim_statement(
@@ -134,17 +154,12 @@ impl Inner {
         let action = action(row)?;
         let attempts: i32 = get(row, "attempts")?;
         let attempts = attempts.unsigned_abs();
-        let token: i64 = get(row, "token")?;
         let attempt = match decision {
             Decision::Apply => attempts,
             Decision::Discard => attempts + 1,
         };
         Ok(Claimed {
-            lease: Lease {
-                session: session.clone(),
-                action: action.id.clone(),
-                token: token.unsigned_abs(),
-            },
+            lease: lease(row, session)?,
             action: Arc::new(action),
             guest_state: get(row, "guest_state")?,
             attempt,
@@ -174,4 +189,14 @@ impl Inner {
         nonce[8..].copy_from_slice(&number.to_be_bytes());
         nonce
     }
+}
+
+/// Needs no more of the row than what can always be read.
+fn lease(row: &PgRow, session: &SessionId) -> Result<Lease, Failure> {
+    let token: i64 = get(row, "token")?;
+    Ok(Lease {
+        session: session.clone(),
+        action: text(row, "id")?.into(),
+        token: token.unsigned_abs(),
+    })
 }

@@ -7,11 +7,13 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{self, action_columns, get, kept_columns, record_columns};
+use super::record::{self, action_columns, get, kept_columns, record_columns, text};
 use super::text::escaped;
 use super::{Inner, PostgresStore, schema, session_key};
 use crate::pending::{ActionId, SessionId};
-use crate::store::{ActionRecord, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats};
+use crate::store::{
+    ActionRecord, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats, UnreadableAction,
+};
 
 macro_rules! records {
     ($rest:literal) => {
@@ -45,11 +47,12 @@ const STATS: &str = "SELECT o.*, r.*, p.*, (
     FROM (
         SELECT count(DISTINCT session) AS sessions,
             count(*) FILTER (WHERE waits) AS pending,
+            coalesce(sum(bytes), 0)::bigint AS pending_bytes,
             count(*) FILTER (WHERE waits AND lost) AS lost,
             count(*) FILTER (WHERE waits AND NOT lost AND interrupted) AS interrupted,
             count(*) FILTER (WHERE NOT waits) AS resolving
         FROM (
-            SELECT a.session, a.state = 'pending' OR a.lease_until <= clock_timestamp() AS waits,
+            SELECT a.session, a.bytes, a.state = 'pending' OR a.lease_until <= clock_timestamp() AS waits,
                 a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply') AS interrupted,
                 coalesce(a.owner <> $1, false) AND NOT EXISTS (
                     SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
@@ -67,8 +70,7 @@ const STATS: &str = "SELECT o.*, r.*, p.*, (
 impl Inner {
     async fn records(&self, statement: Statement) -> Result<Vec<ActionRecord>, StoreError> {
         let rows = self.read(&statement).await?;
-        let records: Result<_, Failure> = rows.iter().map(|row| self.record(row)).collect();
-        records.map_err(|error| self.error(error))
+        self.readable(&rows, rows.iter().map(|row| self.record(row)))
     }
 
     pub(super) fn record(&self, row: &PgRow) -> Result<ActionRecord, Failure> {
@@ -80,7 +82,9 @@ impl Inner {
 impl DurableStore for PostgresStore {
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
         let statement = Statement::new(FIND).bind(escaped(id.as_str()));
-        Ok(self.inner.records(statement).await?.pop())
+        let rows = self.inner.read(&statement).await?;
+        let record = rows.first().map(|row| self.inner.record(row)).transpose();
+        record.map_err(|error| self.inner.error(error.of(id)))
     }
 
     async fn open_actions(
@@ -130,6 +134,7 @@ impl DurableStore for PostgresStore {
                 discarded: count("discarded")?,
                 plugins: count("plugins")?,
                 plugin_bytes: count("plugin_bytes")?,
+                pending_bytes: count("pending_bytes")?,
                 bytes: count("bytes")?,
             })
         };
@@ -150,6 +155,30 @@ impl DurableStore for PostgresStore {
 
     async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
         self.inner.set_retention(retention).await
+    }
+
+    async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
+        self.inner.byte_limit().await
+    }
+
+    async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
+        self.inner.set_byte_limit(limit).await
+    }
+
+    async fn unreadable_actions(&self) -> Result<Vec<UnreadableAction>, StoreError> {
+        let rows = self.inner.read(&Statement::new(OPEN)).await?;
+        let unreadable = |row: &PgRow| match self.inner.record(row) {
+            Err(Failure::Unreadable(problem)) => {
+                let text = |column| text(row, column).unwrap_or_default();
+                Some(UnreadableAction {
+                    id: text("id").into(),
+                    session: text("session_id").into(),
+                    problem,
+                })
+            }
+            _ => None,
+        };
+        Ok(rows.iter().filter_map(unreadable).collect())
     }
 
     fn location(&self) -> String {

@@ -1,7 +1,7 @@
 //! What becomes of a claim. Each statement names the token, so that one whose claim has passed to somebody else changes nothing.
 
 use super::connections::Statement;
-use super::record::micros;
+use super::record::{get, micros};
 use super::text::escaped;
 use super::{Inner, session_key};
 use crate::pending::{ActionId, SessionId};
@@ -19,10 +19,10 @@ const COMPLETE: &str = "UPDATE airlock.actions SET open = false,
         guest_state = NULL, lease_until = NULL, nonce = NULL,
         resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
-    RETURNING 1";
+    RETURNING plugin";
 
 const RECALL_COMPLETED: &str =
-    "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";
+    "SELECT plugin FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";
 
 const REQUEUE: &str = "WITH held AS (
         SELECT session FROM airlock.actions
@@ -39,6 +39,12 @@ const REQUEUE: &str = "WITH held AS (
     SELECT 1 FROM back";
 
 const RECALL_REQUEUED: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND state = 'pending'";
+
+const RELEASE: &str =
+    "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
+        attempts = attempts - CASE WHEN decision = 'apply' THEN 1 ELSE 0 END
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
+    RETURNING 1";
 
 /// The same that becomes of a lease that runs out.
 const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
@@ -75,8 +81,15 @@ impl Inner {
         let statement = of(COMPLETE, lease)
             .bind(completion.result_digest().map(|digest| digest.to_string()))
             .bind(completion.error().map(escaped));
-        self.end(lease, &statement, &of(RECALL_COMPLETED, lease))
-            .await
+        let recall = of(RECALL_COMPLETED, lease);
+        let rows = self.connections.once(&statement, &recall).await;
+        let rows = rows.map_err(|error| self.error(error))?;
+        held(!rows.is_empty(), lease)?;
+        let plugin = rows.first().map(|row| get::<&str>(row, "plugin"));
+        if let Some(Ok(plugin)) = plugin {
+            self.forget_plugin_where_unneeded(plugin).await;
+        }
+        Ok(())
     }
 
     pub async fn requeue(&self, lease: &Lease, failure: &str) -> Result<(), StoreError> {
@@ -94,6 +107,11 @@ impl Inner {
         let rows = self.connections.once(statement, recall).await;
         let rows = rows.map_err(|error| self.error(error))?;
         held(!rows.is_empty(), lease)
+    }
+
+    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.end(lease, &of(RELEASE, lease), &of(RECALL_REQUEUED, lease))
+            .await
     }
 
     pub async fn abandon(&self, lease: &Lease) -> Result<(), StoreError> {

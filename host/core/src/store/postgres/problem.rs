@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqlx::error::DatabaseError;
 
+use crate::pending::ActionId;
 use crate::store::{BackendErrorKind, StoreError};
 
 /// Why a statement has no answer.
@@ -58,6 +59,16 @@ fn code(error: &dyn DatabaseError) -> String {
 }
 
 impl Failure {
+    /// What can't be read is this action's row.
+    pub fn of(self, id: &ActionId) -> Self {
+        match self {
+            Failure::Unreadable(problem) => {
+                Failure::Unreadable(format!("keeps the action {id}, which {problem}"))
+            }
+            other => other,
+        }
+    }
+
     /// What is wrong, as a clause.
     pub fn problem(self) -> String {
         self.described().1

@@ -69,8 +69,11 @@ impl Inner {
             .bind(escaped(push.action.id.as_str()))
             .bind(key);
         let row = NewRow::of(push, &self.host).map_err(|error| self.error(error))?;
+        self.check_store_room(row.bytes).await?;
+        self.pushing().insert(push.plugin.digest);
         let known = row.bind(Statement::new(PUSH));
         if self.try_push(&known, &recall).await? {
+            self.note_pushed(row.bytes);
             return Ok(());
         }
         // Either there seems to be no room, or the plugin is not kept.
@@ -78,9 +81,14 @@ impl Inner {
             self.check_room(push, row.bytes).await?;
             let pushed = match self.is_kept(push.plugin.digest).await? {
                 true => self.try_push(&known, &recall).await?,
-                false => self.try_push(&row.bind_with_plugin(), &recall).await?,
+                false => {
+                    let with_plugin = row.bytes + push.plugin.bytes.len() as u64;
+                    self.check_store_room(with_plugin).await?;
+                    self.try_push(&row.bind_with_plugin(), &recall).await?
+                }
             };
             if pushed {
+                self.note_pushed(row.bytes);
                 return Ok(());
             }
         }

@@ -29,7 +29,39 @@ pub async fn is_up_to_date(
     let found = version(connection).await;
     let found = found.map_err(|error| Failure::from(error).at(location))?;
     refuse_newer(found, location)?;
+    if found > 0 {
+        refuse_altered(connection, location).await?;
+    }
     Ok(found == VERSION)
+}
+
+/// A trigger or a rule on one of our tables changes what is kept, unseen. This library makes neither.
+async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result<(), StoreError> {
+    let added = Statement::new(
+        "SELECT format('the trigger `%s` on the table `%s`', t.tgname, c.relname) AS what
+            FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_class AS c ON c.oid = t.tgrelid
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'airlock' AND NOT t.tgisinternal
+        UNION ALL
+        SELECT format('the rule `%s` on `%s`', r.rulename, c.relname)
+            FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'airlock' AND c.relname IN ('meta', 'plugins', 'sessions', 'hosts', 'actions')
+        LIMIT 1",
+    );
+    let at = |error: sqlx::Error| Failure::from(error).at(location);
+    let added = added.rows(connection).await.map_err(at)?;
+    let Some(row) = added.first() else {
+        return Ok(());
+    };
+    let what: String = row.try_get("what").map_err(at)?;
+    Err(StoreError::backend(
+        BackendErrorKind::Damaged,
+        location,
+        format!(
+            "was altered: it has {what}; this program makes no such thing, and it could change what is kept without a word; drop it, and look at what it did"
+        ),
+    ))
 }
 
 /// Makes it that. Takes as long as the server takes to read all rows.

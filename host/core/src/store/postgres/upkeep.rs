@@ -1,6 +1,7 @@
 //! Forgetting what nobody needs any more.
 
-use std::sync::{Arc, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sqlx::raw_sql;
@@ -10,7 +11,8 @@ use super::Inner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, micros};
-use crate::store::{BackendErrorKind, Pruned, StoreError};
+use crate::digest::Digest;
+use crate::store::{BackendErrorKind, DETAILS_KEPT, Pruned, StoreError};
 
 /// How many rows one statement takes away: so few that nobody waits for long.
 const BATCH: i64 = 1000;
@@ -55,15 +57,39 @@ macro_rules! unneeded_plugins {
     };
 }
 
-const UNNEEDED_PLUGINS: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " LIMIT 1");
-const FORGET_PLUGINS: &str = concat!("DELETE FROM ", unneeded_plugins!(), " RETURNING 1");
+const UNNEEDED_PLUGINS: &str = concat!(
+    "SELECT 1 FROM ",
+    unneeded_plugins!(),
+    " AND p.digest <> ALL($1) LIMIT 1"
+);
+const FORGET_PLUGINS: &str = concat!(
+    "DELETE FROM ",
+    unneeded_plugins!(),
+    " AND p.digest <> ALL($1) RETURNING 1"
+);
+
+const UNNEEDED_PLUGIN: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " AND p.digest = $1");
+
+/// Notes how far it came, in the order of the ends.
+const FORGET_DETAILS: &str = "WITH old AS (
+        SELECT id, resolved_order FROM airlock.actions
+        WHERE NOT open AND resolved_at <= clock_timestamp() - $1 * interval '1 microsecond' AND resolved_order > coalesce(
+            (SELECT value::bigint FROM airlock.meta WHERE name = 'details_forgotten'), 0)
+        ORDER BY resolved_order LIMIT $2
+    ), forgotten AS (
+        UPDATE airlock.actions AS a SET details = NULL FROM old WHERE a.id = old.id AND a.details IS NOT NULL
+    ), noted AS (
+        INSERT INTO airlock.meta (name, value) SELECT 'details_forgotten', max(resolved_order)::text FROM old HAVING count(*) > 0
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    )
+    SELECT count(*) AS seen FROM old";
 
 const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
 
 impl Inner {
     pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
         let actions = self.forget_actions(age, u64::MAX).await?;
-        let plugins = self.forget_plugins().await?;
+        let plugins = self.forget_plugins(&[]).await?;
         self.forget_sessions_and_hosts().await?;
         Ok(Pruned { actions, plugins })
     }
@@ -116,6 +142,45 @@ impl Inner {
         });
     }
 
+    pub fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// After the end of an action of its. A plugin that this host pushes for will probably be needed again.
+    pub async fn forget_plugin_where_unneeded(&self, plugin: &str) {
+        let is_pushing = plugin
+            .parse()
+            .is_ok_and(|digest| self.pushing().contains(&digest));
+        if is_pushing {
+            return;
+        }
+        let forgotten = async {
+            let unneeded = Statement::new(UNNEEDED_PLUGIN).bind(plugin);
+            match self.read(&unneeded).await?.is_empty() {
+                true => Ok(0),
+                false => self.forget_plugins(&self.pushed_plugins()).await,
+            }
+        };
+        if let Err(error) = forgotten.await {
+            tracing::warn!("could not forget a plugin that nothing needs: {error}");
+        }
+    }
+
+    /// A page of them at a time, from where the last one ended.
+    async fn forget_details(&self) -> Result<(), StoreError> {
+        loop {
+            let batch = Statement::new(FORGET_DETAILS)
+                .bind(micros(DETAILS_KEPT))
+                .bind(BATCH);
+            let rows = self.read(&batch).await?;
+            let seen = rows.first().map(|row| get::<i64>(row, "seen"));
+            let seen = seen.transpose().map_err(|error| self.error(error))?;
+            if seen.unwrap_or_default() < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
     async fn upkeep(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             let gone = self.forget_actions(age, AT_ONCE).await?;
@@ -126,8 +191,9 @@ impl Inner {
                     .unwrap_or_else(PoisonError::into_inner);
                 *due = Instant::now() + GOES_ON;
             }
-            self.forget_plugins().await?;
         }
+        self.forget_details().await?;
+        self.forget_plugins(&self.pushed_plugins()).await?;
         self.forget_sessions_and_hosts().await
     }
 
@@ -164,12 +230,14 @@ impl Inner {
         }
     }
 
-    async fn forget_plugins(&self) -> Result<u64, StoreError> {
-        if self
-            .read(&Statement::new(UNNEEDED_PLUGINS))
-            .await?
-            .is_empty()
-        {
+    fn pushed_plugins(&self) -> Vec<String> {
+        self.pushing().iter().map(Digest::to_string).collect()
+    }
+
+    /// Those that no open action needs, but for some.
+    async fn forget_plugins(&self, but: &[String]) -> Result<u64, StoreError> {
+        let unneeded = Statement::new(UNNEEDED_PLUGINS).bind(but);
+        if self.read(&unneeded).await?.is_empty() {
             return Ok(0);
         }
         let mut borrowed = self
@@ -185,7 +253,8 @@ impl Inner {
         );
         let gone = async {
             locked.execute(&mut *connection).await?;
-            let gone = Statement::new(FORGET_PLUGINS).rows(connection).await?;
+            let gone = Statement::new(FORGET_PLUGINS).bind(but);
+            let gone = gone.rows(connection).await?;
             raw_sql("COMMIT").execute(&mut *connection).await?;
             Ok::<_, sqlx::Error>(gone.len() as u64)
         };

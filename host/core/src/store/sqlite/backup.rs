@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
 use super::connection::Opening;
+use super::foreign;
 use super::hosts::{Hosts, folder_of, make_private_folder};
 use super::problem::{Problem, unfit};
 use crate::regular::open_regular_file;
@@ -30,19 +31,17 @@ pub(super) fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
 /// Makes a store of a copy.
 pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
-    for rest in ["-wal", "-shm"] {
-        let mut path = to.as_os_str().to_owned();
-        path.push(rest);
+    for rest in ["-wal", "-shm", "-journal"] {
         // SQLite would take it for the restored file's own.
-        refuse_existing(Path::new(&path))?;
+        refuse_existing(&foreign::beside(to, rest))?;
     }
+    foreign::refuse_foreign(backup)?;
     make_private_folder(folder_of(to)).map_err(|error| Problem::Io(error).at(to))?;
     let mut copy = new_file_beside(to)?;
     let copied = open_regular_file(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
-    if copied.map_err(|error| Problem::Io(error).at(backup))? == 0 {
-        // To SQLite it would be a store with nothing in it.
-        return Err(unfit(backup, BackendErrorKind::Damaged, "is empty"));
-    }
+    copied.map_err(|error| Problem::Io(error).at(backup))?;
+    // What was copied may be another file than what was looked at.
+    foreign::refuse_foreign(copy.path()).map_err(|error| renamed(error, copy.path(), backup))?;
     let checked = check(copy.path());
     checked.map_err(|error| renamed(error, copy.path(), backup))?;
     finish(copy, to)

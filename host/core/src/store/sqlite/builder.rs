@@ -90,6 +90,7 @@ impl SqliteStoreBuilder {
                 watchers: Watchers::default(),
                 watching: Watching::default(),
                 pruned: Mutex::default(),
+                pushing: Mutex::default(),
                 path,
             }),
         })

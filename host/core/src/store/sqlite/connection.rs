@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
-use super::hosts::{Hosts, folder_of, make_private_folder, open_private};
+use super::foreign;
+use super::hosts::{Hosts, folder_of, make_private_folder};
 use super::problem::{Problem, is_busy, unfit};
 use super::schema::{self, Misfit};
 use crate::store::{BackendErrorKind, StoreError};
@@ -23,7 +25,7 @@ const IDLE_READERS: usize = 4;
 /// Makes the file where it is missing and may be made, with the folders above it.
 pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
     match path.metadata() {
-        Ok(found) if found.is_file() => return Ok(()),
+        Ok(found) if found.is_file() => return foreign::refuse_foreign(path),
         Ok(_) => {
             return Err(unfit(
                 path,
@@ -38,9 +40,42 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
         return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
     }
     // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
-    let made = make_private_folder(folder_of(path));
-    made.and_then(|()| open_private(path))
-        .map_err(|error| Problem::Io(error).at(path))?;
+    make_private_folder(folder_of(path)).map_err(|error| Problem::Io(error).at(path))?;
+    match foreign::refuse_siblings(path) {
+        // Another process has made the store meanwhile, and uses it.
+        Err(_) if path.exists() => {}
+        refused => refused.and_then(|()| make_whole(path))?,
+    }
+    foreign::refuse_foreign(path)
+}
+
+/// Makes the file under another name, and gives it its own once it is a store: nobody ever sees half of one. Another process may be at it
+/// too; then its file is as good.
+fn make_whole(path: &Path) -> Result<(), StoreError> {
+    let io = |error| Problem::Io(error).at(path);
+    let folder = folder_of(path);
+    let mut builder = tempfile::Builder::new();
+    let file = builder.prefix(".airlock-store-").tempfile_in(folder);
+    let file = file.map_err(io)?;
+    make_tables(file.path()).map_err(|misfit| misfit.at(path))?;
+    file.as_file().sync_all().map_err(io)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => {}
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(io(error.error)),
+    }
+    let folder = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    folder.map_err(io)
+}
+
+fn make_tables(path: &Path) -> Result<(), Misfit> {
+    let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // A commit changes a few hundred bytes in each of its pages, and writes them whole.
+    connection.pragma_update(None, "page_size", 2048)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    schema::migrate(&mut connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.close().map_err(|(_, error)| error)?;
     Ok(())
 }
 
@@ -76,6 +111,9 @@ impl Opening<'_> {
         let connection = Connection::open_with_flags(self.path, flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_prepared_statement_cache_capacity(64);
+        // This library has neither, and what somebody else adds while the file is open must not run.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         let asked = Arc::clone(self.hosts);
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
         connection.create_scalar_function(c"lease_over", 2, flags, move |context| {
@@ -101,10 +139,10 @@ impl Opening<'_> {
 fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
     // Before anything is written: a foreign file, or a newer one, is left as it is.
     schema::version_now(connection)?;
-    // Of a new file. A commit changes a few hundred bytes in each of its pages, and writes them whole.
-    connection.pragma_update(None, "page_size", 2048)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // Bytes that the log may keep once it was written back.
+    connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     schema::migrate(connection)
 }
 

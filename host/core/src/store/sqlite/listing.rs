@@ -3,10 +3,10 @@
 use rusqlite::{Connection, Params};
 
 use super::problem::Problem;
-use super::rows::select;
+use super::rows::{select, select_all};
 use super::stack::OPEN;
 use crate::pending::{SessionId, StackedAction};
-use crate::store::{ActionRecord, ResolvedQuery};
+use crate::store::{ActionRecord, ResolvedQuery, UnreadableAction};
 
 /// What is on a session's stack, topmost first, at most `limit` of it.
 pub(super) fn stack(
@@ -57,6 +57,17 @@ pub(super) fn resolved_actions(
             records(connection, tail, [limit])
         }
     }
+}
+
+/// Open actions that can't be read.
+pub(super) fn unreadable(connection: &Connection) -> Result<Vec<UnreadableAction>, Problem> {
+    let mut all = Vec::new();
+    let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
+    select_all(connection, &tail, [], |row| {
+        all.extend(row.err());
+        true
+    })?;
+    Ok(all)
 }
 
 fn records(

@@ -8,12 +8,14 @@ use rusqlite::ffi::{self, ErrorCode};
 
 use super::schema::{self, Misfit};
 use crate::pending::ActionId;
-use crate::store::{BackendErrorKind, StoreError};
+use crate::store::{BackendErrorKind, StoreError, UnreadableAction};
 
 /// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is known.
 #[derive(Debug)]
 pub(super) enum Problem {
     Sqlite(rusqlite::Error),
+    /// The action that was asked for is kept, and its row is no good.
+    Unreadable(UnreadableAction),
     /// A row holds what no version of this library writes.
     BadRow(String),
     Full {
@@ -77,6 +79,11 @@ impl Problem {
                 pushed,
             },
             Problem::LeaseLost(id) => StoreError::LeaseLost(id),
+            Problem::Unreadable(UnreadableAction { id, problem, .. }) => unfit(
+                path,
+                BackendErrorKind::Damaged,
+                format!("can't read the action {id}: {problem}"),
+            ),
             Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
             Problem::Io(error) => {
                 let (kind, what) = of_io(&error);
@@ -107,6 +114,12 @@ impl Misfit {
             Misfit::Foreign => (
                 BackendErrorKind::Damaged,
                 "is a SQLite file of another program".to_owned(),
+            ),
+            Misfit::Altered(what) => (
+                BackendErrorKind::Damaged,
+                format!(
+                    "was altered: {what}; this program makes no such thing, and it could change what is kept without a word"
+                ),
             ),
             Misfit::Newer(found) => {
                 let known = schema::VERSION;

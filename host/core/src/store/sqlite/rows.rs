@@ -9,7 +9,7 @@ use super::problem::Problem;
 use crate::digest::Digest;
 use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 use crate::store::kept::{Kept, Standing, Written, path_of_bytes};
-use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+use crate::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 
 /// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
@@ -113,26 +113,62 @@ impl Found {
     }
 }
 
-/// Hands over one after the other, as long as more are wanted.
+/// Hands over one after the other, as long as more are wanted. What can't be read is passed over: it must not hide the others.
 pub(super) fn select(
     connection: &Connection,
     tail: &str,
     params: impl Params,
     mut wants_more: impl FnMut(Found) -> bool,
 ) -> Result<(), Problem> {
+    select_all(connection, tail, params, |row| match row {
+        Ok(found) => wants_more(found),
+        Err(unreadable) => {
+            let UnreadableAction { id, problem, .. } = unreadable;
+            tracing::warn!("the action {id} is left out: {problem}");
+            true
+        }
+    })
+}
+
+/// The same, with what can't be read.
+pub(super) fn select_all(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(Result<Found, UnreadableAction>) -> bool,
+) -> Result<(), Problem> {
     let select = format!("SELECT {COLUMNS} FROM actions a {tail}");
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
-        if !wants_more(Found::read(row)?) {
+        let found = match Found::read(row) {
+            Ok(found) => Ok(found),
+            Err(problem) => Err(unreadable(row, problem)?),
+        };
+        if !wants_more(found) {
             break;
         }
     }
     Ok(())
 }
 
+/// What is wrong with the row alone; anything else is the file's fault.
+fn unreadable(row: &Row<'_>, problem: Problem) -> Result<UnreadableAction, Problem> {
+    let problem = match problem {
+        Problem::BadRow(what) => what,
+        Problem::Sqlite(error) if error.sqlite_error_code().is_none() => error.to_string(),
+        other => return Err(other),
+    };
+    let text = |column| row.get::<_, String>(column).unwrap_or_default();
+    Ok(UnreadableAction {
+        id: text("id").into(),
+        session: text("session").into(),
+        problem: format!("{problem}; somebody changed it, or a newer version pushed it"),
+    })
+}
+
 fn bad(column: &str) -> Problem {
-    Problem::BadRow(format!("an action's {column} can't be read"))
+    Problem::BadRow(format!("its {column} can't be read"))
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<Option<T>, Problem> {

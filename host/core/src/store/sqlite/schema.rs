@@ -1,12 +1,16 @@
 //! The tables, and how a file comes to have them.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables below, in the file's `user_version`.
 pub(super) const VERSION: u32 = 3;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
-const APPLICATION_ID: u32 = 0x416c_636b;
+pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// One step for each version, from an empty file on. A released step is never changed.
 const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES];
@@ -114,6 +118,8 @@ CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE re
 pub(super) enum Misfit {
     /// It is a SQLite file of something else.
     Foreign,
+    /// Somebody added to its schema, or changed it.
+    Altered(String),
     /// A later version of this library has changed its tables.
     Newer(u32),
     Sqlite(rusqlite::Error),
@@ -128,11 +134,13 @@ impl From<rusqlite::Error> for Misfit {
 /// Makes the tables where there are none yet, or fewer.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
     if version_now(connection)? == Some(VERSION) {
-        return Ok(());
+        return compare(connection, VERSION);
     }
     // Another process may be at it too: whoever comes second finds it done.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = version(&transaction)?.unwrap_or(0);
+    // No trigger of somebody else's runs in a migration.
+    compare(&transaction, done)?;
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step)?;
     }
@@ -167,6 +175,62 @@ fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
         true => Err(Misfit::Newer(version)),
         false => Ok(Some(version)),
     }
+}
+
+/// Tables, indexes, triggers and views, by kind and name, as the statements that made them.
+type Schema = BTreeMap<(String, String), String>;
+
+/// Whether the schema is what this library makes, and nothing else: a trigger changes what is kept, unseen.
+fn compare(connection: &Connection, version: u32) -> Result<(), Misfit> {
+    let expected = expected(version)?;
+    let found = schema(connection)?;
+    let is = |(kind, name): &(String, String)| format!("the {kind} `{name}`");
+    for (object, made_by) in &found {
+        match expected.get(object) {
+            None => return Err(Misfit::Altered(format!("it has {}", is(object)))),
+            Some(expected) if expected != made_by => {
+                let what = format!("{} is not as it was made", is(object));
+                return Err(Misfit::Altered(what));
+            }
+            Some(_) => {}
+        }
+    }
+    match expected.keys().find(|object| !found.contains_key(*object)) {
+        Some(missing) => Err(Misfit::Altered(format!("it lacks {}", is(missing)))),
+        None => Ok(()),
+    }
+}
+
+fn expected(version: u32) -> Result<Cow<'static, Schema>, rusqlite::Error> {
+    fn made(version: u32) -> Result<Schema, rusqlite::Error> {
+        let connection = Connection::open_in_memory()?;
+        for step in &STEPS[..version as usize] {
+            connection.execute_batch(step)?;
+        }
+        schema(&connection)
+    }
+    static NEWEST: OnceLock<Schema> = OnceLock::new();
+    if version != VERSION {
+        return made(version).map(Cow::Owned);
+    }
+    if let Some(newest) = NEWEST.get() {
+        return Ok(Cow::Borrowed(newest));
+    }
+    let newest = made(VERSION)?;
+    Ok(Cow::Borrowed(NEWEST.get_or_init(|| newest)))
+}
+
+fn schema(connection: &Connection) -> Result<Schema, rusqlite::Error> {
+    // What `ANALYZE` keeps is SQLite's own, and changes nothing.
+    let select = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE substr(name, 1, 11) <> 'sqlite_stat'";
+    let mut statement = connection.prepare(select)?;
+    let rows = statement.query_map([], |row| {
+        let sql: String = row.get(2)?;
+        // How SQLite sets and quotes what it writes down differs between its versions.
+        let plain = sql.chars().filter(|c| !c.is_whitespace() && *c != '"');
+        Ok(((row.get(0)?, row.get(1)?), plain.collect()))
+    })?;
+    rows.collect()
 }
 
 #[cfg(test)]

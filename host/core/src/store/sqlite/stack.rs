@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::hosts::{self, Hosts};
 use super::problem::Problem;
-use super::rows::{Found, millis, select};
+use super::room;
+use super::rows::{Found, millis, select, select_all};
 use crate::digest::Digest;
 use crate::json::Json;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, Resolution, SessionId};
@@ -62,7 +63,15 @@ pub(super) fn push(
             pushed: bytes,
         });
     }
-    keep_plugin(connection, &push.plugin)?;
+    let is_kept = is_kept(connection, &push.plugin)?;
+    let plugin_bytes = match is_kept {
+        true => 0,
+        false => push.plugin.bytes.len() as u64,
+    };
+    room::check(connection, bytes.saturating_add(plugin_bytes))?;
+    if !is_kept {
+        keep_plugin(connection, &push.plugin)?;
+    }
     if !action.durable {
         hosts.register()?;
     }
@@ -118,18 +127,30 @@ fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T
     }
 }
 
-fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
-    let digest = plugin.digest.as_bytes();
-    let kept = connection
+fn is_kept(connection: &Connection, plugin: &PluginBytes) -> Result<bool, Problem> {
+    Ok(connection
         .prepare_cached("SELECT 1 FROM plugins WHERE digest = ?")?
-        .exists([digest])?;
-    if !kept {
-        let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
-        let (name, bytes) = (&*plugin.name, &*plugin.bytes);
-        connection
-            .prepare_cached(insert)?
-            .execute(params![digest, name, bytes])?;
-    }
+        .exists([plugin.digest.as_bytes()])?)
+}
+
+fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
+    let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
+    let (name, bytes) = (&*plugin.name, &*plugin.bytes);
+    connection
+        .prepare_cached(insert)?
+        .execute(params![plugin.digest.as_bytes(), name, bytes])?;
+    Ok(())
+}
+
+/// Forgets a plugin that no open action needs.
+pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<(), Problem> {
+    let delete = format!(
+        "DELETE FROM plugins WHERE digest = ?1
+            AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.plugin = +?1 AND {OPEN})"
+    );
+    connection
+        .prepare_cached(&delete)?
+        .execute([plugin.as_bytes()])?;
     Ok(())
 }
 
@@ -208,11 +229,11 @@ fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>
 
 pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Found>, Problem> {
     let mut only = None;
-    select(connection, "WHERE a.id = ?", [id.as_str()], |found| {
+    select_all(connection, "WHERE a.id = ?", [id.as_str()], |found| {
         only = Some(found);
         false
     })?;
-    Ok(only)
+    only.transpose().map_err(Problem::Unreadable)
 }
 
 fn answer_for(found: &Found) -> Claim {
@@ -248,13 +269,18 @@ pub(super) struct End {
     pub error: Option<String>,
 }
 
-pub(super) fn complete(connection: &Connection, lease: &Lease, end: &End) -> Result<(), Problem> {
+/// Gives the plugin that had pushed the action.
+pub(super) fn complete(
+    connection: &Connection,
+    lease: &Lease,
+    end: &End,
+) -> Result<Digest, Problem> {
     let update = "UPDATE actions SET
             state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
             resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
             resolved_at = :now, result = :result, error = :error, interrupted = 0, guest_state = NULL
-        WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number";
-    let number: Option<i64> = connection
+        WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number, plugin";
+    let ended: Option<(i64, [u8; 32])> = connection
         .prepare_cached(update)?
         .query_row(
             named_params! {
@@ -264,14 +290,14 @@ pub(super) fn complete(connection: &Connection, lease: &Lease, end: &End) -> Res
                 ":id": lease.action.as_str(),
                 ":token": lease.token.cast_signed(),
             },
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    let number = number.ok_or_else(|| Problem::LeaseLost(lease.action.clone()))?;
+    let (number, plugin) = ended.ok_or_else(|| Problem::LeaseLost(lease.action.clone()))?;
     connection
         .prepare_cached("DELETE FROM large_guest_states WHERE action = ?")?
         .execute([number])?;
-    Ok(())
+    Ok(Digest::from_bytes(plugin))
 }
 
 pub(super) fn requeue(
@@ -323,16 +349,25 @@ pub(super) fn lose(
     Ok(())
 }
 
-/// Takes back a claim that nobody heard of: no guest was told of it, so it does not count as an attempt.
+/// Takes back a claim under which nothing was tried, so that it does not count as an attempt.
+pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    held(unclaimed(connection, lease)?, lease)
+}
+
+/// Takes back a claim that nobody heard of. Where it is gone already there is nothing to take back.
 pub(super) fn unclaim(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    unclaimed(connection, lease).map(drop)
+}
+
+fn unclaimed(connection: &Connection, lease: &Lease) -> Result<usize, Problem> {
     let update = "UPDATE actions SET state = 'pending',
             attempts = attempts - (decision = 'apply')
         WHERE id = :id AND state = 'resolving' AND token = :token";
-    connection.prepare_cached(update)?.execute(named_params! {
+    let unclaimed = connection.prepare_cached(update)?.execute(named_params! {
         ":id": lease.action.as_str(),
         ":token": lease.token.cast_signed(),
     })?;
-    Ok(())
+    Ok(unclaimed)
 }
 
 fn held(changed: usize, lease: &Lease) -> Result<(), Problem> {

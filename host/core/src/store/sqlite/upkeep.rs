@@ -1,21 +1,25 @@
 //! Numbers, checks, and forgetting what is no longer needed.
 
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::problem::Problem;
-use super::rows::{millis, select};
+use super::rows::{millis, select, select_all};
 use super::schema;
 use super::stack::OPEN;
 use crate::digest::Digest;
 use crate::pending::{ActionId, ActionState};
-use crate::store::{PluginBytes, StoreStats};
+use crate::store::{PluginBytes, StoreStats, UnreadableAction};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
 
 const RETENTION: &str = "retention_seconds";
+
+/// The last resolved action, in the order of the ends, whose details were forgotten.
+const DETAILS_FORGOTTEN: &str = "details_forgotten";
 
 pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
     let mut stats = StoreStats {
@@ -45,6 +49,8 @@ pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
     let plugins = "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM plugins";
     (stats.plugins, stats.plugin_bytes) =
         connection.query_row(plugins, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let open = format!("SELECT coalesce(sum(a.bytes), 0) FROM actions a WHERE {OPEN}");
+    stats.pending_bytes = connection.query_row(&open, [], |row| row.get(0))?;
     let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
     stats.bytes = connection.query_row(pages, [], |row| row.get(0))?;
     Ok(stats)
@@ -116,22 +122,13 @@ fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<
         "(a.state IN ('applied', 'discarded')) <> (a.resolved IS NOT NULL AND a.resolved_at IS NOT NULL)".to_owned(),
         "is both open and resolved",
     )?;
-    let mut read = Vec::new();
-    let mut unreadable = None;
-    // Reads every row, and stops at the first that can't be.
-    let selected = select(connection, "ORDER BY a.number", [], |found| {
-        read.push(found.number);
+    // Reads every row.
+    select_all(connection, "ORDER BY a.number", [], |row| {
+        if let Err(UnreadableAction { id, problem, .. }) = row {
+            problems.push(format!("action {id} can't be read: {problem}"));
+        }
         true
-    });
-    match selected {
-        Err(Problem::BadRow(what)) => unreadable = Some(what),
-        other => other?,
-    }
-    if let Some(what) = unreadable {
-        let after = read.last().copied().unwrap_or(0);
-        problems.push(format!("{what} in the row behind number {after}"));
-    }
-    Ok(())
+    })
 }
 
 pub(super) fn retention(connection: &Connection) -> Result<Option<Duration>, Problem> {
@@ -183,12 +180,54 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
     Ok(forgotten)
 }
 
-/// Forgets plugins that no open action needs.
-pub(super) fn forget_plugins(connection: &Connection) -> Result<u64, Problem> {
-    let delete = format!(
-        "DELETE FROM plugins WHERE digest NOT IN (SELECT a.plugin FROM actions a WHERE {OPEN})"
+/// Forgets the details of some actions that were resolved at least `age` ago. Whether there may be more.
+pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<bool, Problem> {
+    let after: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?")?
+        .query_row([DETAILS_FORGOTTEN], |row| row.get(0))
+        .optional()?;
+    // Where it can't be read, all are looked at again.
+    let after = after.and_then(|after| after.parse().ok()).unwrap_or(0_i64);
+    let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
+    let select = "SELECT number, resolved FROM actions
+        WHERE resolved IS NOT NULL AND resolved > ? AND resolved_at <= ? ORDER BY resolved LIMIT ?";
+    let mut statement = connection.prepare_cached(select)?;
+    let rows = statement.query_map(params![after, before, PRUNED_AT_ONCE], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    let old: Vec<_> = rows.collect::<Result<_, _>>()?;
+    let Some((_, last)) = old.last() else {
+        return Ok(false);
+    };
+    for (number, _) in &old {
+        let update = "UPDATE actions SET details = NULL WHERE number = ? AND details IS NOT NULL";
+        connection.prepare_cached(update)?.execute([number])?;
+        let delete = "DELETE FROM large_details WHERE action = ?";
+        connection.prepare_cached(delete)?.execute([number])?;
+    }
+    let note =
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    connection.execute(note, params![DETAILS_FORGOTTEN, last.to_string()])?;
+    Ok(old.len() == PRUNED_AT_ONCE)
+}
+
+/// Forgets plugins that no open action needs, but for some.
+pub(super) fn forget_plugins(
+    connection: &Connection,
+    but: &HashSet<Digest>,
+) -> Result<u64, Problem> {
+    let select = format!(
+        "SELECT digest FROM plugins WHERE digest NOT IN (SELECT a.plugin FROM actions a WHERE {OPEN})"
     );
-    Ok(connection.execute(&delete, [])? as u64)
+    let mut statement = connection.prepare(&select)?;
+    let rows = statement.query_map([], |row| row.get(0).map(Digest::from_bytes))?;
+    let unneeded: Vec<Digest> = rows.collect::<Result<_, _>>()?;
+    let mut forgotten = 0;
+    for plugin in unneeded.iter().filter(|plugin| !but.contains(plugin)) {
+        let delete = "DELETE FROM plugins WHERE digest = ?";
+        forgotten += connection.execute(delete, [plugin.as_bytes()])? as u64;
+    }
+    Ok(forgotten)
 }
 
 pub(super) fn plugin(

@@ -1,0 +1,178 @@
+//! Files that are not ours are not written to.
+
+use std::fs;
+use std::path::Path;
+
+use airlock_host::{BackendErrorKind, SqliteStore};
+
+use crate::{Place, sqlite};
+
+#[tokio::test]
+async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
+    type Make = fn(&Path);
+    let kinds: [(&str, Make); 8] = [
+        ("nothing", |file| fs::write(file, "").unwrap()),
+        ("one byte", |file| fs::write(file, "x").unwrap()),
+        ("a line", |file| fs::write(file, "Dear Ann,\n").unwrap()),
+        ("99 bytes of a database", |file| {
+            sqlite(file)
+                .execute_batch("CREATE TABLE other (x)")
+                .unwrap();
+            let bytes = fs::read(file).unwrap();
+            fs::write(file, &bytes[..99]).unwrap();
+        }),
+        ("another program's database", |file| {
+            sqlite(file)
+                .execute_batch("CREATE TABLE other (x)")
+                .unwrap();
+        }),
+        ("an empty database", |file| {
+            sqlite(file).execute_batch("VACUUM").unwrap();
+        }),
+        ("a database with a log", |file| {
+            let connection = sqlite(file);
+            connection
+                .pragma_update(None, "journal_mode", "WAL")
+                .unwrap();
+            connection.execute_batch("CREATE TABLE other (x)").unwrap();
+            let (bytes, log) = (fs::read(file).unwrap(), wal(file));
+            let kept = fs::read(&log).unwrap();
+            drop(connection);
+            fs::write(file, bytes).unwrap();
+            fs::write(log, kept).unwrap();
+        }),
+        ("a database with a journal", |file| {
+            sqlite(file)
+                .execute_batch("CREATE TABLE other (x)")
+                .unwrap();
+            let mut journal = file.as_os_str().to_owned();
+            journal.push("-journal");
+            fs::write(journal, [0xd9, 0xd5, 0x05, 0xf9]).unwrap();
+        }),
+    ];
+    for (what, make) in kinds {
+        let place = Place::new();
+        make(&place.file());
+        let before = contents(place.folder.path());
+        let error = SqliteStore::open(place.file()).await.unwrap_err();
+        assert_eq!(
+            error.backend_kind(),
+            Some(BackendErrorKind::Damaged),
+            "{what}: {error}"
+        );
+        assert_eq!(contents(place.folder.path()), before, "{what}");
+        // No store is made of it either.
+        let to = place.folder.path().join("restored.db");
+        let error = SqliteStore::restore(place.file(), &to).await.unwrap_err();
+        assert_eq!(
+            error.backend_kind(),
+            Some(BackendErrorKind::Damaged),
+            "{what}: {error}"
+        );
+        assert_eq!(contents(place.folder.path()), before, "{what}");
+        // Nor is it overwritten.
+        let source = Place::new();
+        let store = source.open().await;
+        store.backup(place.file()).await.unwrap_err();
+        store
+            .backup(source.folder.path().join("copy.db"))
+            .await
+            .unwrap();
+        let copy = source.folder.path().join("copy.db");
+        SqliteStore::restore(copy, place.file()).await.unwrap_err();
+        assert_eq!(contents(place.folder.path()), before, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
+    for end in ["-wal", "-shm", "-journal"] {
+        let place = Place::new();
+        fs::write(
+            place.folder.path().join(format!("pending.db{end}")),
+            "somebody's",
+        )
+        .unwrap();
+        let before = contents(place.folder.path());
+        let error = SqliteStore::open(place.file())
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(&format!("pending.db{end} is there already")),
+            "{error}"
+        );
+        assert_eq!(contents(place.folder.path()), before);
+    }
+}
+
+#[tokio::test]
+async fn a_pipe_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.file())
+        .status();
+    assert!(made.unwrap().success());
+    let to = place.folder.path().join("restored.db");
+    SqliteStore::open(place.file()).await.unwrap_err();
+    SqliteStore::restore(place.file(), &to).await.unwrap_err();
+}
+
+/// A host that is killed before its log is first written back leaves a file without our mark: its log has that.
+#[tokio::test]
+async fn a_store_of_which_all_is_in_its_log_is_ours() {
+    let place = Place::new();
+    // As an older version made its files.
+    {
+        let connection = sqlite(&place.file());
+        connection.pragma_update(None, "page_size", 2048).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
+        connection
+            .pragma_update(None, "wal_autocheckpoint", 0)
+            .unwrap();
+        let old = sqlite(&airlock_tests::sqlite_version_2());
+        let mut tables = old
+            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC")
+            .unwrap();
+        let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let tables: Vec<_> = tables.map(Result::unwrap).collect();
+        connection
+            .execute_batch(&format!(
+                "BEGIN; {}; PRAGMA application_id = 0x416c636b; PRAGMA user_version = 2; COMMIT",
+                tables.join(";")
+            ))
+            .unwrap();
+        let (bytes, log) = (
+            fs::read(place.file()).unwrap(),
+            fs::read(wal(&place.file())).unwrap(),
+        );
+        drop(connection);
+        fs::write(place.file(), &bytes).unwrap();
+        fs::write(wal(&place.file()), log).unwrap();
+        assert_eq!(bytes[68..72], [0; 4]);
+    }
+    place.open().await;
+}
+
+fn wal(file: &Path) -> std::path::PathBuf {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+/// Each file with its bytes and the time of its last change.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>, std::time::SystemTime)> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.metadata().unwrap().is_file());
+    let mut all: Vec<_> = files
+        .map(|entry| {
+            let changed = entry.metadata().unwrap().modified().unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, fs::read(entry.path()).unwrap(), changed)
+        })
+        .collect();
+    all.sort();
+    all
+}

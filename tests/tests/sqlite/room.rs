@@ -1,0 +1,252 @@
+//! How many bytes a session and a store may keep, and what is given back.
+
+use std::time::Duration;
+
+use airlock_host::{DurableStore, Limits, PendingStore, Resolution, SqliteStore, StoreError};
+use airlock_tests::{durable, plugin, push};
+use serde_json::json;
+
+use crate::{Place, sqlite};
+
+const MIB: u64 = 1 << 20;
+
+fn large() -> serde_json::Value {
+    push("Large", json!({"stateBytes": 4 << 20}))
+}
+
+#[tokio::test]
+async fn a_session_may_stage_so_many_bytes_and_the_next_push_is_told_the_figures() {
+    let place = Place::new();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    // 64 MiB, less what the labels count for.
+    for _ in 0..15 {
+        puppet.push(large()).await;
+    }
+    let said = puppet.text(json!([large()])).await;
+    assert!(
+        said.contains("limit-exceeded") && said.contains("67108864"),
+        "{said}"
+    );
+    assert_eq!(puppet.labels().await.len(), 15);
+    puppet.resolve(Resolution::discard("")).await.unwrap();
+    puppet.push(large()).await;
+    let pressed = Limits {
+        pending_bytes: 1,
+        ..Limits::default()
+    };
+    let (store, workspace) = (std::sync::Arc::new(store), place.workspace());
+    let other = airlock_tests::Puppet::with(|session| {
+        let session = session.id("two").store(store).workspace(workspace);
+        session.limits(pressed)
+    });
+    let said = other.await.text(json!([durable("x", json!([]))])).await;
+    assert!(said.contains("the limit is 1;"), "{said}");
+}
+
+#[tokio::test]
+async fn a_store_takes_no_more_than_its_limit_and_ends_are_always_recorded() {
+    let place = Place::new();
+    let store = place.open().await;
+    assert_eq!(store.byte_limit().await.unwrap(), Some(4 << 30));
+    let puppet = place.puppet(&store).await;
+    puppet.push(large()).await;
+    store.set_byte_limit(Some(6 * MIB)).await.unwrap();
+    // It holds for all hosts of the store.
+    let other = place.open().await;
+    assert_eq!(other.byte_limit().await.unwrap(), Some(6 * MIB));
+    let said = place.puppet(&other).await.text(json!([large()])).await;
+    assert!(
+        said.contains("limit-exceeded") && said.contains("its limit is 6291456"),
+        "{said}"
+    );
+    store.set_byte_limit(Some(1)).await.unwrap();
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    let said = puppet.text(json!([durable("Small", json!([]))])).await;
+    assert!(said.contains("its limit is 1;"), "{said}");
+    store.set_byte_limit(None).await.unwrap();
+    puppet.push(large()).await;
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+fn size(place: &Place) -> u64 {
+    place.file().metadata().unwrap().len()
+}
+
+#[tokio::test]
+async fn the_file_shrinks_once_what_it_held_is_resolved() {
+    let place = Place::new();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    for _ in 0..10 {
+        puppet.push(large()).await;
+    }
+    for _ in 0..10 {
+        puppet.resolve(Resolution::discard("")).await.unwrap();
+    }
+    drop((puppet, store));
+    closed(&place).await;
+    let left = size(&place);
+    assert!(left < 2 * MIB, "{left} bytes");
+}
+
+/// Waits until no task of the store's has it open any more: the last writes the log back.
+async fn closed(place: &Place) {
+    let log = place.folder.path().join("pending.db-wal");
+    let gone = async {
+        while log.exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .unwrap();
+}
+
+/// Files of older versions can't give pages back before they are written anew.
+#[tokio::test]
+async fn pruning_shrinks_a_file_of_an_older_version_too() {
+    let place = Place::new();
+    std::fs::copy(airlock_tests::sqlite_version_2(), place.file()).unwrap();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    for _ in 0..5 {
+        puppet.push(large()).await;
+        puppet.resolve(Resolution::discard("")).await.unwrap();
+    }
+    store.prune(Duration::from_secs(3600)).await.unwrap();
+    drop((puppet, store));
+    closed(&place).await;
+    let left = size(&place);
+    assert!(left < 2 * MIB, "{left} bytes");
+}
+
+#[tokio::test]
+async fn a_plugin_goes_with_the_last_action_that_needs_it() {
+    let place = Place::new();
+    let digest = plugin("puppet").await.digest();
+    {
+        let store = place.open().await;
+        let puppet = place.puppet(&store).await;
+        puppet.push(durable("One", json!([]))).await;
+        puppet.push(durable("Two", json!([]))).await;
+    }
+    // Who resolves is another process than who pushed.
+    let store = place.open().await;
+    let session = place.bare(&store);
+    session.resolve(Resolution::apply("")).await.unwrap();
+    assert!(store.plugin(digest).await.unwrap().is_some());
+    session.resolve(Resolution::apply("")).await.unwrap();
+    assert!(store.plugin(digest).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_host_that_pushes_keeps_its_plugin_until_it_ends() {
+    let place = Place::new();
+    let digest = plugin("puppet").await.digest();
+    let other = place.open().await;
+    {
+        let store = place.open().await;
+        let puppet = place.puppet(&store).await;
+        puppet.push(durable("One", json!([]))).await;
+        puppet.resolve(Resolution::apply("")).await.unwrap();
+        assert!(other.plugin(digest).await.unwrap().is_some());
+    }
+    let gone = async {
+        while other.plugin(digest).await.unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn details_go_after_thirty_days_and_the_decision_stays() {
+    let place = Place::new();
+    let ids = {
+        let store = place.open().await;
+        let puppet = place.puppet(&store).await;
+        let mut ids = Vec::new();
+        for length in [1, 5_000, 1] {
+            let details = format!("{:?}", "d".repeat(length));
+            ids.push(puppet.push(push("Done", json!({"details": details}))).await);
+            puppet.resolve(Resolution::apply("kept")).await.unwrap();
+        }
+        ids
+    };
+    closed(&place).await;
+    let month: i64 = 30 * 24 * 3600 * 1000;
+    let age = "UPDATE actions SET resolved_at = resolved_at - ? WHERE resolved <= 2";
+    sqlite(&place.file())
+        .execute(age, [month + 60_000])
+        .unwrap();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    puppet.push(durable("Next", json!([]))).await;
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    let find = async |id: &String| store.find(&id.as_str().into()).await.unwrap().unwrap();
+    let forgotten = async {
+        while find(&ids[1]).await.action.details.is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), forgotten)
+        .await
+        .unwrap();
+    assert!(find(&ids[0]).await.action.details.is_none());
+    assert!(find(&ids[2]).await.action.details.is_some());
+    for id in &ids {
+        assert_eq!(find(id).await.resolved.unwrap().reason, "kept");
+    }
+    let large: u32 = sqlite(&place.file())
+        .query_row("SELECT count(*) FROM large_details", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(large, 0);
+}
+
+#[tokio::test]
+async fn a_push_beyond_the_limit_is_an_error_with_its_figures() {
+    let place = Place::new();
+    let store = SqliteStore::open(place.file()).await.unwrap();
+    store.set_byte_limit(Some(1 << 20)).await.unwrap();
+    let session = "one".into();
+    let puppet = place.puppet(&store).await;
+    let id = puppet.push(durable("Small", json!([]))).await;
+    let action = store
+        .find(&id.as_str().into())
+        .await
+        .unwrap()
+        .unwrap()
+        .action;
+    let plugin = store.plugin(action.plugin).await.unwrap().unwrap();
+    let push = airlock_host::Push {
+        session: &session,
+        action: std::sync::Arc::new(airlock_host::PendingAction {
+            id: "another".into(),
+            ..action
+        }),
+        guest_state: Some(vec![0; 1 << 20]),
+        plugin: &plugin,
+        capacity: 10,
+        capacity_bytes: u64::MAX,
+    };
+    match store.push(push.clone()).await.unwrap_err() {
+        StoreError::StoreFull { limit, pushed, .. } => {
+            assert_eq!((limit, pushed), (1 << 20, (1 << 20) + 5));
+        }
+        other => panic!("{other:?}"),
+    }
+    let push = airlock_host::Push {
+        capacity_bytes: 1 << 20,
+        ..push
+    };
+    match store.push(push).await.unwrap_err() {
+        StoreError::SessionFull { limit, pushed, .. } => {
+            assert_eq!((limit, pushed), (1 << 20, (1 << 20) + 5));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(puppet.labels().await, ["Small"]);
+}

@@ -1,0 +1,101 @@
+//! Files of earlier versions.
+
+use std::fs;
+
+use airlock_host::{
+    ActionState, DurableStore, Error, Resolution, ResolvedQuery, WorkspaceDifference,
+};
+use airlock_tests::sqlite_version_2;
+
+use crate::Place;
+
+#[tokio::test]
+async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied() {
+    let place = Place::new();
+    fs::copy(sqlite_version_2(), place.file()).unwrap();
+    let store = place.open().await;
+    let stats = store.stats().await.unwrap();
+    assert_eq!(
+        (
+            stats.schema,
+            stats.pending,
+            stats.interrupted,
+            stats.applied,
+            stats.discarded
+        ),
+        (3, 3, 2, 1, 1)
+    );
+    let open = store.open_actions(None).await.unwrap();
+    let states: Vec<_> = open
+        .iter()
+        .map(|record| (record.action.label.as_str(), record.state))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("Bench: 4 items", ActionState::Pending),
+            ("Bench: 0 items", ActionState::Interrupted),
+            ("Bench: 3 items", ActionState::Interrupted),
+        ]
+    );
+    for record in &open {
+        assert_eq!(&*record.action.plugin_name, "bench");
+        assert!(record.action.workspace.is_some() && record.action.workspace_identity.is_none());
+    }
+    let query = ResolvedQuery {
+        session: None,
+        limit: 10,
+    };
+    let resolved = store.resolved_actions(&query).await.unwrap();
+    let reasons: Vec<_> = resolved
+        .iter()
+        .map(|record| record.resolved.as_ref().unwrap().reason.as_str())
+        .collect();
+    assert_eq!(reasons, ["not today", "as previewed"]);
+
+    // Which directory it was, the older version didn't note: somebody has to say that it is this one.
+    let workspace = place.workspace();
+    let session = airlock_host::Session::builder()
+        .id(open[0].session.clone())
+        .engine(airlock_tests::engine())
+        .store(std::sync::Arc::new(store.clone()))
+        .workspace(&workspace)
+        .open()
+        .unwrap();
+    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.kind(), "other-workspace", "{error}");
+    let said = Resolution::apply("").in_same_workspace();
+    let outcome = session.resolve(said).await.unwrap();
+    assert_eq!(outcome.text(), "Applied: Bench: 4 items");
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+/// What was pushed at a path that is still there, by a version that noted the path alone.
+#[tokio::test]
+async fn an_action_of_version_2_is_not_applied_at_its_path_without_a_word() {
+    let place = Place::new();
+    fs::copy(sqlite_version_2(), place.file()).unwrap();
+    let workspace = place.workspace().canonicalize().unwrap();
+    crate::sqlite(&place.file())
+        .execute(
+            "UPDATE actions SET workspace = ?",
+            [std::os::unix::ffi::OsStrExt::as_bytes(
+                workspace.as_os_str(),
+            )],
+        )
+        .unwrap();
+    let store = place.open().await;
+    let session = airlock_host::Session::builder()
+        .id("workspace:/tmp/photos")
+        .engine(airlock_tests::engine())
+        .store(std::sync::Arc::new(store.clone()))
+        .workspace(&workspace)
+        .open()
+        .unwrap();
+    match session.resolve(Resolution::apply("")).await.unwrap_err() {
+        Error::WorkspaceReplaced { difference, .. } => {
+            assert_eq!(difference, WorkspaceDifference::Unknown);
+        }
+        other => panic!("{other:?}"),
+    }
+}
