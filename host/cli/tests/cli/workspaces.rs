@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use expectrl::Expect;
 use serde_json::json;
 
 use crate::airlock::{RENAME, Store, airlock_in, folder};

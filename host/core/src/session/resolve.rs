@@ -12,8 +12,8 @@ use super::lease::{Asked, HeldLease};
 use crate::content::{
     self, CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
 };
-use crate::identity::{Machine, WorkspaceDifference};
 use crate::error::{Error, Violation};
+use crate::identity::{Machine, WorkspaceDifference};
 use crate::instance::{Call, ResolverResolution};
 use crate::json::{self, Json};
 use crate::limits::Limits;
