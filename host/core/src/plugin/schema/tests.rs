@@ -107,7 +107,7 @@ fn no_keyword_makes_much_of_a_large_value() {
     let patterns: Map<String, Value> = (0..200)
         .map(|n| {
             (
-                format!("^(n|x)*[^y]{{1,{}}}{n}$", n + 1),
+                format!("^(n|x)*[^y]{{1,{}}}{n}$", n % 40 + 1),
                 json!({"type": "null"}),
             )
         })
