@@ -274,6 +274,7 @@ mod tests {
         let call = Call {
             tool: "t",
             limits: &limits,
+            spent: Duration::ZERO,
             cancel: None,
         };
         let (go_on, hangs) = mpsc::channel::<()>();
@@ -311,6 +312,7 @@ mod tests {
         let call = Call {
             tool: "t",
             limits: &limits,
+            spent: Duration::ZERO,
             cancel: None,
         };
         let changing = |running: &Running| {
