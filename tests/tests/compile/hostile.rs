@@ -105,8 +105,8 @@ async fn what_is_too_complex_is_refused_with_what_has_how_much_without_being_com
     )
     .await;
     both(
-        &bombs::segments(100_001),
-        "it has 100001 segments; the limit is 100000",
+        &bombs::segments(250_001),
+        "it has 250001 segments; the limit is 250000",
     )
     .await;
     check(

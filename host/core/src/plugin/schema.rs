@@ -7,6 +7,7 @@
 //! thread of its own, with a stack of its own.
 
 mod cost;
+mod equality;
 mod meter;
 mod params;
 

@@ -42,7 +42,7 @@ pub struct CompileLimits {
     pub tables: u64,
     /// Globals and tags. Default: 100,000.
     pub globals: u64,
-    /// Segments of data and of table elements. Default: 100,000.
+    /// Segments of data and of table elements. Default: 250,000, since a linker makes one for each run of bytes between zeros: Go's up to 100,000.
     pub segments: u64,
 }
 
@@ -65,7 +65,7 @@ impl Default for CompileLimits {
             exports: 100_000,
             tables: 256,
             globals: 100_000,
-            segments: 100_000,
+            segments: 250_000,
         }
     }
 }

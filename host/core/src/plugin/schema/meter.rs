@@ -7,17 +7,16 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use jsonschema::JsonType;
-use jsonschema::json::{self, Json, NodeIdentity, cmp};
+use jsonschema::json::{self, Json, NodeIdentity};
 use serde_json::{Map, Number, Value};
 
 use super::cost::Cost;
+use super::equality;
 
 /// Steps between two looks at whether to go on.
 const SLICE: u64 = 50_000;
@@ -161,7 +160,7 @@ impl Meter {
 }
 
 #[inline]
-fn spend(steps: u64) -> bool {
+pub(super) fn spend(steps: u64) -> bool {
     METER.with(|meter| meter.spend(steps))
 }
 
@@ -171,7 +170,7 @@ fn descend() -> bool {
     METER.with(|meter| meter.spend(meter.cost.get().in_place))
 }
 
-fn steps_of(bytes: usize) -> u64 {
+pub(super) fn steps_of(bytes: usize) -> u64 {
     1 + bytes as u64 / BYTES_A_STEP
 }
 
@@ -278,7 +277,7 @@ impl<'a> json::Node<'a, Metered> for &'a Value {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        equal(self, expected)
+        equality::are_equal(self, expected)
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
@@ -356,90 +355,7 @@ impl<'a> json::Array<'a, Metered> for &'a [Value] {
         Elements((*self).iter())
     }
 
-    /// By a keyed hash that tells apart what `jsonschema`'s own takes for the same (all arrays around the same values).
     fn is_unique(&self) -> bool {
-        let state = RandomState::new();
-        let mut seen: HashMap<u64, Vec<&Value>> = HashMap::new();
-        for value in *self {
-            let mut hasher = state.build_hasher();
-            if !hash(value, &state, &mut hasher) {
-                return true;
-            }
-            let alike = seen.entry(hasher.finish()).or_default();
-            if alike.iter().any(|other| equal(value, other)) {
-                return false;
-            }
-            alike.push(value);
-        }
-        true
+        equality::are_unique(self)
     }
-}
-
-/// Whether two values mean the same, as JSON Schema has it.
-fn equal(one: &Value, other: &Value) -> bool {
-    if !spend(1) {
-        return false;
-    }
-    match (one, other) {
-        (Value::String(one), Value::String(other)) => {
-            one.len() == other.len() && spend(steps_of(one.len())) && one == other
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| equal(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            one.len() == other.len()
-                && one.iter().all(|(name, one)| {
-                    let other = other.get(name).filter(|_| spend(steps_of(name.len())));
-                    other.is_some_and(|other| equal(one, other))
-                })
-        }
-        _ => cmp::equal(one, other),
-    }
-}
-
-/// Whether there are steps left.
-fn hash(value: &Value, state: &RandomState, hasher: &mut impl Hasher) -> bool {
-    match value {
-        Value::Null => hasher.write_u8(0),
-        Value::Bool(boolean) => hasher.write(&[1, u8::from(*boolean)]),
-        Value::Number(number) => {
-            hasher.write_u8(2);
-            // 1 and 1.0 are the same.
-            match (number.as_i64(), number.as_u64(), number.as_f64()) {
-                (Some(integer), ..) => hasher.write_i128(integer.into()),
-                (_, Some(integer), _) => hasher.write_i128(integer.into()),
-                (.., Some(float)) if float.fract() == 0.0 && float.abs() < 1e38 => {
-                    hasher.write_i128(float as i128);
-                }
-                (.., float) => hasher.write_u64(float.unwrap_or_default().to_bits()),
-            }
-        }
-        Value::String(text) => {
-            hasher.write_u8(3);
-            hasher.write(text.as_bytes());
-            return spend(steps_of(text.len()));
-        }
-        Value::Array(items) => {
-            hasher.write_u8(4);
-            hasher.write_usize(items.len());
-            return spend(1) && items.iter().all(|item| hash(item, state, hasher));
-        }
-        Value::Object(members) => {
-            hasher.write_u8(5);
-            hasher.write_usize(members.len());
-            // Whatever their order is.
-            let mut sum = 0_u64;
-            let has_steps = members.iter().all(|(name, value)| {
-                let mut member = state.build_hasher();
-                member.write(name.as_bytes());
-                let has_steps = spend(steps_of(name.len())) && hash(value, state, &mut member);
-                sum = sum.wrapping_add(member.finish());
-                has_steps
-            });
-            hasher.write_u64(sum);
-            return has_steps && spend(1);
-        }
-    }
-    spend(1)
 }

@@ -254,7 +254,7 @@ mod tests {
         let Ok(()) = migrate(&mut connection) else {
             panic!("it can be brought up to date");
         };
-        let select = "SELECT label, json, bytes FROM actions
+        let select = "SELECT label, json, s.bytes FROM actions
             JOIN large_details AS d ON d.action = number JOIN large_guest_states AS s ON s.action = number";
         let kept = connection.query_row(select, [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
