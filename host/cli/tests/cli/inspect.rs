@@ -29,20 +29,20 @@ fn a_plugin_is_described_for_people() {
     check(
         &guest("puppet"),
         &[
-            "puppet  Puppet",
-            "  Does the given steps, one after the other.",
-            "  traits: deferrable, destructive",
-            "  param       type             required  description",
-            "  steps       array of object  yes",
-            "  steps[].do  string           yes",
-            "  where.path  string           yes",
+            "│ puppet  Puppet",
+            "  │ Does the given steps, one after the other.",
+            "  │ traits: deferrable, destructive",
+            "│ param       type             required  description",
+            "│ steps       array of object  yes",
+            "│ steps[].do  string           yes",
+            "│ where.path  string           yes",
         ],
     );
     check(
         &guest("misfits"),
         &[
-            "good  Misfit",
-            "  It lists no params.",
+            "│ good  Misfit",
+            "  │ It lists no params.",
             "Left out",
             "  \"resolve\": the name `resolve` is the host's own",
             "  \"good\": Tool name \"good\" conflicts with existing tool",

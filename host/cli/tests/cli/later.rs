@@ -132,7 +132,7 @@ fn people_read_the_same() {
             "{expected}: {shown}"
         );
     }
-    assert!(shown.contains("\n  details\n    {\n"), "{shown}");
+    assert!(shown.contains("\n  details\n    │ {\n"), "{shown}");
 
     let extra = [
         "resolve",

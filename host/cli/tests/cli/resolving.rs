@@ -198,7 +198,7 @@ fn a_failed_apply_is_pending_again_with_its_error() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "Failed: One\n  reason to apply: yes\n  error: disk on\n    fire\nhint: the action is pending again\n"
+            "Failed: One\n  reason to apply: yes\n  error: disk on\n    │ fire\nhint: the action is pending again\n"
         )
     );
     let pending = store.airlock(folder.path(), &["pending"]).run();

@@ -41,7 +41,7 @@ fn tools_that_were_left_out_are_mentioned() {
     let note = ran.stderr.trim_end();
     assert!(
         note.starts_with(
-            "note: 15 tools of this plugin can't be used and were left out; `airlock inspect "
+            "note: 16 tools of this plugin can't be used and were left out; `airlock inspect "
         ),
         "{note}"
     );

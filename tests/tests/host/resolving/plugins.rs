@@ -34,7 +34,9 @@ async fn without_the_plugin_an_action_can_only_be_discarded() {
     puppet
         .push(push("Orphan", json!({"hasReject": true})))
         .await;
-    let bare = Session::builder().id("shared").store(store).open().unwrap();
+    let workspace = puppet.session.workspace().unwrap();
+    let bare = Session::builder().id("shared").workspace(workspace);
+    let bare = bare.store(store).open().unwrap();
     let error = bare.resolve(Resolution::apply("")).await.unwrap_err();
     let text = error.to_string();
     let begin = "Apply failed: the plugin that pushed this action (sha256:";

@@ -282,6 +282,15 @@ impl<'a> Reader<'a> {
                 return Target::Draft;
             }
         }
+        // A relative name may mean any resource of the document; one in full only what could be named so.
+        let may_name = |it: &&Value| {
+            let name = it.get("$id").and_then(Value::as_str).unwrap_or_default();
+            let name = name.trim_start_matches(['.', '/']).trim_end_matches('#');
+            !name.is_empty() && base.ends_with(name)
+        };
+        if base.contains("://") && !self.resources.iter().any(may_name) {
+            return Target::Here(Vec::new());
+        }
         let fragment = percent_decoded(fragment);
         Target::Here(match &*fragment {
             "" => resources.collect(),
