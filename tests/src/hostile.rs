@@ -71,6 +71,8 @@ pub enum Attack {
 pub enum Ends {
     /// A result whose text holds this.
     Result(&'static str),
+    /// Such a result, or the end of the call's time on a disk that is slow.
+    ResultOrTime(&'static str),
     /// An error of this kind, whose text holds that.
     Error(&'static str, &'static str),
 }

@@ -274,7 +274,7 @@ impl<'de> Visitor<'de> for Checked {
 /// JSON without what stands between its parts.
 fn without_blanks(text: &str) -> Arc<str> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-    if !text.as_bytes().iter().any(|byte| is_blank(byte)) {
+    if !text.as_bytes().iter().any(is_blank) {
         return text.into();
     }
     let mut compact = String::with_capacity(text.len());

@@ -11,6 +11,7 @@ mod handle;
 mod listing;
 mod open;
 mod quota;
+mod removal;
 mod roots;
 mod scratch;
 mod stream;

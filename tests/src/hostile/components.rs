@@ -141,9 +141,9 @@ pub fn rows() -> Vec<Row> {
         ),
         guest(
             "definitions-that-flood",
-            "says more than it may when it is asked for its tools",
+            "says that it has more tools than a plugin may have",
             "bad_definitions_flood",
-            any,
+            Result("loaded 1000"),
         ),
     ];
     rows.extend(lifted());

@@ -39,7 +39,7 @@ fn compiling(folder: &Path) -> (Child, Pid) {
     let bomb = component(folder, &straight());
     let mut program: Command = command(folder);
     program.arg("inspect").arg(bomb).arg("--json");
-    let child = program
+    let mut child = program
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -59,7 +59,11 @@ fn compiling(folder: &Path) -> (Child, Pid) {
         if let Some(found) = found.and_then(Pid::from_raw) {
             return (child, found);
         }
-        assert!(started.elapsed() < PATIENCE, "nothing was started");
+        if started.elapsed() >= PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("nothing was started");
+        }
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
 
 use super::quota::Usage;
+use super::removal;
 use super::roots::writable;
 use crate::regular::open_folder;
 
@@ -34,7 +35,8 @@ pub(crate) struct ScratchHomes {
 /// A folder of an engine's own.
 struct Home {
     parent: PathBuf,
-    folder: TempDir,
+    /// Always there until it is dropped.
+    folder: Option<TempDir>,
     /// The folder itself, locked.
     _held: File,
 }
@@ -75,6 +77,15 @@ impl ScratchFolder {
     }
 }
 
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = made.take() {
+            remove_or_tell(folder.keep());
+        }
+    }
+}
+
 impl ScratchHomes {
     /// Makes a directory for a plugin, in this engine's folder in `parent`.
     fn make_inside(&self, parent: &Path) -> io::Result<TempDir> {
@@ -87,7 +98,7 @@ impl ScratchHomes {
                 homes.len() - 1
             }
         };
-        let made = named("plugin-").tempdir_in(homes[index].folder.path())?;
+        let made = named("plugin-").tempdir_in(homes[index].path()?)?;
         // Others need not wait for what may take a while.
         drop(homes);
         if known.is_none()
@@ -99,7 +110,27 @@ impl ScratchHomes {
     }
 }
 
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            remove_or_tell(folder.keep());
+        }
+    }
+}
+
+/// Nobody waits for it. What stays is removed by the next engine there.
+fn remove_or_tell(folder: PathBuf) {
+    if let Err(error) = removal::remove(&folder) {
+        tracing::warn!("could not remove {}: {error}", folder.display());
+    }
+}
+
 impl Home {
+    fn path(&self) -> io::Result<&Path> {
+        let folder = self.folder.as_ref().map(TempDir::path);
+        folder.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
     fn make(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         for _ in 0..TRIES {
@@ -107,7 +138,7 @@ impl Home {
             if let Some(held) = hold_new(folder.path())? {
                 return Ok(Self {
                     parent: parent.to_owned(),
-                    folder,
+                    folder: Some(folder),
                     _held: held,
                 });
             }
@@ -124,7 +155,7 @@ fn sweep(parent: &Path, ours: &Metadata) {
     };
     let left = entries.filter_map(|entry| left_behind(&entry.ok()?, ours));
     for (folder, _held) in left.take(MOST_SWEPT) {
-        match fs::remove_dir_all(&folder) {
+        match removal::remove(&folder) {
             Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
             Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
         }

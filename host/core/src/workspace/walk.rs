@@ -1,6 +1,7 @@
 //! The files below a folder that version control would not ignore, visited by several threads.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,7 +135,15 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
             return;
         }
         let workspace = &self.folder.path;
-        let mut builder = WalkBuilder::new(below(workspace, start));
+        let top = below(workspace, start);
+        if top
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        {
+            // A glob begins with a folder that is not there: nothing is meant by it.
+            return;
+        }
+        let mut builder = WalkBuilder::new(top);
         builder
             .parents(false)
             .git_global(false)
