@@ -32,10 +32,10 @@ fn a_plugin_is_described_for_people() {
             "│ puppet  Puppet",
             "  │ Does the given steps, one after the other.",
             "  │ traits: deferrable, destructive",
-            "│ param       type             required  description",
-            "│ steps       array of object  yes",
-            "│ steps[].do  string           yes",
-            "│ where.path  string           yes",
+            "  │ param       type             required  description",
+            "  │ steps       array of object  yes",
+            "  │ steps[].do  string           yes",
+            "  │ where.path  string           yes",
         ],
     );
     check(

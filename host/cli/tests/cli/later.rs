@@ -142,7 +142,7 @@ fn people_read_the_same() {
         "--extra",
         r#"{"ticket": 17}"#,
     ];
-    let said = "Discard: 1 files [Batch rename]\n  Discarded batch rename. Reason: not these\n";
+    let said = "Discard: 1 files [Batch rename]\n  │ Discarded batch rename. Reason: not these\n";
     assert_eq!(run(&extra), said);
     let shown = words(&run(&["show", &id])).join(" ");
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();

@@ -66,10 +66,12 @@ fn how_to_decide_about_what_is_left_is_told() {
     };
     let one = || json!([{"do": "push", "label": "One"}]);
     let note = "\nnote: this action stays pending; to apply it later (or `discard` it):";
+    // The default store outlives a run of the tests.
+    let session = format!("s {here}");
     let resolve = "  airlock resolve apply --id ID --reason 'the preview is right'";
     check(&[], one(), &format!("{note}\n{resolve}\n"));
     check(
-        &["--workspace", here, "--session", "s 1"],
+        &["--workspace", here, "--session", &session],
         one(),
         &format!("{note}\n{resolve}\n"),
     );
