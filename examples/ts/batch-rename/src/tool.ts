@@ -6,7 +6,7 @@ const factory: CustomToolFactory = (pi) => {
   const { Type } = pi.typebox;
 
   return defineTool({
-    name: "batch_rename_preview",
+    name: "rename_preview",
     label: "Batch Rename Preview",
     description: "Previews renames of files by a regular expression, and defers them to resolve.",
     destructive: true,

@@ -9,11 +9,11 @@ test("batch-rename renames what it previewed, and nothing before", () => {
   const plugin = example("batch-rename");
   const folder = workspace({ "a.jpeg": "", "in/b.jpeg": "", "notes.txt": "" });
   const params = { files: ["a.jpeg", "in/b.jpeg", "notes.txt"], find: "\\.jpeg$", replace: ".jpg" };
-  const seen = run(plugin, "batch_rename_preview", params, folder);
+  const seen = run(plugin, "rename_preview", params, folder);
   assert.deepEqual(seen.pending?.map(({ label, durable }) => ({ label, durable })), [{ label: "Batch rename: 2 files", durable: true }]);
   assert.deepEqual(readdirSync(folder).sort(), ["a.jpeg", "in", "notes.txt"]);
 
-  const done = run(plugin, "batch_rename_preview", params, folder, "--apply", "yes");
+  const done = run(plugin, "rename_preview", params, folder, "--apply", "yes");
   assert.equal(done.resolved?.content[0]?.text, "Renamed 2 files. Reason: yes");
   assert.deepEqual([...readdirSync(folder), ...readdirSync(join(folder, "in"))].sort(), ["a.jpg", "b.jpg", "in", "notes.txt"]);
 });
@@ -21,7 +21,7 @@ test("batch-rename renames what it previewed, and nothing before", () => {
 test("batch-rename refuses what would overwrite a file", () => {
   const plugin = example("batch-rename");
   const check = (files: Record<string, string>, params: object, expected: string) => {
-    const { error } = run(plugin, "batch_rename_preview", params, workspace(files));
+    const { error } = run(plugin, "rename_preview", params, workspace(files));
     assert.equal(error?.message, expected);
   };
   const both = { files: ["a1", "a2"], find: "\\d", replace: "" };
@@ -34,9 +34,9 @@ test("batch-rename refuses what would overwrite a file", () => {
 test("batch-rename takes back what it did when a later file is gone", () => {
   const folder = workspace({ a1: "", b1: "" });
   const plugin = example("batch-rename");
-  run(plugin, "batch_rename_preview", { files: ["a1", "b1"], find: "1", replace: "2" }, folder);
+  run(plugin, "rename_preview", { files: ["a1", "b1"], find: "1", replace: "2" }, folder);
   renameSync(join(folder, "b1"), join(folder, "b2"));
-  const again = run(plugin, "batch_rename_preview", { files: ["a1"], find: "1", replace: "2" }, folder, "--apply", "yes");
+  const again = run(plugin, "rename_preview", { files: ["a1"], find: "1", replace: "2" }, folder, "--apply", "yes");
   assert.equal(again.resolved?.isError, false);
   assert.deepEqual(readdirSync(folder).sort(), ["a2", "b2"]);
 });

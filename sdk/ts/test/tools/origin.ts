@@ -1,7 +1,7 @@
 import type { CustomToolFactory } from "airlock-sdk";
 
 const factory: CustomToolFactory = pi => ({
-	name: "batch_rename_preview",
+	name: "rename_preview",
 	label: "Batch Rename Preview",
 	description: "Previews renames and defers commit to resolve",
 	parameters: pi.typebox.Type.Object({
@@ -13,7 +13,7 @@ const factory: CustomToolFactory = pi => ({
 
 		pi.pushPendingAction({
 			label: `Batch rename: ${params.files.length} files`,
-			sourceToolName: "batch_rename_preview",
+			sourceToolName: "rename_preview",
 			apply: async (reason) => {
 				// apply writes here
 				return {
