@@ -5,6 +5,7 @@ pub mod bombs;
 pub mod fuzz;
 mod guests;
 pub mod hostile;
+mod memory;
 mod old_stores;
 mod outcome;
 mod poll;
@@ -15,6 +16,7 @@ pub mod wat;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, guests_folder, plugin};
+pub use memory::peak_memory;
 pub use old_stores::{postgres_version_2, sqlite_version_2};
 pub use outcome::outcome;
 pub use poll::poll_once;

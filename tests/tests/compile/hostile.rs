@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use airlock_host::{CompileLimits, Engine, LoadError, Plugin, Session};
-use airlock_tests::{bombs, component};
+use airlock_tests::{bombs, component, peak_memory};
 use serde_json::json;
 
 use super::compiler;
@@ -133,20 +133,6 @@ async fn the_bounds_hold_over_all_modules_of_a_component_together() {
     );
 }
 
-/// The most memory that this process had at one time since it was asked to count anew, in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kib: u64 = line
-        .unwrap()
-        .split_whitespace()
-        .nth(1)
-        .unwrap()
-        .parse()
-        .unwrap();
-    kib << 10
-}
-
 /// Loads what fits the world and all the bounds, while another session of this process calls a tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_on() {
@@ -169,6 +155,7 @@ async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_o
             (calls, longest)
         }
     });
+    let peak = || peak_memory(std::process::id());
     for (name, module) in [
         ("straight", bombs::straight(990_000)),
         ("ifs", bombs::ifs(990_000, 990)),

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use airlock_tests::hostile::{Bounds, Row};
+use airlock_tests::peak_memory;
 use serde_json::Value;
 
 use crate::site::Site;
@@ -108,7 +109,7 @@ impl Worker {
 
     fn watch(&mut self, row: &Row, site: &Site) -> Result<Seen, String> {
         self.hear_until("ready", Instant::now() + STARTING, &mut || {})?;
-        let memory = self.peak_memory();
+        let memory = peak_memory(self.process.id());
         let descriptors = self.descriptors();
         let disk = site.size();
         self.go_on();
@@ -138,7 +139,7 @@ impl Worker {
         Ok(Seen {
             ended: serde_json::from_str(&ended["ended ".len()..]).expect("it is JSON"),
             took: *ended_at - began,
-            memory: self.peak_memory().saturating_sub(memory),
+            memory: peak_memory(self.process.id()).saturating_sub(memory),
             descriptors: most_descriptors - descriptors,
             disk: most_disk - disk,
             longest_wait: waits.max().unwrap_or_default(),
@@ -180,16 +181,6 @@ impl Worker {
 
     fn go_on(&mut self) {
         self.input.write_all(b"\n").expect("it waits for a line");
-    }
-
-    /// The most resident memory that it had so far, in bytes.
-    fn peak_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()));
-        let status = status.expect("the process is there");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.split_whitespace().next());
-        let kib: u64 = kib.expect("a peak").parse().expect("a number");
-        kib * 1024
     }
 
     fn descriptors(&self) -> usize {
