@@ -73,9 +73,9 @@ fn input(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![6 => changed, 1 => vec(any::<u8>(), 0..512)]
 }
 
-/// What was found before, in `fuzz/corpus`: each file is tried in each run.
+/// What was found before, in `tests/fuzz/corpus`: each file is tried in each run.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let Ok(entries) = fs::read_dir(folder.join(target)) else {
         return Vec::new();
     };
