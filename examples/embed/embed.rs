@@ -4,8 +4,8 @@
 //! cargo run --release --example embed -- plugins/batch-rename/batch_rename.wasm photos
 //! ```
 
-use airlock_host::render::{Block, Decided};
 use airlock_host::{Engine, Plugin, Resolution, Session};
+use airlock_render::{Block, Decided};
 use serde_json::json;
 
 #[tokio::main]

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_host::{
-    Digest, PendingAction, PendingStore, PluginBytes, Policy, PostgresStore, Push, Resolution,
-    Session,
+    Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution, Session,
 };
+use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 use sqlx::{Connection, Executor, PgConnection};
 use tokio::runtime::Runtime;

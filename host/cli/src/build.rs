@@ -18,8 +18,8 @@ mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use airlock_host::render::{Block, Line, Role};
 use airlock_host::{Limits, Plugin};
+use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
 use crate::args::BuildArgs;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use airlock_host::render::{Block, Line, Role};
 use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
+use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
 use crate::output::{Output, say, show_on_stderr};

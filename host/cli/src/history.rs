@@ -1,7 +1,7 @@
 //! `airlock log`: what was decided.
 
 use airlock_host::ResolvedQuery;
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 
 use crate::args::LogArgs;
 use crate::failure::{Exit, Failure};

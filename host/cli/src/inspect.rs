@@ -7,8 +7,8 @@ mod native;
 mod params;
 mod table;
 
-use airlock_host::render::{Block, Line, Role};
 use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition};
+use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What else is pending in a session when a command ends.
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 
 use crate::output::on_stderr;
 use crate::store::Store;

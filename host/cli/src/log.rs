@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Write as _};
 use std::io;
 
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};

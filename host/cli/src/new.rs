@@ -6,7 +6,7 @@ mod template;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::args::NewArgs;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use airlock_host::render::{Block, Line, Renderer, escape_json};
+use airlock_render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
 
 use crate::failure::Failure;

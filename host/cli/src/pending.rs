@@ -1,7 +1,7 @@
 //! `airlock pending`: what waits for a decision.
 
-use airlock_host::render::{Block, Line, Role};
 use airlock_host::{ActionRecord, SessionId, UnreadableAction};
+use airlock_render::{Block, Line, Role};
 
 use crate::args::PendingArgs;
 use crate::failure::{Exit, Failure};

@@ -1,6 +1,6 @@
 //! `airlock plugins`: the bundled ones.
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::bundled::{self, Form};

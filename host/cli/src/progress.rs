@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use airlock_host::Event;
-use airlock_host::render::{Line, Role, escape_line};
+use airlock_render::{Line, Role, escape_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::on_stderr;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use airlock_host::render::{Block, Decided};
 use airlock_host::{
     Content, Decision, Error, PendingAction, Resolution, ResolutionDetails, ResolutionOutcome,
     StackedAction,
 };
+use airlock_render::{Block, Decided};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

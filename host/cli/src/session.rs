@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf, absolute};
 
-use airlock_host::render::escape_line;
 use airlock_host::{Machine, SessionId};
+use airlock_render::escape_line;
 
 use crate::args::SessionArgs;
 use crate::store::Store;

@@ -1,7 +1,7 @@
 //! `airlock show`: all that is known about an action.
 
-use airlock_host::render::Block;
 use airlock_host::{ActionId, ActionRecord, Error};
+use airlock_render::Block;
 
 use crate::args::ShowArgs;
 use crate::failure::{Exit, Failure};

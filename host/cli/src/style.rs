@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use airlock_host::render::Renderer;
+use airlock_render::Renderer;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;

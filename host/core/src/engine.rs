@@ -8,14 +8,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
-use crate::digest::Digest;
-use crate::error::Error;
 use crate::instance::State;
-use crate::limits::Limits;
 use crate::plugin::{CompileCache, CompileLimits, Compiler, ReservedNames};
 use crate::workspace::ScratchHomes;
 

@@ -12,12 +12,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_model::error::Error;
 use wasmtime::Store;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
 use crate::engine::{Engine, Permit};
-use crate::error::Error;
 use crate::workspace::HasFiles;
 use bindings::{CustomTool, CustomToolPre};
 

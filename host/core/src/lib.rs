@@ -5,8 +5,8 @@
 //! these on a stack, and [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
 //!
 //! ```no_run
-//! use airlock_host::render::{Block, Decided};
 //! use airlock_host::{Engine, Plugin, Resolution, Session};
+//! use airlock_render::{Block, Decided};
 //! use serde_json::json;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,72 +37,54 @@
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
 //! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`Reminder`], [`TurnReport`], [`Provider`] |
 //! | decide about more than previews | [`StandingHandler`] |
-//! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`], [`SqliteStore`] |
+//! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable ones |
 //! | watch | [`Event`], [`Observer`] |
-//! | show it to people | [`render`] |
+//! | show it to people | the crate `airlock-render` |
 
 #![warn(missing_docs)]
 
-mod content;
 mod descriptors;
-mod digest;
 mod engine;
-mod error;
-mod event;
-mod identity;
 mod instance;
-mod json;
-mod limits;
 mod lost;
-mod pending;
 mod plugin;
-mod policy;
 mod producer;
-mod provider;
 mod pushing;
-mod regular;
-pub mod render;
 mod session;
-mod steering;
-mod store;
 mod workspace;
 
-pub use content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
-pub use digest::{Digest, ParseDigestError};
-pub use engine::{Engine, EngineBuilder};
-pub use error::{Error, Violation};
-pub use event::{Event, EventSource, LogLevel, Observer, Refusal};
-pub use identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
-pub use json::{Json, MAX_JSON_DEPTH, TooDeep};
-pub use limits::{LimitKind, Limits};
-pub use pending::{
+pub use airlock_model::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
+pub use airlock_model::digest::{Digest, ParseDigestError};
+pub use airlock_model::error::{Error, Violation};
+pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal};
+pub use airlock_model::identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
+pub use airlock_model::json::{Json, MAX_JSON_DEPTH, TooDeep};
+pub use airlock_model::limits::{LimitKind, Limits};
+pub use airlock_model::pending::{
     ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,
     SessionId, StackedAction,
 };
-#[cfg(unix)]
-pub use plugin::compiler_main;
-pub use plugin::{
-    CompileCache, CompileLimits, Complexity, LoadError, Misfit, Plugin, RejectedTool, Schema,
-    ToolDefinition, ToolTraits, WORLD_VERSION,
-};
-pub use policy::{Phase, Policy, WorkspaceGrant};
-#[cfg(feature = "ast-edit")]
-pub use producer::NativeProducer;
-pub use provider::Provider;
-pub use regular::{open_regular_file, read_regular_file};
-pub use session::{Session, SessionBuilder, StandingHandler, StandingResult, resolve_tool};
-pub use steering::{
+pub use airlock_model::policy::{Phase, Policy, WorkspaceGrant};
+pub use airlock_model::provider::Provider;
+pub use airlock_model::regular::{open_regular_file, read_regular_file};
+pub use airlock_model::steering::{
     NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,
     TurnReport, TurnSettings,
 };
-pub use store::{
+pub use airlock_model::store::{
     APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
     DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
     Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, UnreadableAction, Watch,
     Watchers,
 };
-#[cfg(feature = "postgres")]
-pub use store::{PostgresStore, PostgresStoreBuilder};
-#[cfg(feature = "sqlite")]
-pub use store::{SqliteStore, SqliteStoreBuilder};
+pub use airlock_model::tool::{RejectedTool, ToolDefinition, ToolTraits, resolve_tool};
+pub use engine::{Engine, EngineBuilder};
+#[cfg(unix)]
+pub use plugin::compiler_main;
+pub use plugin::{
+    CompileCache, CompileLimits, Complexity, LoadError, Misfit, Plugin, Schema, WORLD_VERSION,
+};
+#[cfg(feature = "ast-edit")]
+pub use producer::NativeProducer;
+pub use session::{Session, SessionBuilder, StandingHandler, StandingResult};
 pub use tokio_util::sync::CancellationToken;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::pending::{ActionId, ActionState};
+use airlock_model::pending::{ActionId, ActionState};
 
 /// The actions of a session whose instance has ended, as far as the store doesn't list them as lost yet: it is told without being waited
 /// for, and whoever heard of the end must not see them as pending.

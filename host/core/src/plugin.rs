@@ -14,24 +14,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::limits::LimitKind;
+use airlock_model::store::PluginBytes;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
-use crate::limits::LimitKind;
-use crate::store::PluginBytes;
 
 pub use cache::CompileCache;
 pub(crate) use compile::Compiler;
 #[cfg(unix)]
 pub use compile::compiler_main;
 pub use compile::{CompileLimits, Complexity};
-pub(crate) use definition::{RESOLVE, resolve_definition};
-pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
 pub(crate) use reserved::ReservedNames;
 pub(crate) use schema::ParamsSchema;

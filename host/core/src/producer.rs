@@ -9,17 +9,18 @@ mod wasm;
 
 use std::sync::Arc;
 
+use airlock_model::content::ToolResult;
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::event::Observer;
+use airlock_model::limits::Limits;
+use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::policy::Policy;
+use airlock_model::tool::RejectedTool;
 use serde_json::Value;
 
-use crate::content::ToolResult;
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::event::Observer;
 use crate::instance::{Call, ResolverResolution};
-use crate::limits::Limits;
-use crate::pending::{ActionId, PendingAction};
-use crate::plugin::{LoadedTool, Plugin, RejectedTool};
-use crate::policy::Policy;
+use crate::plugin::{LoadedTool, Plugin};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 

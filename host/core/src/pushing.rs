@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use airlock_model::identity::WorkspaceIdentity;
+use airlock_model::json::Json;
+use airlock_model::limits::Limits;
+use airlock_model::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
+use airlock_model::policy::Policy;
+use airlock_model::store::{PendingStore, PluginBytes, Push, StoreError};
+
 use crate::descriptors::DescriptorShare;
-use crate::identity::WorkspaceIdentity;
-use crate::json::Json;
-use crate::limits::Limits;
 use crate::lost::LostActions;
-use crate::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
-use crate::policy::Policy;
-use crate::store::{PendingStore, PluginBytes, Push, StoreError};
 
 /// Fixed by the contract: SDKs raise exactly this text.
 pub(crate) const STORE_UNAVAILABLE: &str =

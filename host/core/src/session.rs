@@ -13,23 +13,24 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use airlock_model::content::CallOutcome;
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::event::Observer;
+use airlock_model::identity::Machine;
+use airlock_model::limits::Limits;
+use airlock_model::pending::{SessionId, StackedAction};
+use airlock_model::policy::Policy;
+use airlock_model::store::PendingStore;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::content::CallOutcome;
-use crate::digest::Digest;
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::event::Observer;
-use crate::identity::Machine;
 use crate::instance::Call;
-use crate::limits::Limits;
-use crate::pending::{SessionId, StackedAction};
-use crate::plugin::{Plugin, RejectedTool, ToolDefinition};
-use crate::policy::Policy;
+use crate::plugin::Plugin;
 use crate::producer::{Origin, Producer, Surroundings};
 use crate::pushing::SessionContext;
-use crate::store::PendingStore;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
 use standing::Standing;
@@ -221,11 +222,7 @@ impl Session {
         };
         let (result, mut pushed) = found.producer().execute(&call, call_id, params).await?;
         pushed.reverse();
-        Ok(CallOutcome {
-            content: result.content,
-            details: result.details,
-            pushed,
-        })
+        Ok(CallOutcome::new(result, pushed))
     }
 
     /// Makes the instances that the next calls would make, so that those needn't.
@@ -294,9 +291,4 @@ impl fmt::Debug for Session {
             .field("workspace", &self.workspace())
             .finish_non_exhaustive()
     }
-}
-
-/// The definition of the hidden tool `resolve`, to be offered to a model beside [`Session::tools`].
-pub fn resolve_tool() -> ToolDefinition {
-    crate::plugin::resolve_definition()
 }

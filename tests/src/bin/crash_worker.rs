@@ -8,9 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use airlock_host::{
-    CompileCache, DurableStore, Engine, Error, Plugin, Resolution, Session, SqliteStore,
-    StackedAction,
+    CompileCache, DurableStore, Engine, Error, Plugin, Resolution, Session, StackedAction,
 };
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Random, component, push};
 use serde_json::{Value, json};
 

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use airlock_host::{
-    CompileCache, Engine, Error, LoadError, Plugin, Resolution, Session, SqliteStore,
-};
+use airlock_host::{CompileCache, Engine, Error, LoadError, Plugin, Resolution, Session};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
 use airlock_tests::{component, push};
 use serde_json::{Value, json};

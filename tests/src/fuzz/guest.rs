@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use airlock_host::render::{Block, Renderer};
 use airlock_host::{CallOutcome, Engine, Error, Limits, LoadError, Plugin, Session};
+use airlock_render::{Block, Renderer};
 use serde_json::{Value, json};
 
 use super::{Bytes, block_on};

@@ -1,6 +1,6 @@
 //! What people read.
 
-use airlock_host::render::{Block, Line, Renderer, Role, escape_line, width};
+use airlock_render::{Block, Line, Renderer, Role, escape_line, width};
 
 /// Any text in any kind of block, on screens of any width.
 pub fn rendering(bytes: &[u8]) {

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use airlock_host::{DurableStore, PendingStore, Resolution, ResolvedQuery, SessionId, SqliteStore};
+use airlock_host::{DurableStore, PendingStore, Resolution, ResolvedQuery, SessionId};
+use airlock_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::json;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use airlock_host::{
     CancellationToken, Error, Event, LimitKind, Limits, MemoryStore, NativeProducer, Policy,
-    Resolution, Session, SqliteStore, WorkspaceGrant,
+    Resolution, Session, WorkspaceGrant,
 };
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::plugin;
 use serde_json::json;
 use tempfile::TempDir;

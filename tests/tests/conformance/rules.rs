@@ -72,7 +72,7 @@ fn exists(test: &str, cases: &[(String, Case)]) -> bool {
 fn folder(target: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     match target {
-        "core" => root.join("host/core/src"),
+        "core" | "model" | "render" => root.join("host").join(target).join("src"),
         "cli" => root.join("host/cli/tests/cli"),
         target => root.join("tests/tests").join(target),
     }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use airlock_host::{
     APPLY_INTERRUPTED, ActionId, ActionRecord, ActionState, DISCARD_INTERRUPTED, Decision,
-    DurableStore, ResolvedQuery, SqliteStore,
+    DurableStore, ResolvedQuery,
 };
+use airlock_store_sqlite::SqliteStore;
 
 use crate::worker::Site;
 

@@ -5,7 +5,8 @@
 mod books;
 mod worker;
 
-use airlock_host::{DurableStore, SqliteStore};
+use airlock_host::DurableStore;
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::Random;
 use books::Books;
 use worker::{Site, Worker};

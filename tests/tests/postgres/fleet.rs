@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_host::{
-    ActionId, ActionRecord, ActionState, DurableStore, PostgresStore, Resolution, ResolvedQuery,
-    Session,
+    ActionId, ActionRecord, ActionState, DurableStore, Resolution, ResolvedQuery, Session,
 };
+use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync, plugin};
 use tempfile::TempDir;
 

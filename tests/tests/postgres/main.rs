@@ -17,9 +17,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_host::{
-    Claim, Claimed, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy,
-    PostgresStore, Push, Resolution, SessionId, StoreError,
+    Claim, Claimed, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push,
+    Resolution, SessionId, StoreError,
 };
+use airlock_store_postgres::PostgresStore;
 use airlock_tests::PostgresServer;
 
 const CAPACITY: usize = 100;

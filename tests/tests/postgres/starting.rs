@@ -55,7 +55,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_it_
     let rows = ROWS_OF_VERSION_1
         .replace("PLUGIN", &plugin().digest.to_string())
         .replace("GRANTS", &grants);
-    let tables = include_str!("../../../host/core/src/store/postgres/schema-1.sql");
+    let tables = include_str!("../../../host/store-postgres/src/schema-1.sql");
     server.sql(&database, &format!("{tables};{rows}"));
     let url = server.url(&database);
     let starting: Vec<_> = (0..8)

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{PendingStore, PostgresStore, Resolution, SessionId};
+use airlock_host::{PendingStore, Resolution, SessionId};
+use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 use tokio::time::timeout;
 

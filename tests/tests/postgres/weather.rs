@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{BackendErrorKind, DurableStore, Json, PendingStore, PostgresStore, StoreError};
+use airlock_host::{BackendErrorKind, DurableStore, Json, PendingStore, StoreError};
+use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 
 use crate::{action, connect, ids, push, push_action, server, session};

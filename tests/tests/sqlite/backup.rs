@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use airlock_host::{ActionState, BackendErrorKind, DurableStore, Resolution, SqliteStore};
+use airlock_host::{ActionState, BackendErrorKind, DurableStore, Resolution};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use airlock_host::{BackendErrorKind, SqliteStore};
+use airlock_host::BackendErrorKind;
+use airlock_store_sqlite::SqliteStore;
 
 use crate::{Place, sqlite};
 

@@ -12,7 +12,8 @@ mod weather;
 use std::path::Path;
 use std::sync::Arc;
 
-use airlock_host::{Resolution, Session, SqliteStore};
+use airlock_host::{Resolution, Session};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Puppet, durable, engine};
 use serde_json::json;
 use tempfile::TempDir;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use airlock_host::{DurableStore, Limits, PendingStore, Resolution, SqliteStore, StoreError};
+use airlock_host::{DurableStore, Limits, PendingStore, Resolution, StoreError};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{durable, plugin, push};
 use serde_json::json;
 

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::{
-    ActionState, BackendErrorKind, DurableStore, Resolution, SqliteStore, StoreError,
-};
+use airlock_host::{ActionState, BackendErrorKind, DurableStore, Resolution, StoreError};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use airlock_host::render::Block;
+use airlock_render::Block;
 use tokio::process::Command;
 
 use crate::failure::{Exit, Failure};

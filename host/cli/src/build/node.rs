@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use airlock_host::render::Block;
+use airlock_render::Block;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use super::NAMES;

@@ -1,6 +1,6 @@
 //! Params in columns.
 
-use airlock_host::render::{Block, Line, Role, width};
+use airlock_render::{Block, Line, Role, width};
 
 use super::params::Param;
 
@@ -44,7 +44,7 @@ fn pad(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use airlock_host::render::Renderer;
+    use airlock_render::Renderer;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-use airlock_host::render::Block;
 use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
+use airlock_render::Block;
 
 use super::prompt::{self, Answer};
 use crate::args::RunArgs;

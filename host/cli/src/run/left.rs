@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_host::render::{Line, Role};
 use airlock_host::{PendingAction, StackedAction};
+use airlock_render::{Line, Role};
 
 use crate::args::RunArgs;
 use crate::output::on_stderr;

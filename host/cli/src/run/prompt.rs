@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use airlock_host::render::{Line, Role};
 use airlock_host::{Decision, PendingAction};
+use airlock_render::{Line, Role};
 use tokio::task::spawn_blocking;
 
 use crate::interrupt::Interrupt;

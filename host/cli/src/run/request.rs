@@ -1,7 +1,7 @@
 //! What the command line asks for: which tool, with which params.
 
 use airlock_host::Error;
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;

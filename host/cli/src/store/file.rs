@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use airlock_host::SqliteStore;
+    use airlock_store_sqlite::SqliteStore;
 
     use super::*;
 

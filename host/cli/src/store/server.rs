@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 #[cfg(feature = "postgres")]
 pub async fn connect(address: &str) -> Result<Arc<dyn DurableStore>, Failure> {
-    let store = airlock_host::PostgresStore::builder(address)
+    let store = airlock_store_postgres::PostgresStore::builder(address)
         .connect()
         .await?;
     Ok(Arc::new(store))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::args::{BackupArgs, RestoreArgs};

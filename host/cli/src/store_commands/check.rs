@@ -1,6 +1,6 @@
 //! `airlock store check`: whether all is as it should be.
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::args::CheckArgs;

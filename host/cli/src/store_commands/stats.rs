@@ -1,6 +1,6 @@
 //! `airlock store stats`: how much is kept.
 
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::args::StatsArgs;

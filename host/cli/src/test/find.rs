@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use airlock_host::render::{Line, Role};
+use airlock_render::{Line, Role};
 
 use crate::args::TestArgs;
 use crate::build;

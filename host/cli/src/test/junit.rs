@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use airlock_host::Plugin;
-use airlock_host::render::escape_line;
+use airlock_render::escape_line;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::breach;

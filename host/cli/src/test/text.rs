@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use airlock_host::Plugin;
-use airlock_host::render::{Block, Line, Role};
+use airlock_render::{Block, Line, Role};
 
 use super::Found;
 use super::breach;

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use airlock_model::error::Error;
+use airlock_model::limits::LimitKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::error::Error;
-use crate::limits::LimitKind;
 
 /// The right to have one live instance. Given back when it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;

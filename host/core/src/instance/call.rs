@@ -6,6 +6,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use airlock_model::content::{Content, ToolResult};
+use airlock_model::error::Error;
+use airlock_model::json::Json;
+use airlock_model::limits::Limits;
+use airlock_model::pending::PendingAction;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
@@ -16,11 +21,6 @@ use super::bindings::types::{
 };
 use super::state::{Export, State};
 use super::{Instance, failure};
-use crate::content::{Content, ToolResult};
-use crate::error::Error;
-use crate::json::Json;
-use crate::limits::Limits;
-use crate::pending::PendingAction;
 
 pub(crate) use super::bindings::exports::airlock::tool::resolver::Resolution as ResolverResolution;
 
@@ -181,7 +181,7 @@ fn guest_error(error: ToolError) -> Error {
 fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
     let Call { tool, limits, .. } = call;
     let content: Vec<Content> = result.content.into_iter().map(convert_content).collect();
-    let bytes = content.iter().map(Content::len).sum::<usize>()
+    let bytes = content.iter().map(Content::byte_length).sum::<usize>()
         + result.details.as_ref().map_or(0, String::len);
     if bytes > limits.result_bytes {
         return Err(Error::result_too_large(tool, bytes, limits));

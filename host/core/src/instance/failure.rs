@@ -1,12 +1,12 @@
 //! Why a call did not come to its end, told apart by who is to blame.
 
+use airlock_model::error::Error;
+use airlock_model::limits::LimitKind;
 use wasmtime::Trap;
 use wasmtime::component::ResourceTableError;
 use wasmtime_wasi::I32Exit;
 
 use super::state::State;
-use crate::error::Error;
-use crate::limits::LimitKind;
 use crate::workspace::TooManyOpen;
 
 /// wasmtime keeps the error's type to itself.

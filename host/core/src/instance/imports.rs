@@ -1,11 +1,12 @@
 //! The world's own imports: `pending-actions` and `host`.
 
+use airlock_model::event::{LogLevel, Refusal};
+
 use super::bindings::pending_actions::{
     Host as PendingActions, PendingAction as Pushed, PushError,
 };
 use super::bindings::{host, types};
 use super::state::{Export, State};
-use crate::event::{LogLevel, Refusal};
 use crate::pushing::{self, Details, NotPushed, ONLY_DURING_EXECUTE, Pusher, STORE_UNAVAILABLE};
 
 impl types::Host for State {}

@@ -4,6 +4,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use airlock_model::event::{self, Event, EventSource, LogLevel, Observer, Refusal};
+use airlock_model::pending::{PendingAction, SessionId};
 use bytes::Bytes;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::async_trait;
@@ -11,8 +13,6 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use super::state::Home;
-use crate::event::{self, Event, EventSource, LogLevel, Observer, Refusal};
-use crate::pending::{PendingAction, SessionId};
 
 /// How many bytes of standard error are kept for the message about a crash.
 const LAST_WORDS: usize = 2048;
@@ -134,11 +134,7 @@ fn stream_index(level: LogLevel) -> usize {
 
 impl Log {
     fn emit(&self, event: &Event) {
-        let source = EventSource {
-            session: self.session.as_ref(),
-            plugin: &self.plugin,
-            tool: &self.tool,
-        };
+        let source = EventSource::new(self.session.as_ref(), &self.plugin, &self.tool);
         event::emit(self.observer.as_ref(), source, event);
     }
 

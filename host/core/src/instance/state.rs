@@ -3,6 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use airlock_model::event::{LogLevel, Observer, Refusal};
+use airlock_model::limits::Limits;
+use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::policy::{Phase, Policy};
+use airlock_model::store::PluginBytes;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
@@ -10,13 +15,8 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::event::{LogLevel, Observer, Refusal};
-use crate::limits::Limits;
-use crate::pending::{ActionId, PendingAction};
 use crate::plugin::Plugin;
-use crate::policy::{Phase, Policy};
 use crate::pushing::SessionContext;
-use crate::store::PluginBytes;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
 /// Where an instance belongs.

@@ -1,8 +1,7 @@
 //! The memory and tables that a guest has taken, and what it was refused.
 
+use airlock_model::limits::{LimitKind, Limits};
 use wasmtime::{ResourceLimiter, Result};
-
-use crate::limits::{LimitKind, Limits};
 
 pub(crate) struct Usage {
     max_memory: usize,

@@ -10,13 +10,13 @@ use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use airlock_model::digest::Digest;
+use airlock_model::regular::open_regular_file;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use super::Facts;
-use crate::digest::Digest;
 use crate::engine::code_compatibility;
-use crate::regular::open_regular_file;
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
 const MAGIC: &[u8; 16] = b"airlock-cache-2\n";

@@ -20,13 +20,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use airlock_model::store::PluginBytes;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use wasmtime::component::Component;
 
 use super::LoadError;
 use crate::engine::Engine;
-use crate::store::PluginBytes;
 
 pub use complexity::Complexity;
 pub use limits::CompileLimits;

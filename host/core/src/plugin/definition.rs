@@ -1,15 +1,12 @@
 //! What a tool says of itself, and the checks that it has to pass.
 
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition, ToolTraits};
 
 use super::LoadedTool;
 use super::schema::{self, ParamsSchema};
 use crate::instance::bindings::types;
-use crate::json::Json;
 
 /// The most tools that a plugin may define.
 const MAX_TOOLS: usize = 1000;
@@ -20,118 +17,15 @@ const MAX_DEFINITION_BYTES: usize = 256 << 10;
 /// How many bytes of a plugin's own reason are kept.
 const MAX_REASON_BYTES: usize = 1000;
 
-/// The host's own tool, which a plugin can't define.
-pub(crate) const RESOLVE: &str = "resolve";
-
-/// One tool, as a model sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolDefinition {
-    /// Unique in a session.
-    pub name: String,
-    /// What a person reads in a list.
-    pub label: String,
-    /// What a model reads.
-    pub description: String,
-    /// JSON Schema (2020-12) of the params object.
-    pub parameters: Json,
-    /// JSON Schema of the result's details, where the tool promises one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Json>,
-    /// Hints about what the tool does.
-    pub traits: ToolTraits,
-}
-
-/// Hints about what a tool does, by its own account. The sandbox doesn't rely on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolTraits {
-    /// Left out of listings.
-    pub hidden: bool,
-    /// May push pending actions.
-    pub deferrable: bool,
-    /// Never changes anything.
-    pub read_only: bool,
-    /// What it does can't be undone by calling it again.
-    pub destructive: bool,
-    /// Applying an action twice has the effect of applying it once.
-    pub idempotent: bool,
-    /// Reaches beyond the workspace.
-    pub open_world: bool,
-}
-
-impl ToolTraits {
-    /// The names of those that are set, in the world's spelling.
-    pub fn names(&self) -> Vec<&'static str> {
-        [
-            (self.hidden, "hidden"),
-            (self.deferrable, "deferrable"),
-            (self.read_only, "read-only"),
-            (self.destructive, "destructive"),
-            (self.idempotent, "idempotent"),
-            (self.open_world, "open-world"),
-        ]
-        .into_iter()
-        .filter_map(|(set, name)| set.then_some(name))
-        .collect()
-    }
-}
-
-impl From<types::ToolTraits> for ToolTraits {
-    fn from(traits: types::ToolTraits) -> Self {
-        Self {
-            hidden: traits.contains(types::ToolTraits::HIDDEN),
-            deferrable: traits.contains(types::ToolTraits::DEFERRABLE),
-            read_only: traits.contains(types::ToolTraits::READ_ONLY),
-            destructive: traits.contains(types::ToolTraits::DESTRUCTIVE),
-            idempotent: traits.contains(types::ToolTraits::IDEMPOTENT),
-            open_world: traits.contains(types::ToolTraits::OPEN_WORLD),
-        }
-    }
-}
-
-/// A tool that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RejectedTool {
-    /// The name that it asked for, cut where it is very long.
-    pub name: String,
-    /// What is wrong with it, in a sentence.
-    pub reason: String,
-}
-
-impl RejectedTool {
-    fn new(name: &str, reason: impl Into<String>) -> Self {
-        Self {
-            name: name.chars().take(80).collect(),
-            reason: reason.into(),
-        }
-    }
-
-    /// The tool's name is, or looks like, one of the host's or of a plugin that comes with it.
-    pub(super) fn reserved(name: &str, reserved: &str) -> Self {
-        let reason = match (name == reserved, reserved) {
-            (true, RESOLVE) => "the name `resolve` is the host's own".to_owned(),
-            (true, _) => format!("the name `{reserved}` is that of a bundled tool"),
-            (false, _) => format!("the name looks like that of the host's tool `{reserved}`"),
-        };
-        Self::new(name, reason)
-    }
-
-    /// The tool's name is taken. The text is the contract's.
-    pub(crate) fn conflict(name: &str) -> Self {
-        Self::new(
-            name,
-            format!("Tool name \"{name}\" conflicts with existing tool"),
-        )
-    }
-}
-
-impl fmt::Display for RejectedTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool {:?}: {}", self.name, self.reason)
-    }
+fn traits(said: types::ToolTraits) -> ToolTraits {
+    let mut traits = ToolTraits::default();
+    traits.hidden = said.contains(types::ToolTraits::HIDDEN);
+    traits.deferrable = said.contains(types::ToolTraits::DEFERRABLE);
+    traits.read_only = said.contains(types::ToolTraits::READ_ONLY);
+    traits.destructive = said.contains(types::ToolTraits::DESTRUCTIVE);
+    traits.idempotent = said.contains(types::ToolTraits::IDEMPOTENT);
+    traits.open_world = said.contains(types::ToolTraits::OPEN_WORLD);
+    traits
 }
 
 /// Parts the tools that can be used from those that can't. Together they have no more than so many bytes.
@@ -218,7 +112,7 @@ fn check(definition: types::ToolDefinition, bytes: usize) -> Result<ToolDefiniti
         description: definition.description,
         parameters,
         output,
-        traits: definition.traits.into(),
+        traits: traits(definition.traits),
     })
 }
 
@@ -236,47 +130,5 @@ impl LoadedTool {
     pub fn new(definition: ToolDefinition) -> Self {
         let params = ParamsSchema::new(definition.parameters.clone());
         Self { definition, params }
-    }
-}
-
-/// The host's own tool.
-pub(crate) fn resolve_definition() -> ToolDefinition {
-    ToolDefinition {
-        name: RESOLVE.to_owned(),
-        label: "Resolve".to_owned(),
-        description: "Finalizes a pending action: `apply` makes the previewed changes, `discard` drops them. \
-            Without an `id` it is the topmost action, the one that was previewed last."
-            .to_owned(),
-        parameters: Json::of_own(&json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": {
-                "action": {
-                    "type": "string",
-                    "enum": ["apply", "discard"],
-                    "description": "apply the previewed changes, or discard them"
-                },
-                "reason": {
-                    "type": "string",
-                    "description": "why: it is shown to the user and passed to the tool"
-                },
-                "extra": {
-                    "type": "object",
-                    "description": "free-form values for the tool that made the preview"
-                },
-                "id": {
-                    "type": "string",
-                    "description": "which pending action; the topmost where left out"
-                }
-            },
-            "required": ["action", "reason"],
-            "additionalProperties": false
-        })),
-        output: None,
-        traits: ToolTraits {
-            hidden: true,
-            destructive: true,
-            ..ToolTraits::default()
-        },
     }
 }

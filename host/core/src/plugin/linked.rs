@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::OnceLock;
 
+use airlock_model::error::Error;
 use wasmtime::component::Component;
 
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::instance::State;
 use crate::instance::bindings::CustomToolPre;
 

@@ -4,21 +4,22 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::policy::{Policy, WorkspaceGrant};
+use airlock_model::regular::open_regular_file;
+use airlock_model::store::PluginBytes;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 
 use super::cache::Key;
 use super::compile::elsewhere;
-use super::definition::{self, RejectedTool, ToolDefinition};
+use super::definition;
 use super::linked::Linked;
 use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
 use crate::descriptors::Descriptors;
-use crate::digest::Digest;
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::instance::{Home, Instance, VolatileActions};
-use crate::policy::{Policy, WorkspaceGrant};
-use crate::regular::open_regular_file;
-use crate::store::PluginBytes;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {

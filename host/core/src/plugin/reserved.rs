@@ -1,7 +1,7 @@
 //! Names that a plugin's tool can't have, since a person or a model would take it for another.
 
-use super::{RESOLVE, RejectedTool, ToolDefinition};
-use crate::digest::Digest;
+use airlock_model::digest::Digest;
+use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 
 /// The tools of the host itself.
 const OWN: [&str; 2] = [RESOLVE, "ast_edit"];

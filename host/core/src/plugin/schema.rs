@@ -14,11 +14,11 @@ mod params;
 use std::fmt;
 use std::sync::OnceLock;
 
+use airlock_model::error::Violation;
+use airlock_model::json::{self, Json};
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
-use crate::error::Violation;
-use crate::json::{self, Json};
 use cost::Cost;
 use meter::{Allowance, Metered, Stopped};
 

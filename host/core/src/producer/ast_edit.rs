@@ -26,11 +26,11 @@ mod selection;
 mod steps;
 mod template;
 
+use airlock_model::content::ToolResult;
+use airlock_model::error::Error;
 use serde_json::Value;
 
 use super::native::{Decided, Native, NativeProducer, Preview, Running};
-use crate::content::ToolResult;
-use crate::error::Error;
 use crate::workspace::{ReadableFolder, WritableFolder};
 use params::Params;
 use plan::Plan;

@@ -5,10 +5,9 @@
 
 use std::fmt;
 
+use airlock_model::digest::Digest;
+use airlock_model::store::PluginBytes;
 use bytes::Bytes;
-
-use crate::digest::Digest;
-use crate::store::PluginBytes;
 
 /// No component begins like this.
 const FIRST_LINE: &str = "airlock native producer";

@@ -9,15 +9,16 @@ mod slot;
 use std::fmt;
 use std::sync::Arc;
 
+use airlock_model::content::ToolResult;
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::store::PluginBytes;
+use airlock_model::tool::ToolDefinition;
 use serde_json::Value;
 
 use super::NativeIdentity;
-use crate::content::ToolResult;
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::plugin::{LoadedTool, ToolDefinition};
+use crate::plugin::LoadedTool;
 use crate::pushing::Pushed;
-use crate::store::PluginBytes;
 use crate::workspace::{ReadableFolder, WritableFolder};
 
 pub(crate) use running::{Running, Stop};

@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
+use airlock_model::content::ToolResult;
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::policy::Policy;
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::Surroundings;
-use crate::content::ToolResult;
 use crate::descriptors::Descriptors;
 use crate::engine::{Reclaim, Reclaimed};
-use crate::error::Error;
 use crate::instance::{Call, Done, Home, Instance, ResolverResolution, VolatileActions};
-use crate::pending::{ActionId, PendingAction};
 use crate::plugin::Plugin;
-use crate::policy::Policy;
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 
 pub(crate) struct Slot {

@@ -1,8 +1,10 @@
 //! Which tools a session has, and who answers for each.
 
-use crate::digest::Digest;
-use crate::plugin::{LoadedTool, RejectedTool, ToolDefinition};
-use crate::policy::Policy;
+use airlock_model::digest::Digest;
+use airlock_model::policy::Policy;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
+
+use crate::plugin::LoadedTool;
 use crate::producer::Producer;
 
 #[derive(Default)]

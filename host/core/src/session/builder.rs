@@ -6,24 +6,26 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
 use std::time::SystemTime;
 
+use airlock_model::error::Error;
+use airlock_model::event::{Event, EventSource, Observer};
+use airlock_model::identity::Machine;
+use airlock_model::limits::Limits;
+use airlock_model::pending::SessionId;
+use airlock_model::policy::Policy;
+use airlock_model::steering::ToolChoicePolicy;
+use airlock_model::store::{MemoryStore, PendingStore};
+use airlock_model::tool::RejectedTool;
+
 use super::standing::Standing;
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::event::{Event, EventSource, Observer};
-use crate::identity::Machine;
-use crate::limits::Limits;
 use crate::lost::LostActions;
-use crate::pending::SessionId;
-use crate::plugin::{Plugin, RejectedTool};
-use crate::policy::Policy;
+use crate::plugin::Plugin;
 #[cfg(feature = "ast-edit")]
 use crate::producer::NativeProducer;
 use crate::producer::Origin;
 use crate::pushing::SessionContext;
-use crate::steering::ToolChoicePolicy;
-use crate::store::{MemoryStore, PendingStore};
 use crate::workspace::WorkspaceFolder;
 
 /// The settings of a session that is to be opened.

@@ -1,12 +1,13 @@
 //! Who resolves an action: the very bytes that pushed it, with no more than they were granted then.
 
+use airlock_model::error::Error;
+use airlock_model::pending::PendingAction;
+use airlock_model::policy::Policy;
+use airlock_model::store::{BackendErrorKind, StoreError};
+
 use super::Session;
-use crate::error::Error;
-use crate::pending::PendingAction;
 use crate::plugin::Plugin;
-use crate::policy::Policy;
 use crate::producer::{NativeIdentity, Origin, Producer};
-use crate::store::{BackendErrorKind, StoreError};
 
 impl Session {
     /// # Errors

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use airlock_model::content::ResolutionOutcome;
+use airlock_model::error::Error;
+use airlock_model::pending::Decision;
+use airlock_model::store::{Completion, Lease, PendingStore, StoreError};
 use tokio::time::{Instant, sleep_until};
-
-use crate::content::ResolutionOutcome;
-use crate::error::Error;
-use crate::pending::Decision;
-use crate::store::{Completion, Lease, PendingStore, StoreError};
 
 /// A claim that goes back to the store whatever happens, also when the future that holds it is dropped.
 pub(super) struct HeldLease<'a> {

@@ -4,22 +4,21 @@ use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
+use airlock_model::error::{Error, Violation};
+use airlock_model::identity::{Machine, WorkspaceDifference};
+use airlock_model::json;
+use airlock_model::limits::Limits;
+use airlock_model::pending::{ActionId, Decision, PendingAction, Resolution};
+use airlock_model::store::{Claim, Claimed};
+use airlock_model::tool::resolve_tool;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::lease::{Asked, HeldLease};
-use crate::content::{
-    self, CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
-};
-use crate::error::{Error, Violation};
-use crate::identity::{Machine, WorkspaceDifference};
 use crate::instance::{Call, ResolverResolution};
-use crate::json::{self, Json};
-use crate::limits::Limits;
-use crate::pending::{ActionId, Decision, PendingAction, Resolution};
-use crate::plugin::{ParamsSchema, resolve_definition};
-use crate::store::{Claim, Claimed};
+use crate::plugin::ParamsSchema;
 
 /// What the tool is called.
 pub(super) const NAME: &str = "resolve";
@@ -31,7 +30,7 @@ pub(super) async fn parse(
     cancel: Option<&CancellationToken>,
 ) -> Result<Resolution, Error> {
     static SCHEMA: LazyLock<ParamsSchema> =
-        LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters));
+        LazyLock::new(|| ParamsSchema::new(resolve_tool().parameters));
     SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
@@ -297,25 +296,10 @@ pub(super) fn outcome(
             (vec![Content::Text { text }], None)
         }
     };
-    ResolutionOutcome {
-        content,
-        details: ResolutionDetails {
-            action: decision,
-            reason: told.reason,
-            extra,
-            source_tool_name: told.source_tool_name,
-            label: Some(told.label),
-            source_result_details,
-        },
-    }
-}
-
-impl From<ResolutionOutcome> for CallOutcome {
-    fn from(outcome: ResolutionOutcome) -> Self {
-        Self {
-            content: outcome.content,
-            details: Some(Json::of_own(&outcome.details)),
-            pushed: Vec::new(),
-        }
-    }
+    let mut details = ResolutionDetails::new(decision, told.reason);
+    details.extra = extra;
+    details.source_tool_name = told.source_tool_name;
+    details.label = Some(told.label);
+    details.source_result_details = source_result_details;
+    ResolutionOutcome::new(content, details)
 }

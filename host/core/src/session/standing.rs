@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+use airlock_model::content::{Content, ResolutionOutcome, ToolResult};
+use airlock_model::error::Error;
+use airlock_model::json::Json;
+use airlock_model::pending::{Decision, Resolution};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::resolve::{self, Told};
-use crate::content::{Content, ResolutionOutcome, ToolResult};
-use crate::error::Error;
-use crate::json::Json;
-use crate::pending::{Decision, Resolution};
 
 /// Takes decisions while nothing is pending: say, about a plan that the model has written and wants approved.
 ///

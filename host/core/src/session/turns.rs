@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use airlock_model::error::Error;
+use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
+
 use super::Session;
-use crate::error::Error;
-use crate::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
 
 /// What a session remembers of its turns.
 pub(super) struct Turns {

@@ -8,12 +8,12 @@ use std::io::{self, Read, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use airlock_model::error::Error;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
 #[cfg(unix)]
 use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 
 use super::WorkspaceFolder;
-use crate::error::Error;
 
 /// The workspace, to be read.
 pub(crate) struct ReadableFolder {

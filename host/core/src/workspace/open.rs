@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use airlock_model::regular::must_wait;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_primitives::fs::{Metadata, OpenOptions};
 use wasmtime_wasi::FsPerms;
@@ -14,8 +15,6 @@ use wasmtime_wasi::filesystem::{self, Descriptor, Dir, OpenMode};
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
 };
-
-use crate::regular::must_wait;
 
 /// The longest path that Linux takes. Where a path is walked by hand, a longer one would take its time.
 const MOST_PATH_BYTES: usize = 4096;

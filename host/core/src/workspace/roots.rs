@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use airlock_model::identity::{Machine, WorkspaceIdentity};
+use airlock_model::regular::open_folder;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
 use super::{OpenedRoots, ScratchFolder, TooManyOpen};
 use crate::descriptors::Descriptors;
-use crate::identity::{Machine, WorkspaceIdentity};
-use crate::regular::open_folder;
 
 /// What one plugin of one session sees of the host's files.
 pub(crate) struct Roots {

@@ -9,13 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use airlock_model::regular::open_folder;
 use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
 
 use super::quota::Usage;
 use super::removal;
 use super::roots::writable;
-use crate::regular::open_folder;
 
 /// What the names of the folders begin with.
 const PREFIX: &str = "airlock-scratch-";

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::digest::Digest;
+use airlock_model::digest::Digest;
+
 use crate::plugin::LoadError;
 
 /// For how long a failure is remembered. Not longer, since a machine that was busy, or short of memory, may not be so later.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use airlock_model::error::Error;
+use airlock_model::json::Json;
+use airlock_model::limits::Limits;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::meter::{Allowance, Going, Stopped};
 use super::{Judged, STACK, STACK_USED, Schema};
-use crate::error::Error;
-use crate::json::Json;
-use crate::limits::Limits;
 
 /// The schema of a tool's params.
 #[derive(Debug, Clone)]

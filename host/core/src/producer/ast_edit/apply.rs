@@ -6,14 +6,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use airlock_model::content::{Content, ToolResult};
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::json::Json;
+
 use super::parallel::{in_parallel, into_inner, lock};
 use super::plan::{Plan, PlannedFile, counted};
 use super::rewrite::{self, Found};
 use super::search::{self, MAX_FILE_BYTES, Search};
-use crate::content::{Content, ToolResult};
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::json::Json;
 use crate::producer::native::{Decided, Running};
 use crate::workspace::{Staged, Stamp, Unread, WritableFolder};
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use airlock_model::error::Error;
+
 use super::language::{self, Language};
 use super::parallel::{into_inner, lock};
 use super::rewrite::{Edit, Errors, Found};
 use super::search::{Matched, Results};
-use crate::error::Error;
 
 /// How many files with errors are remembered: a tree of another dialect has nothing else.
 const ERRORS_KEPT: usize = 1000;

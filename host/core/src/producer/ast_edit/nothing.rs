@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use airlock_model::error::Error;
+
 use super::language::{self, Language};
 use super::params::invalid;
 use super::search::Search;
-use crate::error::Error;
 
 /// How many entries are looked at for a reason.
 const ENTRIES: usize = 100_000;

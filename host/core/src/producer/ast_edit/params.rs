@@ -1,12 +1,12 @@
 //! What the tool is asked to do, and how it describes that to a model.
 
+use airlock_model::error::{Error, Violation};
+use airlock_model::json::Json;
+use airlock_model::tool::{ToolDefinition, ToolTraits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::language::{self, Language};
-use crate::error::{Error, Violation};
-use crate::json::Json;
-use crate::plugin::{ToolDefinition, ToolTraits};
 
 /// What the tool is called.
 pub(super) const NAME: &str = "ast_edit";
@@ -93,6 +93,9 @@ pub(super) fn invalid(path: &str, message: impl Into<String>) -> Error {
 }
 
 pub(super) fn definition() -> ToolDefinition {
+    let mut traits = ToolTraits::default();
+    traits.deferrable = true;
+    traits.idempotent = true;
     ToolDefinition {
         name: NAME.to_owned(),
         label: "AST Edit".to_owned(),
@@ -176,11 +179,7 @@ pub(super) fn definition() -> ToolDefinition {
             "additionalProperties": false
         })),
         output: None,
-        traits: ToolTraits {
-            deferrable: true,
-            idempotent: true,
-            ..ToolTraits::default()
-        },
+        traits,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::params::Params;
-use crate::digest::Digest;
-use crate::error::Error;
 
 /// What is to be done again, and how the files were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

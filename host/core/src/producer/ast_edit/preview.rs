@@ -3,6 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use airlock_model::content::{Content, ToolResult};
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+use airlock_model::json::Json;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -11,10 +15,6 @@ use super::params::NAME;
 use super::plan::{Plan, PlannedFile, counted};
 use super::rewrite;
 use super::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
-use crate::content::{Content, ToolResult};
-use crate::digest::Digest;
-use crate::error::Error;
-use crate::json::Json;
 use crate::producer::native::{Preview, Running};
 use crate::pushing::{Details, Pushed};
 use crate::workspace::ReadableFolder;

@@ -5,6 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use airlock_model::digest::Digest;
+use airlock_model::error::Error;
+
 use super::collector::Collector;
 use super::language::{self, Language};
 use super::parallel::{Give, share_out};
@@ -12,8 +15,6 @@ use super::params::{Params, invalid};
 use super::pattern::{Ops, Refusal};
 use super::rewrite::{self, Edit, Errors, Room, Stuck};
 use super::selection::Selection;
-use crate::digest::Digest;
-use crate::error::Error;
 use crate::producer::native::Running;
 use crate::workspace::{ReadableFolder, Unread, Visited};
 

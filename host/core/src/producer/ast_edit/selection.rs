@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use airlock_model::error::Error;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::language::Language;
 use super::params::invalid;
-use crate::error::Error;
 use crate::workspace::{EntryKind, ReadableFolder, Start};
 
 /// The files that params name.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+use airlock_model::error::Error;
+use airlock_model::event::{self, Event, EventSource, Observer};
+use airlock_model::limits::Limits;
+use airlock_model::pending::SessionId;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Error;
-use crate::event::{self, Event, EventSource, Observer};
 use crate::instance::Call;
-use crate::limits::Limits;
-use crate::pending::SessionId;
 
 /// One call, for the threads that work on it.
 pub(crate) struct Running {
@@ -163,11 +163,7 @@ impl Stop {
 
 impl Observed {
     pub fn emit(&self, tool: &str, event: &Event) {
-        let source = EventSource {
-            session: Some(&self.session),
-            plugin: &self.producer,
-            tool,
-        };
+        let source = EventSource::new(Some(&self.session), &self.producer, tool);
         event::emit(self.observer.as_ref(), source, event);
     }
 }

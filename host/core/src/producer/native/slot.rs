@@ -4,6 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use airlock_model::content::{Content, ToolResult};
+use airlock_model::error::Error;
+use airlock_model::event::Event;
+use airlock_model::pending::PendingAction;
+use airlock_model::policy::{Phase, Policy};
 use serde_json::Value;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
@@ -12,12 +17,7 @@ use super::super::Surroundings;
 use super::super::wasm::unless_cancelled;
 use super::running::{Observed, Running};
 use super::{Decided, NativeProducer, Preview};
-use crate::content::{Content, ToolResult};
-use crate::error::Error;
-use crate::event::Event;
 use crate::instance::{Call, ResolverResolution};
-use crate::pending::PendingAction;
-use crate::policy::{Phase, Policy};
 use crate::pushing::{NotPushed, Pusher};
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 
@@ -216,7 +216,11 @@ impl Slot {
 
 fn check_size(result: &ToolResult, call: &Call<'_>) -> Result<(), Error> {
     let details = result.details.as_ref();
-    let bytes = result.content.iter().map(Content::len).sum::<usize>()
+    let bytes = result
+        .content
+        .iter()
+        .map(Content::byte_length)
+        .sum::<usize>()
         + details.map_or(0, |details| details.as_str().len());
     match bytes > call.limits.result_bytes {
         true => Err(Error::result_too_large(call.tool, bytes, call.limits)),
@@ -240,9 +244,9 @@ mod tests {
     use std::thread::sleep;
 
     use super::*;
-    use crate::limits::{LimitKind, Limits};
     use crate::producer::native::NativeProducer;
     use crate::pushing::SessionContext;
+    use airlock_model::limits::{LimitKind, Limits};
 
     const CALL_TIME: Duration = Duration::from_millis(50);
 

@@ -1,0 +1,209 @@
+//! What a tool gives back, in the shape in which models and programs read it.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::json::Json;
+use crate::pending::{Decision, PendingAction};
+
+/// One block of a result. Serializes in the shape of MCP's content blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text or Markdown.
+    Text {
+        /// The text, as the tool gave it: it may hold control characters.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// The raw bytes; base64 when serialized.
+        #[serde(serialize_with = "as_base64")]
+        data: Vec<u8>,
+        /// For example `image/png`.
+        mime_type: String,
+    },
+    /// A pointer to a resource.
+    #[serde(rename_all = "camelCase")]
+    ResourceLink {
+        /// An absolute URI.
+        uri: String,
+        /// What to call it in a list.
+        name: String,
+        /// The media type behind the URI, where it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mime_type: Option<String>,
+    },
+}
+
+impl Content {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Content::Text { text: text.into() }
+    }
+
+    /// The text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Content::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// How many bytes came from the guest.
+    pub fn byte_length(&self) -> usize {
+        match self {
+            Content::Text { text } => text.len(),
+            Content::Image { data, mime_type } => data.len() + mime_type.len(),
+            Content::ResourceLink {
+                uri,
+                name,
+                mime_type,
+            } => uri.len() + name.len() + mime_type.as_ref().map_or(0, String::len),
+        }
+    }
+}
+
+fn as_base64<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(data))
+}
+
+/// The text blocks of `content`, one after the other on lines of their own.
+fn joined_text(content: &[Content]) -> String {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    texts.join("\n")
+}
+
+/// The result of a discard of which the tool has nothing to say.
+pub fn discarded(label: &str, reason: &str) -> String {
+    format!("Discarded: {label}. Reason: {reason}")
+}
+
+/// What a guest's function returned.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolResult {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// For programs.
+    pub details: Option<Json>,
+}
+
+/// A call that succeeded.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CallOutcome {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// For programs.
+    pub details: Option<Json>,
+    /// What this call pushed, topmost first.
+    pub pushed: Vec<Arc<PendingAction>>,
+}
+
+impl CallOutcome {
+    /// What a tool returned, and what it pushed meanwhile, topmost first.
+    pub fn new(result: ToolResult, pushed: Vec<Arc<PendingAction>>) -> Self {
+        Self {
+            content: result.content,
+            details: result.details,
+            pushed,
+        }
+    }
+
+    /// The blocks as a model should get them. A model takes a preview for work that is done unless told, so where something became
+    /// pending, one line before the tool's own content says that nothing has changed yet.
+    pub fn content_for_model(&self) -> Vec<Content> {
+        let note = match self.pushed.len() {
+            0 => None,
+            1 => Some("Preview only, nothing has changed yet: 1 action is pending.".to_owned()),
+            many => Some(format!(
+                "Preview only, nothing has changed yet: {many} actions are pending."
+            )),
+        };
+        note.map(Content::text)
+            .into_iter()
+            .chain(self.content.iter().cloned())
+            .collect()
+    }
+
+    /// The text blocks, one after the other.
+    pub fn text(&self) -> String {
+        joined_text(&self.content)
+    }
+}
+
+/// What the tool `resolve` gives a model.
+impl From<ResolutionOutcome> for CallOutcome {
+    fn from(outcome: ResolutionOutcome) -> Self {
+        Self {
+            content: outcome.content,
+            details: Some(Json::of_own(&outcome.details)),
+            pushed: Vec::new(),
+        }
+    }
+}
+
+/// A resolution that succeeded. Serializes in the shape of the `resolve` tool's result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResolutionOutcome {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// What was decided, about what.
+    pub details: ResolutionDetails,
+}
+
+impl ResolutionOutcome {
+    /// What is told of a decision that was carried out.
+    pub fn new(content: Vec<Content>, details: ResolutionDetails) -> Self {
+        Self { content, details }
+    }
+
+    /// The text blocks, one after the other.
+    pub fn text(&self) -> String {
+        joined_text(&self.content)
+    }
+}
+
+/// The details of a resolution. The pending action's own details are not among them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResolutionDetails {
+    /// Apply or discard.
+    pub action: Decision,
+    /// Why it was decided so.
+    pub reason: String,
+    /// What else came with the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Map<String, Value>>,
+    /// The tool that made the preview.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_tool_name: Option<String>,
+    /// What the action was called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The details that the plugin's `apply` or `reject` returned, where they are not null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_result_details: Option<Json>,
+}
+
+impl ResolutionDetails {
+    /// What was decided, and why. All else is set field by field.
+    pub fn new(action: Decision, reason: String) -> Self {
+        Self {
+            action,
+            reason,
+            extra: None,
+            source_tool_name: None,
+            label: None,
+            source_result_details: None,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Everything that can go wrong while a tool is called or a pending action resolved.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::digest::Digest;
+use crate::identity::WorkspaceDifference;
+use crate::limits::{LimitKind, Limits};
+use crate::pending::{ActionId, Decision};
+use crate::store::StoreError;
+
+/// Why a call or a resolution did not succeed.
+///
+/// What a guest said, what it did, and what the host could not do are variants of their own. Each displays as one sentence for the
+/// caller; contracted texts, such as [`Error::NothingPending`]'s, word for word.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The tool said so on purpose.
+    #[error("{message}")]
+    Tool {
+        /// The tool's own words.
+        message: String,
+    },
+    /// The tool reported a failure that it had not foreseen.
+    #[error("{message}")]
+    Failed {
+        /// The tool's own words.
+        message: String,
+    },
+    /// The caller cancelled, or the tool said that it noticed.
+    #[error("cancelled")]
+    Cancelled,
+    /// The guest trapped: a panic, an `unreachable`, a bad memory access. Its instance is gone.
+    #[error("tool `{tool}` crashed: {message}")]
+    Trap {
+        /// The tool that was called or resolved.
+        tool: String,
+        /// The trap, and the last that the guest wrote to its standard error.
+        message: String,
+    },
+    /// The guest used up something. Its instance is gone.
+    #[error("tool `{tool}` {message}")]
+    Limit {
+        /// The tool that was called or resolved.
+        tool: String,
+        /// What it used up.
+        kind: LimitKind,
+        /// What it did, behind the tool's name.
+        message: String,
+    },
+    /// The parameters don't fit the tool's schema. The guest was not called.
+    #[error("the params of `{tool}` don't fit its schema: {}", Listed(.violations))]
+    InvalidParams {
+        /// The tool that was called.
+        tool: String,
+        /// Each place that doesn't fit; not empty.
+        violations: Vec<Violation>,
+    },
+    /// There is no such tool in this session.
+    #[error("there is no tool `{name}` here; {}", Known(.known))]
+    UnknownTool {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// The stack is empty.
+    #[error("No pending action to resolve. Nothing to apply or discard.")]
+    NothingPending,
+    /// The action was resolved before.
+    #[error("Pending action {id} was already {}.", .decision.past())]
+    AlreadyResolved {
+        /// The action.
+        id: ActionId,
+        /// How.
+        decision: Decision,
+    },
+    /// The action is being resolved by somebody else right now.
+    #[error("Pending action {0} is being resolved by somebody else.")]
+    ResolutionInProgress(ActionId),
+    /// The session has no such action.
+    #[error("There is no pending action {0} in this session.")]
+    UnknownAction(ActionId),
+    /// An apply did not succeed, for another reason than the tool's own word. The action is pending again.
+    #[error("Apply failed: {0}")]
+    ApplyFailed(#[source] Box<Error>),
+    /// The instance that held a volatile action's preview in memory is gone.
+    #[error(
+        "the tool kept this preview in memory only, and that is gone; discard the action and preview again"
+    )]
+    InstanceGone,
+    /// The action was previewed on another workspace than the session's.
+    #[error(
+        "this action was previewed on {}, and the session is open on {}; open one on the former to apply it",
+        WorkspaceName(.previewed), WorkspaceName(.session)
+    )]
+    OtherWorkspace {
+        /// The workspace that was previewed.
+        previewed: Option<Arc<Path>>,
+        /// The session's.
+        session: Option<Arc<Path>>,
+    },
+    /// The workspace at the action's path is not the one that was previewed, as far as can be known.
+    #[error("this action was previewed in {} {difference}", .path.display())]
+    WorkspaceReplaced {
+        /// The workspace's path.
+        path: Arc<Path>,
+        /// In what it differs.
+        difference: WorkspaceDifference,
+    },
+    /// The decision was carried out, and the store could not take note of it. The action is listed as interrupted later.
+    #[error("the action was {}, but that could not be recorded: {source}", .decision.past())]
+    NotRecorded {
+        /// What was carried out.
+        decision: Decision,
+        /// Why the store could not.
+        #[source]
+        source: StoreError,
+    },
+    /// The session doesn't have the plugin that pushed the action.
+    #[error(
+        "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
+    )]
+    PluginGone(Digest),
+    /// A producer that is part of the host pushed the action, and this session has it not, or in another version.
+    #[error("this action was made by the host's own `{name}`, with a state in format {state_version}, {}", Here(.name, .here))]
+    ProducerGone {
+        /// The producer, which is also what its tool is called.
+        name: String,
+        /// The version of the format of the action's state.
+        state_version: u32,
+        /// The version that the session's producer of that name reads; none where the session has no such producer.
+        here: Option<u32>,
+    },
+    /// The workspace is not there, or is no directory.
+    #[error("can't use {} as a workspace: {reason}", .path.display())]
+    Workspace {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The pending store did not do as asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The session was opened without a pending store.
+    #[error("this session has no pending store")]
+    NoStore,
+    /// The host itself could not do its part.
+    #[error("{doing}: {source}")]
+    Host {
+        /// What it was doing.
+        doing: &'static str,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// The error under an `Apply failed:`, or this one.
+    pub fn root(&self) -> &Error {
+        match self {
+            Error::ApplyFailed(source) => source.root(),
+            other => other,
+        }
+    }
+
+    /// A short name for programs, in kebab case: of the root cause.
+    pub fn kind(&self) -> &'static str {
+        match self.root() {
+            Error::Tool { .. } => "tool",
+            Error::Failed { .. } => "failed",
+            Error::Cancelled => "cancelled",
+            Error::Trap { .. } => "trap",
+            Error::Limit { .. } => "limit",
+            Error::InvalidParams { .. } => "invalid-params",
+            Error::UnknownTool { .. } => "unknown-tool",
+            Error::NothingPending => "nothing-pending",
+            Error::AlreadyResolved { .. } => "already-resolved",
+            Error::ResolutionInProgress(_) => "resolution-in-progress",
+            Error::UnknownAction(_) => "unknown-action",
+            Error::ApplyFailed(_) => "apply-failed",
+            Error::InstanceGone => "instance-gone",
+            Error::PluginGone(_) => "plugin-gone",
+            Error::ProducerGone { .. } => "producer-gone",
+            Error::OtherWorkspace { .. } | Error::WorkspaceReplaced { .. } => "other-workspace",
+            Error::NotRecorded { .. } => "not-recorded",
+            Error::Workspace { .. } => "workspace",
+            Error::Store(StoreError::Backend(error)) => error.kind.as_str(),
+            Error::Store(StoreError::LeaseLost(_)) => "lease-lost",
+            Error::Store(StoreError::SessionFull { .. } | StoreError::StoreFull { .. }) => {
+                "store-limit"
+            }
+            Error::Store(_) | Error::NoStore => "store",
+            Error::Host { .. } => "host",
+        }
+    }
+
+    /// A call took longer than it may.
+    pub fn timed_out(tool: &str, limits: &Limits) -> Self {
+        let seconds = limits.call_time.as_secs_f64();
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::CallTime,
+            message: format!("was stopped after {seconds} s, the most that a call may take"),
+        }
+    }
+
+    /// A call took longer than it may, and was stopped only when so much time had passed.
+    pub fn timed_out_after(tool: &str, most: Duration, elapsed: Duration) -> Self {
+        let seconds = most.as_secs_f64();
+        // What a person would not notice is not told.
+        let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
+            true => format!("was stopped after {seconds} s, the most that a call may take"),
+            false => {
+                let elapsed = elapsed.as_secs_f64();
+                format!(
+                    "was stopped after {elapsed:.1} s; {seconds} s is the most that a call may take"
+                )
+            }
+        };
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::CallTime,
+            message,
+        }
+    }
+
+    /// Nobody knows whether a call's params fit, and finding out would take too long. The guest was not called.
+    pub fn params_too_costly(tool: &str, limits: &Limits) -> Self {
+        let most = limits.params_steps;
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::ParamsSteps,
+            message: format!("was not called: checking the params takes more than {most} steps"),
+        }
+    }
+
+    /// A tool returned more than it may.
+    pub fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Self {
+        let most = limits.result_bytes;
+        Error::Limit {
+            tool: tool.to_owned(),
+            kind: LimitKind::ResultBytes,
+            message: format!("returned {bytes} bytes, {most} is the most"),
+        }
+    }
+
+    /// The host itself could not do `doing`, for this reason.
+    pub fn host(
+        doing: &'static str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        let source = source.into();
+        Error::Host { doing, source }
+    }
+}
+
+/// One place where a JSON value doesn't fit its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON Pointer (RFC 6901) to the place; empty for the whole value.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
+
+struct Here<'a>(&'a str, &'a Option<u32>);
+
+impl fmt::Display for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name, here) = self;
+        match here {
+            None => write!(
+                f,
+                "and this session has none; resolve it in a session that was opened with `{name}`, or discard it"
+            ),
+            Some(version) => write!(
+                f,
+                "and the `{name}` here reads format {version}; resolve it with the version of airlock that previewed it, or discard it and preview again"
+            ),
+        }
+    }
+}
+
+struct WorkspaceName<'a>(&'a Option<Arc<Path>>);
+
+impl fmt::Display for WorkspaceName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(path) => path.display().fmt(f),
+            None => f.write_str("no workspace"),
+        }
+    }
+}
+
+struct Listed<'a>(&'a [Violation]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{violation}")?;
+        }
+        Ok(())
+    }
+}
+
+struct Known<'a>(&'a [String]);
+
+impl fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("there are none"),
+            names => write!(f, "there are: {}", names.join(", ")),
+        }
+    }
+}

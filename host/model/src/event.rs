@@ -1,0 +1,146 @@
+//! What happens during a call that somebody may want to watch.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::pending::{PendingAction, SessionId};
+
+/// How much a line of the log matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+/// Something that a guest said or did. Texts come from the guest as they are: they may hold control characters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A line of the log, or of the guest's standard output ([`LogLevel::Info`]) or error ([`LogLevel::Warn`]).
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// One line.
+        message: String,
+    },
+    /// How far the call is.
+    Progress {
+        /// What is going on.
+        message: String,
+        /// How much is done, in the tool's own unit.
+        progress: Option<f64>,
+        /// How much there is.
+        total: Option<f64>,
+    },
+    /// The call ended, and this many lines of its log were dropped, since it wrote more than it may.
+    LogsDropped {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// The call ended, and directories that it listed had names that are not UTF-8. WASI has none but such, so the guest was told of all other
+    /// entries, and nothing of these.
+    NamesLeftOut {
+        /// The number of names.
+        names: u64,
+        /// The number of listings that lack some.
+        listings: u64,
+    },
+    /// The guest asked for something that it was not granted, or for more than it may have, and was told no. It may go on.
+    Refused(Refusal),
+    /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
+    Pushed {
+        /// The action.
+        action: Arc<PendingAction>,
+    },
+}
+
+/// What a guest was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// To change the workspace while it may only read it: told once, at the end of the call.
+    WorkspaceChange {
+        /// How often it tried in this call.
+        times: u64,
+    },
+    /// To push a pending action: its label is empty, or it is too large, or the stack is full.
+    Push {
+        /// What the guest was told.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::WorkspaceChange { times: 1 } => {
+                f.write_str("refused to change the workspace while it may only be read")
+            }
+            Refusal::WorkspaceChange { times } => write!(
+                f,
+                "refused to change the workspace while it may only be read, {times} times"
+            ),
+            Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
+        }
+    }
+}
+
+/// Where an event comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventSource<'a> {
+    /// The session; none while a plugin is being loaded.
+    pub session: Option<&'a SessionId>,
+    /// The plugin's name.
+    pub plugin: &'a str,
+    /// The tool that is being called or resolved; empty while a plugin is being loaded.
+    pub tool: &'a str,
+}
+
+impl<'a> EventSource<'a> {
+    /// The session is none while a plugin is being loaded, and the tool is empty then.
+    pub fn new(session: Option<&'a SessionId>, plugin: &'a str, tool: &'a str) -> Self {
+        Self {
+            session,
+            plugin,
+            tool,
+        }
+    }
+}
+
+/// Called with every event, on the thread that runs the guest: it should return soon.
+pub type Observer = Arc<dyn Fn(EventSource<'_>, &Event) + Send + Sync>;
+
+/// Hands an event to the observer, and to `tracing` under the target `airlock::guest`.
+pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event) {
+    if let Some(observer) = observer {
+        observer(source, event);
+    }
+    let EventSource { plugin, tool, .. } = source;
+    macro_rules! line {
+        ($level:ident, $message:expr) => {
+            tracing::$level!(target: "airlock::guest", plugin, tool, "{}", $message)
+        };
+    }
+    match event {
+        Event::Log { level, message } => match level {
+            LogLevel::Trace => line!(trace, message),
+            LogLevel::Debug => line!(debug, message),
+            LogLevel::Info => line!(info, message),
+            LogLevel::Warn => line!(warn, message),
+            LogLevel::Error => line!(error, message),
+        },
+        Event::Progress { message, .. } => line!(debug, message),
+        Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
+        Event::NamesLeftOut { names, listings } => line!(
+            warn,
+            format_args!("{names} names that are not UTF-8 left out of {listings} listings")
+        ),
+        Event::Refused(refusal) => line!(debug, refusal),
+        Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
+    }
+}

@@ -1,0 +1,438 @@
+//! JSON that somebody else wrote: checked, and kept as the text that it is.
+//!
+//! A tree of values takes up to 88 bytes of memory for each byte of text (`[{},{},…]`), and every reader of a list would build one. So a guest's
+//! JSON is read once, without building anything, and parsed only where somebody wants to look into it.
+
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// How deep arrays and objects may be inside of each other, in what is read or written: as deep as `serde_json` reads.
+pub const MAX_JSON_DEPTH: usize = 127;
+
+/// A JSON value as text, without blanks between its parts: what a tool gave as details, or as a schema.
+///
+/// Its memory is that of the text. Members of objects stand in the order in which they were written, and a name that was written twice is there
+/// twice. Two are equal if their texts are; compared with a [`Value`], what they mean is compared. Serializes as the value that it is,
+/// which with `serde_json` costs no tree. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Json(Arc<str>);
+
+impl Json {
+    /// Checks that `text` is JSON which [`value`](Json::value) can read, without building it.
+    ///
+    /// # Errors
+    /// Where it is none, has a number that no 64-bit float can hold, or is nested more than [`MAX_JSON_DEPTH`] deep.
+    pub fn checked(text: &str) -> Result<Self, serde_json::Error> {
+        let _: Checked = serde_json::from_str(text)?;
+        Ok(Self(without_blanks(text)))
+    }
+
+    /// Writes a value as text.
+    ///
+    /// # Errors
+    /// [`TooDeep`] where it is nested more than [`MAX_JSON_DEPTH`] deep.
+    pub fn of(value: &Value) -> Result<Self, TooDeep> {
+        check_depth(value)?;
+        Ok(Self(value.to_string().into()))
+    }
+
+    /// Writes what the host itself has made.
+    pub fn of_own(value: &impl Serialize) -> Self {
+        // What can't be written has a map with keys that are no texts, and the host makes none.
+        let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        Self(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is the value `null`.
+    pub fn is_null(&self) -> bool {
+        &*self.0 == "null"
+    }
+
+    /// The value as a tree, which may take up to 88 bytes of memory for each byte of the text.
+    pub fn value(&self) -> Value {
+        // It was read as such once.
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+
+    /// The value as some type.
+    ///
+    /// # Errors
+    /// Where it has another shape.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Displays it with a line for each member and element, indented by two columns a level.
+    pub fn pretty(&self) -> impl fmt::Display + use<'_> {
+        Pretty(&self.0)
+    }
+}
+
+/// A value is nested deeper than [`MAX_JSON_DEPTH`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("arrays and objects are nested more than {MAX_JSON_DEPTH} deep")]
+pub struct TooDeep;
+
+/// Refuses a value that is nested too deep for code that calls itself. It doesn't call itself.
+pub fn check_depth(value: &Value) -> Result<(), TooDeep> {
+    // Most params are objects of plain values, for which nothing is allocated.
+    let is_flat = |value: &Value| !(value.is_array() || value.is_object());
+    if let Value::Object(members) = value
+        && members.values().all(is_flat)
+    {
+        return Ok(());
+    }
+    let mut path: Vec<Open<'_>> = Open::new(value).into_iter().collect();
+    while let Some(last) = path.last_mut() {
+        let next = match last {
+            Open::Array(items) => items.next(),
+            Open::Object(values) => values.next(),
+        };
+        match next {
+            None => drop(path.pop()),
+            Some(next) => path.extend(Open::new(next)),
+        }
+        if path.len() > MAX_JSON_DEPTH {
+            return Err(TooDeep);
+        }
+    }
+    Ok(())
+}
+
+/// An array or an object on the way to a value.
+enum Open<'a> {
+    Array(std::slice::Iter<'a, Value>),
+    Object(serde_json::map::Values<'a>),
+}
+
+impl<'a> Open<'a> {
+    fn new(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Array(items) => Some(Open::Array(items.iter())),
+            Value::Object(members) => Some(Open::Object(members.values())),
+            _ => None,
+        }
+    }
+}
+
+impl TryFrom<Value> for Json {
+    type Error = TooDeep;
+
+    fn try_from(value: Value) -> Result<Self, TooDeep> {
+        let json = Json::of(&value);
+        if json.is_err() {
+            take_apart(value);
+        }
+        json
+    }
+}
+
+/// Drops a value of any depth; `Value` itself would call itself for each level.
+pub fn take_apart(value: Value) {
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => left.extend(members.into_iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+}
+
+impl FromStr for Json {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, serde_json::Error> {
+        Json::checked(text)
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl PartialEq<Value> for Json {
+    fn eq(&self, other: &Value) -> bool {
+        self.value() == *other
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    /// From JSON alone.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: Box<RawValue> = Deserialize::deserialize(deserializer)?;
+        Json::checked(raw.get()).map_err(serde::de::Error::custom)
+    }
+}
+
+/// The first bytes of what may be displayed in any number of them, and whether that is all. No more is written.
+pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
+    struct Beginning {
+        text: String,
+        most: usize,
+    }
+
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let room = self.most - self.text.len();
+            let end = text.floor_char_boundary(room);
+            self.text.push_str(&text[..end]);
+            match end == text.len() {
+                true => Ok(()),
+                // What is displayed ends there.
+                false => Err(fmt::Error),
+            }
+        }
+    }
+
+    let mut beginning = Beginning {
+        text: String::new(),
+        most,
+    };
+    let is_all = write!(beginning, "{text}").is_ok();
+    (beginning.text, is_all)
+}
+
+/// What is read as any value is, and leaves nothing.
+struct Checked;
+
+impl<'de> Deserialize<'de> for Checked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Not `IgnoredAny`, for which `serde_json` looks at neither depth, nor numbers, nor escapes.
+        deserializer.deserialize_any(Checked)
+    }
+}
+
+impl<'de> Visitor<'de> for Checked {
+    type Value = Checked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while let Some(Checked) = items.next_element()? {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        while let Some((Checked, Checked)) = members.next_entry()? {}
+        Ok(self)
+    }
+}
+
+/// JSON without what stands between its parts.
+fn without_blanks(text: &str) -> Arc<str> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    if !text.as_bytes().iter().any(is_blank) {
+        return text.into();
+    }
+    let mut compact = String::with_capacity(text.len());
+    let mut strings = Strings::default();
+    let mut kept = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        if !strings.holds(byte) && is_blank(&byte) {
+            compact.push_str(&text[kept..index]);
+            kept = index + 1;
+        }
+    }
+    compact.push_str(&text[kept..]);
+    compact.into()
+}
+
+/// Knows which bytes of JSON stand in a string.
+#[derive(Default)]
+struct Strings {
+    is_inside: bool,
+    is_escaped: bool,
+}
+
+impl Strings {
+    /// Whether the next byte belongs to a string. Its quotation marks do.
+    fn holds(&mut self, byte: u8) -> bool {
+        if !self.is_inside {
+            self.is_inside = byte == b'"';
+            return self.is_inside;
+        }
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' => self.is_escaped = true,
+            b'"' => self.is_inside = false,
+            _ => {}
+        }
+        true
+    }
+}
+
+/// JSON without blanks, to be displayed with a line for each part.
+struct Pretty<'a>(&'a str);
+
+impl fmt::Display for Pretty<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0;
+        let bytes = text.as_bytes();
+        let mut strings = Strings::default();
+        let (mut written, mut depth) = (0, 0);
+        for (index, byte) in bytes.iter().copied().enumerate() {
+            if strings.holds(byte) {
+                continue;
+            }
+            let is_empty = |close| bytes.get(index + 1) == Some(&close);
+            let was_empty = |open| index > 0 && bytes[index - 1] == open;
+            match byte {
+                b'{' if is_empty(b'}') => continue,
+                b'[' if is_empty(b']') => continue,
+                b'}' if was_empty(b'{') => continue,
+                b']' if was_empty(b'[') => continue,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b',' | b':' => {}
+                _ => continue,
+            }
+            // A closing bracket begins its line; all else ends one, or is followed by a blank.
+            let end = match byte {
+                b'}' | b']' => index,
+                _ => index + 1,
+            };
+            f.write_str(&text[written..end])?;
+            written = end;
+            match byte {
+                b':' => f.write_str(" ")?,
+                _ => write!(f, "\n{:1$}", "", 2 * depth)?,
+            }
+        }
+        f.write_str(&text[written..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 60, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                proptest::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_comes_back_and_is_shown_as_a_tree_of_it_would_be(value in any_value()) {
+            let json = Json::of(&value).unwrap();
+            prop_assert_eq!(json.value(), value.clone());
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            prop_assert_eq!(json.pretty().to_string(), &*pretty);
+            prop_assert_eq!(Json::checked(&pretty).unwrap(), json.clone());
+            prop_assert_eq!(serde_json::to_string(&[&json]).unwrap(), format!("[{value}]"));
+        }
+
+        #[test]
+        fn what_is_taken_is_what_a_tree_can_be_built_of(text in "[\\[\\]{}\",:0-9eE.+\\-a\\\\ud8 \n]{0,24}") {
+            prop_assert_eq!(Json::checked(&text).is_ok(), serde_json::from_str::<Value>(&text).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_no_tree_could_hold_is_refused() {
+        let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        for text in ["", "{", "1e999", "\"\\ud800\"", "[1,]", "nul", &nested(128)] {
+            let taken = Json::checked(text).is_ok();
+            assert!(!taken, "{text}");
+            assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
+        }
+        assert!(Json::checked(&nested(MAX_JSON_DEPTH)).is_ok());
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_written_and_no_more() {
+        let json = Json::checked(r#"{"a":"ééé"}"#).unwrap();
+        assert_eq!(beginning(&json, 9), ("{\"a\":\"é".to_owned(), false));
+        assert_eq!(beginning(&json, 100), (json.to_string(), true));
+    }
+
+    #[test]
+    fn numbers_and_the_order_of_members_stay_as_they_were_written() {
+        let json = Json::checked(" {\"b\": 1.0, \"a\" : [ ], \"b\": \"x \\\" y\"} ").unwrap();
+        assert_eq!(json.as_str(), r#"{"b":1.0,"a":[],"b":"x \" y"}"#);
+        assert_eq!(json, json!({"a": [], "b": "x \" y"}));
+        assert_eq!(
+            json.pretty().to_string(),
+            "{\n  \"b\": 1.0,\n  \"a\": [],\n  \"b\": \"x \\\" y\"\n}"
+        );
+    }
+
+    #[test]
+    fn a_value_of_any_depth_is_refused_without_overflowing_the_stack() {
+        let deep = |depth| (0..depth).fold(json!(0), |inner, _| Value::Array(vec![inner]));
+        assert!(Json::try_from(deep(MAX_JSON_DEPTH)).is_ok());
+        assert_eq!(Json::try_from(deep(MAX_JSON_DEPTH + 1)), Err(TooDeep));
+        assert_eq!(Json::try_from(deep(1_000_000)), Err(TooDeep));
+        let mut object = json!({"flat": 1});
+        object["deep"] = deep(100_000);
+        assert_eq!(Json::try_from(object), Err(TooDeep));
+    }
+}

@@ -1,0 +1,268 @@
+//! Pending actions and what is decided about them. Nothing here knows how an action is stored or carried out.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::digest::Digest;
+use crate::identity::WorkspaceIdentity;
+use crate::json::Json;
+use crate::policy::Policy;
+
+/// The source tool's name where a plugin gives none.
+pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// A new id (UUID version 7): those of later milliseconds sort behind those of earlier ones.
+            pub fn generate(now: SystemTime) -> Self {
+                let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let timestamp = uuid::Timestamp::from_unix_time(
+                    since_epoch.as_secs(),
+                    since_epoch.subsec_nanos(),
+                    0,
+                    0,
+                );
+                let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+                let text: &str = uuid::Uuid::new_v7(timestamp).hyphenated().encode_lower(&mut text);
+                Self(text.into())
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl<T: Into<Arc<str>>> From<T> for $name {
+            fn from(text: T) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+id! {
+    /// Identifies one pending action, for as long as anybody remembers it.
+    ActionId
+}
+id! {
+    /// Identifies one session. Two sessions with the same id share one stack of pending actions.
+    SessionId
+}
+
+/// A preview that waits for a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingAction {
+    /// What the host calls it.
+    pub id: ActionId,
+    /// What would happen, in one line.
+    pub label: String,
+    /// The tool that made the preview; [`DEFAULT_SOURCE_TOOL_NAME`] where it gave no name.
+    pub source_tool_name: String,
+    /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an older version doesn't tell.
+    pub source_is_own_tool: bool,
+    /// For reviewers. Not forwarded to the resolution's result.
+    pub details: Option<Json>,
+    /// Whether the plugin wants to hear of a discard.
+    pub has_reject: bool,
+    /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state itself stays in the
+    /// store, see [`Claimed::guest_state`](crate::Claimed::guest_state).
+    pub durable: bool,
+    /// The bytes that pushed it, and the only ones that may apply it.
+    pub plugin: Digest,
+    /// What the host called the plugin when it loaded it. Not the plugin's own word.
+    pub plugin_name: Arc<str>,
+    /// What the plugin was granted when it pushed; applying never gets more.
+    pub grants: Policy,
+    /// The absolute path of the workspace that was previewed, and the only one that it may be applied to.
+    pub workspace: Option<Arc<Path>>,
+    /// Which directory that was, and on which machine; none without a workspace, and for an action of an older version.
+    pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
+    /// When it was pushed, by this machine's clock.
+    pub pushed_at: SystemTime,
+}
+
+/// Where an action stands between its push and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActionState {
+    /// On the stack, and waits for a decision: the first, or another after an apply that failed.
+    Pending,
+    /// Claimed: somebody is carrying a decision out right now.
+    Resolving,
+    /// On the stack again after an apply whose end nobody knows, since its host stopped in the middle.
+    Interrupted,
+    /// On the stack, but volatile, and the instance that held its preview in memory is gone, or its host is: it can only be discarded.
+    Lost,
+    /// Applied, for good.
+    Applied,
+    /// Discarded, for good.
+    Discarded,
+}
+
+impl ActionState {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Pending,
+        Self::Resolving,
+        Self::Interrupted,
+        Self::Lost,
+        Self::Applied,
+        Self::Discarded,
+    ];
+
+    /// A lower-case word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActionState::Pending => "pending",
+            ActionState::Resolving => "resolving",
+            ActionState::Interrupted => "interrupted",
+            ActionState::Lost => "lost",
+            ActionState::Applied => "applied",
+            ActionState::Discarded => "discarded",
+        }
+    }
+}
+
+impl fmt::Display for ActionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A pending action as it stands on the stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackedAction {
+    /// The action as pushed.
+    pub action: Arc<PendingAction>,
+    /// How often somebody has tried to apply it.
+    pub attempts: u32,
+    /// Why the last try failed.
+    pub last_error: Option<String>,
+    /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or [`Lost`](ActionState::Lost).
+    pub state: ActionState,
+}
+
+/// Apply or discard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Let it happen.
+    Apply,
+    /// Drop it.
+    Discard,
+}
+
+impl Decision {
+    /// A lower-case word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Apply => "apply",
+            Decision::Discard => "discard",
+        }
+    }
+
+    /// How a resolved action is spoken of: `applied` or `discarded`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Decision::Apply => "applied",
+            Decision::Discard => "discarded",
+        }
+    }
+}
+
+/// What somebody decided, and about which action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolution {
+    /// Apply or discard.
+    pub decision: Decision,
+    /// Why. It reaches the plugin, and should not change what happens.
+    pub reason: String,
+    /// Whatever else comes with the decision.
+    pub extra: Option<Map<String, Value>>,
+    /// Which action; the topmost where none is given.
+    pub id: Option<ActionId>,
+    /// Who decided, for the audit trail of a durable store.
+    pub decided_by: Option<String>,
+    /// Whoever decides says that the session's workspace is the one that was previewed, whatever its path and its
+    /// [identity](crate::WorkspaceIdentity) say: it was moved, copied, or restored.
+    pub same_workspace: bool,
+}
+
+impl Resolution {
+    /// Apply the topmost action.
+    pub fn apply(reason: impl Into<String>) -> Self {
+        Self::new(Decision::Apply, reason)
+    }
+
+    /// Discard the topmost action.
+    pub fn discard(reason: impl Into<String>) -> Self {
+        Self::new(Decision::Discard, reason)
+    }
+
+    /// Decide so about the topmost action.
+    pub fn new(decision: Decision, reason: impl Into<String>) -> Self {
+        Self {
+            decision,
+            reason: reason.into(),
+            extra: None,
+            id: None,
+            decided_by: None,
+            same_workspace: false,
+        }
+    }
+
+    /// Decide about this action instead of the topmost one.
+    pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Record who decided.
+    pub fn decided_by(mut self, who: impl Into<String>) -> Self {
+        self.decided_by = Some(who.into());
+        self
+    }
+
+    /// Say that the session's workspace is the one that was previewed, see [`Resolution::same_workspace`].
+    pub fn in_same_workspace(mut self) -> Self {
+        self.same_workspace = true;
+        self
+    }
+
+    /// Hand this to the plugin too.
+    pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
+        self.extra = Some(extra);
+        self
+    }
+}

@@ -1,0 +1,166 @@
+//! Opening files that others can change, without waiting for whom nobody knows.
+//!
+//! A named pipe that is opened waits for its other end, perhaps for ever, and no signal or deadline ends that. To look first at what there is helps
+//! nobody, since it may be another thing a moment later. So everything is opened without waiting, and then the descriptor is looked at.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file to read it; links are followed.
+///
+/// # Errors
+/// Where it can't be opened, and where it is no regular file: a pipe, a device or a folder.
+pub fn open_regular_file(path: impl AsRef<Path>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file = without_waiting(options.read(true)).open(path)?;
+    check_regular(&file)?;
+    Ok(file)
+}
+
+/// What is opened so is to be looked at with [`check_regular`].
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options
+}
+
+/// Refuses what was opened and is no regular file. From here on, what is read or written may take its time.
+pub fn check_regular(file: &File) -> io::Result<()> {
+    match file.metadata()?.is_file() {
+        true => must_wait(file),
+        false => Err(not_regular()),
+    }
+}
+
+/// Reads all of a regular file, as [`open_regular_file`] opens it, up to `most` bytes.
+///
+/// # Errors
+/// As [`open_regular_file`], and [`io::ErrorKind::FileTooLarge`] where the file is larger.
+pub fn read_regular_file(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular_file(path)?;
+    let length = file.metadata()?.len();
+    let too_large = |length: u64| {
+        let message = format!("it is {length} bytes; the limit is {most}");
+        io::Error::new(io::ErrorKind::FileTooLarge, message)
+    };
+    if length > most {
+        return Err(too_large(length));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
+    // It may grow meanwhile.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 {
+        length if length > most => Err(too_large(length)),
+        _ => Ok(bytes),
+    }
+}
+
+/// Opens a folder itself: to lock it, or to open what is beneath.
+pub fn open_folder(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Whatever else is there is refused before it is opened.
+        let flags = OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// From here on, what is read or written may take its time, as programs expect of files.
+pub fn must_wait(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+        let flags = fcntl_getfl(file)?;
+        fcntl_setfl(file, flags.difference(OFlags::NONBLOCK))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::*;
+
+    fn pipe(folder: &Path) -> std::path::PathBuf {
+        let pipe = folder.join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        pipe
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = pipe(folder.path());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for path in [&pipe, &link, folder.path(), Path::new("/dev/null")] {
+            let error = open_regular_file(path).unwrap_err();
+            assert_eq!(error.to_string(), "it is not a regular file", "{path:?}");
+        }
+        assert!(open_folder(&pipe).is_err());
+        assert!(open_folder(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_a_limit_through_links_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "12345").unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(read_regular_file(&link, 5).unwrap(), b"12345");
+        let error = read_regular_file(&file, 4).unwrap_err();
+        assert_eq!(error.to_string(), "it is 5 bytes; the limit is 4");
+    }
+
+    /// As a neighbour would do it that wants to catch us between a look and an opening.
+    #[test]
+    fn a_file_that_becomes_a_pipe_and_back_blocks_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, file, pipe) = (
+            folder.path().join("path"),
+            folder.path().join("file"),
+            pipe(folder.path()),
+        );
+        fs::write(&file, "text").unwrap();
+        fs::hard_link(&file, &path).unwrap();
+        std::thread::scope(|scope| {
+            let swapping = scope.spawn(|| {
+                for turn in 0..2000 {
+                    let from = if turn % 2 == 0 { &pipe } else { &file };
+                    let next = folder.path().join("next");
+                    fs::hard_link(from, &next).unwrap();
+                    fs::rename(&next, &path).unwrap();
+                    // Renaming a name of a file over another one of the same file leaves both.
+                    let _ = fs::remove_file(&next);
+                }
+            });
+            while !swapping.is_finished() {
+                if let Ok(bytes) = read_regular_file(&path, 10) {
+                    assert_eq!(bytes, b"text");
+                }
+            }
+        });
+    }
+}

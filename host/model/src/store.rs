@@ -1,0 +1,276 @@
+//! Where pending actions are kept, and the promise that one of them is resolved at most once.
+
+mod durable;
+mod error;
+pub mod kept;
+mod memory;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::content::ResolutionOutcome;
+use crate::digest::Digest;
+use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
+
+pub use durable::{
+    ActionRecord, DEFAULT_BYTE_LIMIT, DETAILS_KEPT, DurableStore, LeaseRecord, Pruned,
+    ResolvedQuery, ResolvedRecord, StoreStats, UnreadableAction,
+};
+pub use error::{BackendError, BackendErrorKind, StoreError};
+pub use memory::MemoryStore;
+pub use watch::{Watch, Watchers};
+
+/// The [`StackedAction::last_error`] of an action whose apply has no known end.
+pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
+
+/// The [`StackedAction::last_error`] of an action whose discard has no known end.
+pub const DISCARD_INTERRUPTED: &str =
+    "a discard was begun, and its host stopped before the end was recorded";
+
+/// What an action counts for where bytes are bounded.
+pub fn pushed_bytes(
+    action: &PendingAction,
+    details: Option<&str>,
+    guest_state: Option<&[u8]>,
+) -> u64 {
+    let bytes =
+        action.label.len() + details.map_or(0, str::len) + guest_state.map_or(0, <[u8]>::len);
+    bytes as u64
+}
+
+/// What becomes of an action whose claim ended without a word.
+fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Option<String>) {
+    match decision {
+        Decision::Apply => {
+            *interrupted = true;
+            *last_error = Some(APPLY_INTERRUPTED.to_owned());
+        }
+        // An apply that was interrupted before still may have taken effect.
+        Decision::Discard if *interrupted => {}
+        Decision::Discard => *last_error = Some(DISCARD_INTERRUPTED.to_owned()),
+    }
+}
+
+/// A stack of pending actions for each session.
+///
+/// ```text
+///             push
+///               |
+///               v     claim: who, since, decision, attempt
+///   +------> pending ------------------------------------> resolving
+///   |           ^                                         |  |  |  |
+///   |           |  requeue: the apply failed, error kept  |  |  |  |  complete
+///   |           +-----------------------------------------+  |  |  +-----------> applied
+///   |                                                        |  +--------------> discarded
+///   |  abandon, or the lease ran out, of a discard           |
+///   +--------------------------------------------------------+
+///   |  abandon, or the lease ran out, of an apply            |
+///   |                interrupted <---------------------------+
+///   |                     |
+///   |                     +--------- claim ------> resolving, with one attempt more
+///   |
+///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
+/// ```
+///
+/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of four
+/// ways: [`complete`](PendingStore::complete) when the decision was carried out, [`requeue`](PendingStore::requeue) when it failed,
+/// [`release`](PendingStore::release) when it was not tried, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as
+/// durable as the store is, before the method returns.
+///
+/// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned action stays where it
+/// was, below what was pushed meanwhile, so that who asks for the topmost one never gets an interrupted apply for what they have
+/// just seen previewed.
+#[async_trait]
+pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
+    /// Puts an action on top of its session's stack.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed, [`StoreError::SessionFull`] where they would
+    /// have more bytes than it allows, and [`StoreError::StoreFull`] where the store would; nothing was pushed then.
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError>;
+
+    /// The topmost pending action.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError>;
+
+    /// All pending actions, topmost first. Claimed ones are not among them.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
+
+    /// Takes the action that `resolution` names off the stack, for the caller alone, and records the decision and, for an
+    /// apply, one more attempt. Whoever calls at the same time gets another answer.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written; nothing was claimed then.
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError>;
+
+    /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end with the process that holds them.
+    fn lease_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Prolongs a claim by another [`lease_time`](PendingStore::lease_time) from now.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else. A store may say so as soon as it has run out.
+    async fn renew(&self, _lease: &Lease) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// The decision was carried out: the action is gone for good.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError>;
+
+    /// The decision could not be carried out: the very same action goes back on top.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError>;
+
+    /// Takes the claim back, as if it had not been: nothing was tried, so it counts as no attempt, and the action stands where it stood.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+
+    /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
+    /// the stack, [interrupted](crate::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
+    fn abandon(&self, lease: Lease);
+
+    /// The guest's instance that held these volatile actions in memory has ended, though its host goes on: they are
+    /// [lost](crate::ActionState::Lost) from now on, those that are claimed as soon as they are on the stack again. Never blocks, and may
+    /// take effect later; the session that lost them knows by itself.
+    fn lose(&self, session: &SessionId, actions: &[ActionId]);
+
+    /// The plugin that pushed actions which are still open, where the store keeps plugins.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn plugin(&self, _digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        Ok(None)
+    }
+
+    /// Tells when the session's stack changes from now on.
+    fn watch(&self, session: &SessionId) -> Watch;
+}
+
+/// What is pushed, and all that the store must keep for it to be resolved later.
+#[derive(Debug, Clone)]
+pub struct Push<'a> {
+    /// Whose stack it goes to.
+    pub session: &'a SessionId,
+    /// The action.
+    pub action: Arc<PendingAction>,
+    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
+    pub guest_state: Option<Vec<u8>>,
+    /// The plugin that pushed it.
+    pub plugin: &'a PluginBytes,
+    /// The most actions that the session may have on the stack or claimed.
+    pub capacity: usize,
+    /// The most bytes that those may have together: of labels, details and states.
+    pub capacity_bytes: u64,
+}
+
+/// A plugin as it was loaded. Cheap to clone.
+#[derive(Clone)]
+pub struct PluginBytes {
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// What the plugin is called in messages.
+    pub name: Arc<str>,
+    /// The component.
+    pub bytes: Bytes,
+}
+
+impl fmt::Debug for PluginBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginBytes")
+            .field("digest", &self.digest)
+            .field("name", &self.name)
+            .field("size", &self.bytes.len())
+            .finish()
+    }
+}
+
+/// The answer to a claim.
+#[derive(Debug)]
+pub enum Claim {
+    /// The action is the caller's to resolve.
+    Claimed(Claimed),
+    /// No action was named, and there is none.
+    NothingPending,
+    /// The named action was never in this session, or is long forgotten.
+    Unknown(ActionId),
+    /// Somebody else is resolving the named action right now.
+    InProgress(ActionId),
+    /// The named action has been resolved.
+    Resolved(ActionId, Decision),
+}
+
+/// An action that its holder alone may resolve.
+#[derive(Debug)]
+pub struct Claimed {
+    /// The action as pushed.
+    pub action: Arc<PendingAction>,
+    /// The state that it was pushed with; none for a volatile action.
+    pub guest_state: Option<Vec<u8>>,
+    /// Which try to apply it this is, or would be: 1 for the first.
+    pub attempt: u32,
+    /// To be handed back to the store.
+    pub lease: Lease,
+}
+
+/// The right to resolve one action. Used up by handing it back to the store that gave it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The session whose stack the action came from.
+    pub session: SessionId,
+    /// The action.
+    pub action: ActionId,
+    /// Tells this claim from earlier and later ones of the same action (a fencing token).
+    pub token: u64,
+}
+
+/// How a decision was carried out.
+#[derive(Debug, Clone, Copy)]
+pub enum Completion<'a> {
+    /// As decided, with this result.
+    Succeeded(&'a ResolutionOutcome),
+    /// The plugin failed to take note of a discard; the action is discarded all the same.
+    RejectFailed(&'a str),
+}
+
+impl Completion<'_> {
+    /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
+    pub fn result_digest(&self) -> Option<Digest> {
+        match self {
+            Completion::Succeeded(outcome) => serde_json::to_vec(outcome)
+                .ok()
+                .map(|json| Digest::of(&json)),
+            Completion::RejectFailed(_) => None,
+        }
+    }
+
+    /// What went wrong.
+    pub fn error(&self) -> Option<&str> {
+        match self {
+            Completion::Succeeded(_) => None,
+            Completion::RejectFailed(error) => Some(error),
+        }
+    }
+}

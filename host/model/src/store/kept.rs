@@ -1,0 +1,139 @@
+//! What a row of a durable store means. Each store reads its own columns; what follows from them is the same for all.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
+use crate::identity::host_name;
+use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
+
+/// The state that a row says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptState {
+    /// On the stack, or interrupted, or lost: the rest of the row tells.
+    Pending,
+    /// Claimed.
+    Resolving,
+    /// Decided, and carried out.
+    Resolved(Decision),
+}
+
+/// What a row says beside the action, and what has become of the hosts that it depends on.
+#[derive(Debug, Clone)]
+pub struct KeptRow {
+    /// The state.
+    pub written: KeptState,
+    /// What its last claim was for.
+    pub decision: Option<Decision>,
+    /// Some apply of it has no known end.
+    pub interrupted: bool,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+    /// Its claim has run out, or its holder is gone.
+    pub lease_over: bool,
+    /// It is volatile, and its owner is gone.
+    pub host_gone: bool,
+}
+
+/// An action, and its state as callers are told.
+#[derive(Debug, Clone)]
+pub struct KeptAction {
+    /// The action.
+    pub action: PendingAction,
+    /// How many applies of it were begun.
+    pub attempts: u32,
+    /// Where it is between push and end.
+    pub state: ActionState,
+    /// Some apply of it has no known end.
+    pub interrupted: bool,
+    /// Why the last attempt failed, or that its end is not known.
+    pub last_error: Option<String>,
+}
+
+impl KeptAction {
+    /// Reads the state off the row: a claim that has run out is none, and what it was for decides what is known of the action.
+    pub fn new(action: PendingAction, attempts: u32, row: KeptRow) -> Self {
+        let mut row = row;
+        if matches!(row.written, KeptState::Resolving) && row.lease_over {
+            row.written = KeptState::Pending;
+            // A row that lacks its decision may have been applied as well.
+            let decision = row.decision.unwrap_or(Decision::Apply);
+            lose_claim(decision, &mut row.interrupted, &mut row.last_error);
+        }
+        let state = match row.written {
+            KeptState::Resolved(Decision::Apply) => ActionState::Applied,
+            KeptState::Resolved(Decision::Discard) => ActionState::Discarded,
+            KeptState::Resolving => ActionState::Resolving,
+            KeptState::Pending if row.host_gone => ActionState::Lost,
+            KeptState::Pending if row.interrupted => ActionState::Interrupted,
+            KeptState::Pending => ActionState::Pending,
+        };
+        Self {
+            action,
+            attempts,
+            state,
+            interrupted: row.interrupted,
+            last_error: row.last_error,
+        }
+    }
+
+    /// Whether it is on the stack, for anybody to claim.
+    pub fn is_pending(&self) -> bool {
+        use ActionState::{Interrupted, Lost, Pending};
+        matches!(self.state, Pending | Interrupted | Lost)
+    }
+
+    /// As it is listed on its session's stack.
+    pub fn stacked(self) -> StackedAction {
+        StackedAction {
+            action: Arc::new(self.action),
+            attempts: self.attempts,
+            last_error: self.last_error,
+            state: self.state,
+        }
+    }
+
+    /// As operators see it. `lease` is its last claim.
+    pub fn record(
+        self,
+        session: SessionId,
+        lease: Option<LeaseRecord>,
+        resolved: Option<ResolvedRecord>,
+    ) -> ActionRecord {
+        let tells_lease = matches!(
+            self.state,
+            ActionState::Resolving | ActionState::Interrupted
+        );
+        ActionRecord {
+            session,
+            action: self.action,
+            state: self.state,
+            attempts: self.attempts,
+            last_error: self.last_error,
+            lease: lease.filter(|_| tells_lease),
+            resolved,
+        }
+    }
+}
+
+/// The bytes of a path, which on Unix need not be text.
+pub fn bytes_of_path(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// The path that [`bytes_of_path`] gave these bytes for.
+#[cfg(unix)]
+pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
+    Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)).into()
+}
+
+/// The path that [`bytes_of_path`] gave these bytes for.
+#[cfg(not(unix))]
+pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
+    Path::new(&*String::from_utf8_lossy(bytes)).into()
+}
+
+/// A name for this process that tells people where it runs: what a host is called unless told otherwise.
+pub fn process_name() -> String {
+    format!("{}/{}", host_name(), std::process::id())
+}

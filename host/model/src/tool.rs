@@ -1,0 +1,152 @@
+//! What a tool says of itself, as models, people and stores read it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::json::Json;
+
+/// The host's own tool, which a plugin can't define.
+pub const RESOLVE: &str = "resolve";
+
+/// One tool, as a model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolDefinition {
+    /// Unique in a session.
+    pub name: String,
+    /// What a person reads in a list.
+    pub label: String,
+    /// What a model reads.
+    pub description: String,
+    /// JSON Schema (2020-12) of the params object.
+    pub parameters: Json,
+    /// JSON Schema of the result's details, where the tool promises one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    /// Hints about what the tool does.
+    pub traits: ToolTraits,
+}
+
+/// Hints about what a tool does, by its own account. The sandbox doesn't rely on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolTraits {
+    /// Left out of listings.
+    pub hidden: bool,
+    /// May push pending actions.
+    pub deferrable: bool,
+    /// Never changes anything.
+    pub read_only: bool,
+    /// What it does can't be undone by calling it again.
+    pub destructive: bool,
+    /// Applying an action twice has the effect of applying it once.
+    pub idempotent: bool,
+    /// Reaches beyond the workspace.
+    pub open_world: bool,
+}
+
+impl ToolTraits {
+    /// The names of those that are set, in the world's spelling.
+    pub fn names(&self) -> Vec<&'static str> {
+        [
+            (self.hidden, "hidden"),
+            (self.deferrable, "deferrable"),
+            (self.read_only, "read-only"),
+            (self.destructive, "destructive"),
+            (self.idempotent, "idempotent"),
+            (self.open_world, "open-world"),
+        ]
+        .into_iter()
+        .filter_map(|(set, name)| set.then_some(name))
+        .collect()
+    }
+}
+
+/// A tool that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RejectedTool {
+    /// The name that it asked for, cut where it is very long.
+    pub name: String,
+    /// What is wrong with it, in a sentence.
+    pub reason: String,
+}
+
+impl RejectedTool {
+    /// The tool that asked for this name was left out for this reason, a sentence. A name of more than 80 characters is cut.
+    pub fn new(name: &str, reason: impl Into<String>) -> Self {
+        Self {
+            name: name.chars().take(80).collect(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The tool's name is, or looks like, one of the host's or of a plugin that comes with it.
+    pub fn reserved(name: &str, reserved: &str) -> Self {
+        let reason = match (name == reserved, reserved) {
+            (true, RESOLVE) => "the name `resolve` is the host's own".to_owned(),
+            (true, _) => format!("the name `{reserved}` is that of a bundled tool"),
+            (false, _) => format!("the name looks like that of the host's tool `{reserved}`"),
+        };
+        Self::new(name, reason)
+    }
+
+    /// The tool's name is taken. The text is the contract's.
+    pub fn conflict(name: &str) -> Self {
+        Self::new(
+            name,
+            format!("Tool name \"{name}\" conflicts with existing tool"),
+        )
+    }
+}
+
+impl fmt::Display for RejectedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tool {:?}: {}", self.name, self.reason)
+    }
+}
+
+/// The definition of the hidden tool `resolve`, to be offered to a model beside a session's tools.
+pub fn resolve_tool() -> ToolDefinition {
+    ToolDefinition {
+        name: RESOLVE.to_owned(),
+        label: "Resolve".to_owned(),
+        description: "Finalizes a pending action: `apply` makes the previewed changes, `discard` drops them. \
+            Without an `id` it is the topmost action, the one that was previewed last."
+            .to_owned(),
+        parameters: Json::of_own(&json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {
+                "action": {
+                    "type": "string",
+                    "enum": ["apply", "discard"],
+                    "description": "apply the previewed changes, or discard them"
+                },
+                "reason": {
+                    "type": "string",
+                    "description": "why: it is shown to the user and passed to the tool"
+                },
+                "extra": {
+                    "type": "object",
+                    "description": "free-form values for the tool that made the preview"
+                },
+                "id": {
+                    "type": "string",
+                    "description": "which pending action; the topmost where left out"
+                }
+            },
+            "required": ["action", "reason"],
+            "additionalProperties": false
+        })),
+        output: None,
+        traits: ToolTraits {
+            hidden: true,
+            destructive: true,
+            ..ToolTraits::default()
+        },
+    }
+}

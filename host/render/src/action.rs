@@ -1,0 +1,329 @@
+//! Actions: as they wait, all that is known of one, and how one ended.
+
+use std::time::SystemTime;
+
+use airlock_model::json;
+use airlock_model::pending::{
+    ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
+};
+use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+
+use super::decision::labelled;
+use super::{Block, Line, Role};
+
+/// Bytes of an action's details that are shown to people. A row takes hundreds of bytes, and `[0,0,…]` is a row for each two.
+const DETAILS_SHOWN: usize = 64 << 10;
+
+/// Letters of the longest name of a fact.
+const NAMES: usize = 10;
+
+impl Block {
+    /// An action that waits for a decision. `when` tells people of a moment, for example `3 minutes ago`.
+    pub fn stacked(stacked: &StackedAction, when: impl Fn(SystemTime) -> String) -> Self {
+        let standing = Standing {
+            state: stacked.state,
+            attempts: stacked.attempts,
+            last_error: stacked.last_error.as_deref(),
+            lease: None,
+        };
+        entry(&stacked.action, &standing, when)
+    }
+
+    /// An action that is open in a store, also one that somebody is resolving. `when` tells people of a moment.
+    pub fn open(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        entry(&record.action, &Standing::of(record), when)
+    }
+
+    /// All that a store knows of an action. `when` tells people of a moment, for example `2026-11-22 02:12:53 +00:00 (just now)`.
+    pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let action = &record.action;
+        let workspace = match &action.workspace {
+            Some(path) => path.to_string_lossy(),
+            None => "none".into(),
+        };
+        let kept = match action.durable {
+            true => "durable: it can be applied by any process",
+            false => "volatile: only the process that previewed it can apply it",
+        };
+        let title = Line::new().with_quoted(Role::Title, &*action.label);
+        let block = Block::from(title.hanging(2))
+            .fact(NAMES, "id", action.id.as_str())
+            .fact(NAMES, "tool", &tool_of(action))
+            .fact(NAMES, "session", record.session.as_str())
+            .fact(NAMES, "workspace", &workspace)
+            .own_fact(NAMES, "previewed", &when(action.pushed_at))
+            .own_fact(
+                NAMES,
+                "plugin",
+                &format!("{}, {}", plugin_name(action), action.plugin),
+            )
+            .own_fact(NAMES, "granted", &action.grants.to_string())
+            .own_fact(NAMES, "kept", kept)
+            .own_fact(NAMES, "attempts", &record.attempts.to_string());
+        let block = block.with_state(record, &when);
+        let block = match &record.resolved {
+            Some(resolved) => block.with_resolved(resolved, &when),
+            None => block,
+        };
+        let Some(details) = &action.details else {
+            return block;
+        };
+        let (shown, is_all) = json::beginning(&details.pretty(), DETAILS_SHOWN);
+        let name = Line::new().with_role(Role::Faint, "details");
+        let block = block
+            .line(name.indented(2))
+            .block(Block::new().text(&shown).indented(4));
+        match is_all {
+            true => block,
+            false => {
+                let bytes = details.as_str().len();
+                let more = format!("… this is the beginning of {bytes} bytes of details");
+                block.line(Line::new().with_role(Role::Note, more).indented(4))
+            }
+        }
+    }
+
+    /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for an action that is still open.
+    pub fn audit(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let Some(resolved) = &record.resolved else {
+            return Block::new();
+        };
+        let (role, verb) = match resolved.decision {
+            Decision::Apply => (Role::Accept, "Accept:"),
+            Decision::Discard => (Role::Discard, "Discard:"),
+        };
+        let decided = Line::from(resolved.decision.past());
+        let decided = match &resolved.decided_by {
+            Some(by) => decided.with(" by ").with_quoted(Role::Plain, by),
+            None => decided,
+        };
+        let decided = decided.with(format!(", {}", when(resolved.at)));
+        let mut block =
+            Block::from(labelled(role, verb, &record.action.label)).line(decided.indented(2));
+        if !resolved.reason.is_empty() {
+            block = block.named_below(Role::Faint, "reason:", &resolved.reason);
+        }
+        if let Some(error) = &resolved.error {
+            block = block.named_below(Role::Note, "the tool failed:", error);
+        }
+        block.line(origin(&record.action, None).indented(2))
+    }
+
+    fn with_state(self, record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let standing = Standing::of(record);
+        let told = match record.state {
+            ActionState::Pending => None,
+            _ => standing.tell(&when),
+        };
+        let mut block = match told {
+            Some(told) => self.fact(NAMES, "state", &told.in_full()),
+            None => self.fact(NAMES, "state", record.state.as_str()),
+        };
+        // What else is known of an interrupted one is that it was.
+        if let (ActionState::Pending | ActionState::Resolving, Some(error)) =
+            (record.state, &record.last_error)
+        {
+            block = block.fact(NAMES, "last error", error);
+        }
+        if let (ActionState::Interrupted, Some(lease)) = (record.state, &record.lease) {
+            let begun = format!("{}, by {}", when(lease.since), lease.holder);
+            block = block.fact(NAMES, "begun", &begun);
+        }
+        block
+    }
+
+    fn with_resolved(self, resolved: &ResolvedRecord, when: impl Fn(SystemTime) -> String) -> Self {
+        let by = resolved.decided_by.as_deref();
+        let extra = resolved.extra.as_ref();
+        let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
+        let facts = [
+            (resolved.decision.past(), Some(when(resolved.at))),
+            ("by", Some(by.unwrap_or("somebody who gave no name").into())),
+            ("reason", Some(resolved.reason.clone())),
+            ("extra", extra),
+            ("result", resolved.result.map(|result| result.to_string())),
+            ("error", resolved.error.clone()),
+        ];
+        let known = facts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)));
+        known.fold(self, |block, (name, text)| block.fact(NAMES, name, &text))
+    }
+}
+
+/// Hexadecimal digits of a digest in a listing; `show` has all of them.
+const SHORT_DIGEST: usize = 12;
+
+/// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the plugin's is marked as the plugin's own
+/// word.
+pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
+    let lifetime = match action.durable {
+        true => "durable",
+        false => "volatile",
+    };
+    let pushed = pushed.map(|when| format!("{when}, ")).unwrap_or_default();
+    let digest = &action.plugin.to_hex()[..SHORT_DIGEST];
+    let line = Line::new().with_role(Role::Faint, "from ");
+    let line = match action.source_is_own_tool {
+        true => line
+            .with_quoted(Role::Faint, &*action.source_tool_name)
+            .with_role(Role::Faint, " of "),
+        false => line,
+    };
+    let line = line
+        .with_quoted(Role::Faint, plugin_name(action))
+        .with_role(Role::Faint, format!(" (sha256:{digest})"));
+    let line = match names_another_tool(action) {
+        true => line
+            .with_role(Role::Note, ", which names ")
+            .with_quoted(Role::Faint, in_quotes(&action.source_tool_name)),
+        false => line,
+    };
+    line.with_role(
+        Role::Faint,
+        format!(", {lifetime}, {pushed}id {}", action.id),
+    )
+}
+
+/// What the host called the plugin.
+fn plugin_name(action: &PendingAction) -> &str {
+    match &*action.plugin_name {
+        "" => "a plugin without a name",
+        name => name,
+    }
+}
+
+fn tool_of(action: &PendingAction) -> String {
+    match (action.source_is_own_tool, names_another_tool(action)) {
+        (false, true) => format!(
+            "{}, which is the plugin's word and no tool of it",
+            in_quotes(&action.source_tool_name)
+        ),
+        _ => action.source_tool_name.clone(),
+    }
+}
+
+fn names_another_tool(action: &PendingAction) -> bool {
+    !action.source_is_own_tool && action.source_tool_name != DEFAULT_SOURCE_TOOL_NAME
+}
+
+/// So that it can't end where it likes.
+fn in_quotes(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\\\""))
+}
+
+fn entry(
+    action: &PendingAction,
+    standing: &Standing<'_>,
+    when: impl Fn(SystemTime) -> String,
+) -> Block {
+    let label = Line::new().with_quoted(Role::Title, &*action.label);
+    let block = Block::from(label.hanging(2))
+        .line(origin(action, Some(when(action.pushed_at))).indented(2));
+    match standing.tell(when) {
+        Some(told) => block.line(told.in_a_line().indented(2).hanging(2)),
+        None => block,
+    }
+}
+
+/// Where an action stands.
+struct Standing<'a> {
+    state: ActionState,
+    attempts: u32,
+    last_error: Option<&'a str>,
+    lease: Option<&'a LeaseRecord>,
+}
+
+/// Where an action stands, in words.
+struct Told<'a> {
+    state: Option<ActionState>,
+    told: String,
+    error: Option<&'a str>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(record: &'a ActionRecord) -> Self {
+        Self {
+            state: record.state,
+            attempts: record.attempts,
+            last_error: record.last_error.as_deref(),
+            lease: record.lease.as_ref(),
+        }
+    }
+
+    /// None where it is simply pending, or resolved.
+    fn tell(&self, when: impl Fn(SystemTime) -> String) -> Option<Told<'a>> {
+        let state = Some(self.state);
+        Some(match self.state {
+            ActionState::Pending if self.attempts > 0 || self.last_error.is_some() => Told {
+                state: None,
+                told: tried(self.attempts),
+                error: self.last_error,
+            },
+            ActionState::Interrupted => Told {
+                state,
+                told: format!(" in attempt {}", self.attempts),
+                error: self.last_error,
+            },
+            ActionState::Lost => Told {
+                state,
+                told: ": its tool kept the preview in memory only, and that is gone; it can only be discarded".to_owned(),
+                error: None,
+            },
+            ActionState::Resolving => Told {
+                state,
+                told: self.lease.map(|lease| held(lease, when)).unwrap_or_default(),
+                error: None,
+            },
+            ActionState::Pending | ActionState::Applied | ActionState::Discarded => return None,
+        })
+    }
+}
+
+impl Told<'_> {
+    fn in_full(&self) -> String {
+        let state = self.state.map_or("", ActionState::as_str);
+        match self.error {
+            Some(error) => format!("{state}{}: {error}", self.told),
+            None => format!("{state}{}", self.told),
+        }
+    }
+
+    /// With the first line of the error.
+    fn in_a_line(&self) -> Line {
+        let line = match self.state {
+            Some(state) => Line::new().with_role(Role::Note, state.as_str()),
+            None => Line::new(),
+        };
+        let line = match self.state {
+            // Another host gave its own name.
+            Some(ActionState::Resolving) => line.with_quoted(Role::Plain, &*self.told),
+            _ => line.with(&*self.told),
+        };
+        let Some(error) = self.error else {
+            return line;
+        };
+        let line = line.with(": ");
+        match error.split_once('\n') {
+            Some((first, _)) => line.with_quoted(Role::Plain, format!("{} …", first.trim_end())),
+            None => line.with_quoted(Role::Plain, error),
+        }
+    }
+}
+
+fn tried(attempts: u32) -> String {
+    match attempts {
+        0 => "the last try to discard it failed".to_owned(),
+        1 => "tried once".to_owned(),
+        count => format!("tried {count} times, the last time"),
+    }
+}
+
+/// Who is carrying out what.
+fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
+    let (decision, holder) = (lease.decision.past(), &lease.holder);
+    format!(
+        ": being {decision} by {holder}, begun {}",
+        when(lease.since)
+    )
+}

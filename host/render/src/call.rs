@@ -1,0 +1,94 @@
+//! A call, and what came of it.
+
+use airlock_model::content::{CallOutcome, Content};
+use airlock_model::error::Error;
+use airlock_model::pending::Decision;
+use airlock_model::tool::RESOLVE;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::action::origin;
+use super::{Block, Decided, Line, Role};
+
+impl Block {
+    /// What a call gave, and what is pending since.
+    pub fn call(outcome: &CallOutcome) -> Self {
+        let content = Block::content(&outcome.content);
+        if outcome.pushed.is_empty() {
+            return content;
+        }
+        let content = match content.is_empty() {
+            true => content,
+            false => content.line(""),
+        };
+        let heading = content.line("Pending; nothing has changed yet:");
+        outcome.pushed.iter().fold(heading, |block, action| {
+            let label = Line::new().with_quoted(Role::Title, &*action.label);
+            let entry = Block::from(label.hanging(2)).line(origin(action, None));
+            block.block(entry.indented(2))
+        })
+    }
+
+    /// A tool call as a conversation shows it, in one block with its result: none while it runs. A call of `resolve` is shown as the
+    /// decision that it is.
+    pub fn tool_call(
+        name: &str,
+        params: &Value,
+        result: Option<Result<&CallOutcome, &Error>>,
+    ) -> Self {
+        if name == RESOLVE {
+            let label = label(result);
+            if let Some(decided) = decided(params, label.as_deref(), result) {
+                return Block::decision(&decided);
+            }
+        }
+        let heading = match result {
+            Some(Err(_)) => Line::new().with_role(Role::Failed, "Failed:").with(" "),
+            _ => Line::new(),
+        };
+        let params = params.to_string();
+        let called = Block::from(heading.with_quoted(Role::Title, name))
+            .block(Block::new().text(&params).indented(2));
+        match result {
+            None => called,
+            Some(Err(error)) => called.named_below(Role::Error, "error:", &error.to_string()),
+            Some(Ok(outcome)) => {
+                let result = Block::call(outcome);
+                match result.is_empty() {
+                    true => called,
+                    false => called.line("").block(result.indented(2)),
+                }
+            }
+        }
+    }
+}
+
+/// What the action was called that a call of `resolve` was about.
+fn label(result: Option<Result<&CallOutcome, &Error>>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Details {
+        label: Option<String>,
+    }
+    let details = result?.ok()?.details.as_ref()?;
+    details.parse::<Details>().ok()?.label
+}
+
+/// The decision that a call of `resolve` took, where its params are what they should be.
+fn decided<'a>(
+    params: &'a Value,
+    label: Option<&'a str>,
+    result: Option<Result<&'a CallOutcome, &'a Error>>,
+) -> Option<Decided<'a>> {
+    let text = |key| params.get(key).and_then(Value::as_str);
+    let decision = match text("action")? {
+        "apply" => Decision::Apply,
+        "discard" => Decision::Discard,
+        _ => return None,
+    };
+    let outcome = result.map(|result| result.map(|outcome| -> &[Content] { &outcome.content }));
+    Some(Decided {
+        label,
+        outcome,
+        ..Decided::new(decision, text("reason")?)
+    })
+}

@@ -1,0 +1,32 @@
+//! What a tool gave back.
+
+use airlock_model::content::Content;
+
+use super::{Block, Line, Role};
+
+impl Block {
+    /// A result's content, quoted: texts as they are, and in a line what is no text.
+    pub fn content(content: &[Content]) -> Self {
+        content.iter().fold(Block::new(), Block::with_content)
+    }
+
+    fn with_content(self, content: &Content) -> Self {
+        let described = match content {
+            Content::Text { text } => return self.text(text),
+            Content::Image { data, mime_type } => {
+                format!("[image: {mime_type}, {} bytes]", data.len())
+            }
+            Content::ResourceLink {
+                uri,
+                name,
+                mime_type,
+            } => match mime_type {
+                Some(mime_type) => format!("[link: {name}, {uri}, {mime_type}]"),
+                None => format!("[link: {name}, {uri}]"),
+            },
+            _ => "[content of a kind that can't be shown]".to_owned(),
+        };
+        let line = Line::new().with_quoted(Role::Faint, described);
+        self.line(line.quoted())
+    }
+}

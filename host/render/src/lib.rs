@@ -1,0 +1,198 @@
+//! What people read of calls and decisions: blocks of text, for a terminal or plain.
+//!
+//! A [`Block`] is made of whatever there is to show, and a [`Renderer`] makes a string of it: in colours or without, broken into rows of so
+//! many columns or not at all. Guests, stores and errors may put anything into a block: nothing that could drive a terminal comes out.
+//!
+//! ```
+//! use airlock_model::error::Error;
+//! use airlock_model::pending::Decision;
+//! use airlock_render::{Block, Decided, Renderer};
+//!
+//! let error = Error::Tool { message: "`a.rs` has changed since".to_owned() };
+//! let block = Block::decision(&Decided {
+//!     label: Some("AST Edit: 2 replacements in 1 file"),
+//!     outcome: Some(Err(&error)),
+//!     ..Decided::new(Decision::Apply, "the diff is right")
+//! });
+//! let expected = "\
+//! Failed: 2 replacements in 1 file [AST Edit]
+//!   reason to apply: the diff is right
+//!   error: `a.rs` has changed since";
+//! assert_eq!(block.to_string(), expected);
+//!
+//! // On a terminal:
+//! println!("{}", Renderer::ansi().width(80).render(&block));
+//! ```
+//!
+//! | to show | use |
+//! | --- | --- |
+//! | a call's result, and what it made pending | [`Block::call`] |
+//! | a decision, in one block with what came of it | [`Block::decision`] |
+//! | any tool call of a model, `resolve` too | [`Block::tool_call`] |
+//! | what is pending | [`Block::stacked`], [`Block::open`] |
+//! | what a store knows of an action | [`Block::record`] |
+//! | what was decided | [`Block::audit`] |
+//! | anything else beside these | [`Block::line`], [`Block::own_named`], [`escape_line`] |
+//! | what a guest, a model or a file says | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
+//!
+//! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't pass for what the host says.
+
+mod action;
+mod block;
+mod call;
+mod content;
+mod decision;
+mod diff;
+mod escape;
+mod json;
+mod label;
+mod layout;
+#[cfg(test)]
+mod tests;
+mod theme;
+
+pub use block::{Block, Line};
+pub use decision::Decided;
+pub use escape::escape_line;
+pub use json::escape_json;
+pub use label::Label;
+pub use layout::width;
+pub use theme::{Role, Theme};
+
+use layout::{CONTINUED, Laid, MARGIN, Row, lay_out};
+
+/// Where blocks are shown: in which colours, and how wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Renderer {
+    theme: Theme,
+    width: Option<usize>,
+    max_rows: Option<usize>,
+}
+
+impl Renderer {
+    /// Plain text, as wide as its lines are.
+    pub const fn plain() -> Self {
+        Self::themed(Theme::plain())
+    }
+
+    /// Text for a terminal, in its own colours.
+    pub const fn ansi() -> Self {
+        Self::themed(Theme::ansi())
+    }
+
+    /// In these styles.
+    pub const fn themed(theme: Theme) -> Self {
+        Self {
+            theme,
+            width: None,
+            max_rows: None,
+        }
+    }
+
+    /// In rows of at most so many columns. What takes more by itself, say a wide character in one column, has a row of its own.
+    pub const fn width(mut self, columns: usize) -> Self {
+        self.width = Some(columns);
+        self
+    }
+
+    /// With at most so many rows of each text, such as a preview's, and then one that says how many lines more there are. For views that can
+    /// be opened: who decides should have seen all of it.
+    pub const fn max_rows(mut self, rows: usize) -> Self {
+        self.max_rows = Some(rows);
+        self
+    }
+
+    /// The block's rows, with a line break between each two. Holds no control characters but those and the styles' (SGR) sequences, none
+    /// of which goes on behind its row.
+    pub fn render(&self, block: &Block) -> String {
+        let mut page = Page {
+            theme: &self.theme,
+            text: String::new(),
+            rows: 0,
+        };
+        for lines in block
+            .lines
+            .chunk_by(|one, next| one.is_of_text == next.is_of_text)
+        {
+            let is_text = lines.first().is_some_and(|line| line.is_of_text);
+            match self.max_rows {
+                Some(most) if is_text => self.render_some(lines, most, &mut page),
+                _ => self.render_all(lines, &mut page),
+            }
+        }
+        page.text
+    }
+
+    fn render_all(&self, lines: &[Line], page: &mut Page) {
+        for line in lines {
+            let laid = lay_out(line, self.width);
+            laid.rows.iter().for_each(|row| page.row(&laid, row));
+        }
+    }
+
+    fn render_some(&self, lines: &[Line], most: usize, page: &mut Page) {
+        let mut left = most;
+        for (index, line) in lines.iter().enumerate() {
+            let laid = lay_out(line, self.width);
+            laid.rows
+                .iter()
+                .take(left)
+                .for_each(|row| page.row(&laid, row));
+            if laid.rows.len() > left {
+                let more = match lines.len() - index {
+                    1 => "… 1 more line".to_owned(),
+                    count => format!("… {count} more lines"),
+                };
+                let more = Line::new()
+                    .with_role(Role::Faint, more)
+                    .indented(line.indent);
+                return self.render_all(&[more], page);
+            }
+            left -= laid.rows.len();
+        }
+    }
+}
+
+/// What is rendered so far.
+struct Page<'a> {
+    theme: &'a Theme,
+    text: String,
+    rows: usize,
+}
+
+impl Page<'_> {
+    fn row(&mut self, laid: &Laid, row: &Row) {
+        if self.rows > 0 {
+            self.text.push('\n');
+        }
+        self.rows += 1;
+        let is_empty = row.range.is_empty();
+        if row.has_margin || !is_empty {
+            self.text.extend(std::iter::repeat_n(' ', row.indent));
+        }
+        if row.has_margin {
+            self.part(Role::Margin, MARGIN);
+        }
+        if row.has_margin && !is_empty {
+            self.text.extend(std::iter::repeat_n(' ', 1 + row.inner));
+        }
+        if row.is_marked {
+            self.part(Role::Faint, CONTINUED);
+        }
+        let mut start = row.range.start;
+        let first = laid.roles.partition_point(|(end, _)| *end <= start);
+        for (end, role) in &laid.roles[first..] {
+            if start >= row.range.end {
+                break;
+            }
+            let end = (*end).min(row.range.end);
+            self.part(*role, &laid.text[start..end]);
+            start = end;
+        }
+    }
+
+    fn part(&mut self, role: Role, text: &str) {
+        let style = self.theme.style(role);
+        self.text.push_str(&format!("{style}{text}{style:#}"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Looking for what is not as it should be.
+
+use airlock_model::store::StoreError;
+
+use super::Inner;
+use super::connections::Statement;
+use super::durable::AFTER;
+use super::record::{get, text};
+use super::text::escaped;
+
+/// Each gives one column of sentences, and sees one moment of the store.
+const QUESTIONS: [&str; 8] = [
+    "SELECT format('the plugin %s has other bytes than its digest says', digest) AS said
+        FROM airlock.plugins WHERE 'sha256:' || encode(sha256(bytes), 'hex') <> digest",
+    "SELECT format('the session %s counts %s open actions, and there are %s', s.id, s.open, count(a.id)) AS said
+        FROM airlock.sessions AS s JOIN airlock.actions AS a ON a.session = s.key AND a.open
+        GROUP BY s.key, s.id, s.open HAVING s.open < count(a.id)",
+    "SELECT format('the open action %s belongs to no session', a.id) AS said
+        FROM airlock.actions AS a WHERE a.open AND NOT EXISTS (SELECT FROM airlock.sessions AS s WHERE s.key = a.session)",
+    "SELECT format('the open action %s lies above the top of its session', a.id) AS said
+        FROM airlock.actions AS a JOIN airlock.sessions AS s ON s.key = a.session WHERE a.open AND a.position > s.top",
+    "SELECT format('%s open actions share one place in the session %s', count(*), min(session_id)) AS said
+        FROM airlock.actions WHERE open GROUP BY session, position HAVING count(*) > 1",
+    "SELECT format('the open action %s needs the plugin %s, which is not kept', a.id, a.plugin) AS said
+        FROM airlock.actions AS a
+        WHERE a.open AND NOT EXISTS (SELECT FROM airlock.plugins AS p WHERE p.digest = a.plugin)",
+    "SELECT format('the action %s can''t be %s%s%s', id, state, CASE WHEN open THEN ' and open' ELSE ' and at its end' END,
+            CASE WHEN resolved_order IS NULL THEN ' without' ELSE ' with' END || ' a place among the ends') AS said
+        FROM airlock.actions
+        WHERE state NOT IN ('pending', 'resolving', 'applied', 'discarded') OR open <> (state IN ('pending', 'resolving'))
+            OR open <> (resolved_order IS NULL)",
+    "SELECT format('the open action %s lacks its %s', id,
+            CASE WHEN durable AND guest_state IS NULL THEN 'state'
+                WHEN NOT durable AND owner IS NULL THEN 'host' ELSE 'claim' END) AS said
+        FROM airlock.actions
+        WHERE open AND ((durable AND guest_state IS NULL) OR (NOT durable AND owner IS NULL)
+            OR (state = 'resolving' AND (lease_until IS NULL OR decision IS NULL OR decision NOT IN ('apply', 'discard') OR holder IS NULL)))",
+];
+
+const PAGE: i64 = 1000;
+
+impl Inner {
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        let mut problems = Vec::new();
+        for question in QUESTIONS {
+            for row in self.read(&Statement::new(question)).await? {
+                let said = text(&row, "said").map_err(|error| self.error(error))?;
+                problems.push(said);
+            }
+        }
+        self.read_all_actions(&mut problems).await?;
+        Ok(problems)
+    }
+
+    async fn read_all_actions(&self, problems: &mut Vec<String>) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let page = Statement::new(AFTER).bind(escaped(&after)).bind(PAGE);
+            let rows = self.read(&page).await?;
+            let Some(last) = rows.last() else {
+                return Ok(());
+            };
+            after = text(last, "id").map_err(|error| self.error(error))?;
+            for row in &rows {
+                if let Err(error) = self.record(row) {
+                    let id: String = get(row, "id").unwrap_or_default();
+                    problems.push(format!("the action {id} {}", error.problem()));
+                }
+            }
+        }
+    }
+}

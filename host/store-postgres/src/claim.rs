@@ -1,0 +1,204 @@
+//! Taking an action off a stack, for one host alone.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use airlock_model::pending::{ActionId, Decision, Resolution, SessionId};
+use airlock_model::store::{
+    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, StoreError,
+};
+use sqlx::postgres::PgRow;
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{action, action_columns, get, micros, text};
+use super::text::escaped;
+use super::{Inner, Nonce, session_key};
+
+/// What [`Inner::claimed`] reads: where the action stands now is known.
+macro_rules! claimed_columns {
+    () => {
+        concat!(action_columns!(), ", a.attempts, a.guest_state, a.token")
+    };
+}
+
+/// A lease that has run out is taken note of where its action is claimed anew. The texts are arguments, so that they are written
+/// down once.
+macro_rules! claim {
+    ($before:literal, $which:literal) => {
+        concat!(
+            $before,
+            "UPDATE airlock.actions AS a SET
+                state = 'resolving',
+                attempts = a.attempts + CASE WHEN $2 = 'apply' THEN 1 ELSE 0 END,
+                interrupted = a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply'),
+                last_error = CASE
+                    WHEN a.state = 'pending' THEN a.last_error
+                    WHEN a.decision = 'apply' THEN $9
+                    WHEN a.interrupted THEN a.last_error
+                    ELSE $10 END,
+                token = a.token + 1, nonce = $3, holder = $4, leased_at = clock_timestamp(),
+                lease_until = clock_timestamp() + $5 * interval '1 microsecond',
+                decision = $2, reason = $6, extra = $7, decided_by = $8 ",
+            $which,
+            " RETURNING ",
+            claimed_columns!()
+        )
+    };
+}
+
+/// A row that somebody else is claiming right now is passed over instead of waited for.
+const CLAIM_TOPMOST: &str = claim!(
+    "WITH topmost AS (
+        SELECT id FROM airlock.actions
+        WHERE session = $1 AND open AND (state = 'pending' OR lease_until <= clock_timestamp())
+        ORDER BY position DESC LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) ",
+    "FROM topmost WHERE a.id = topmost.id"
+);
+
+/// By its id alone: that it is open follows from the rest, and said here would let the server look through the whole stack for it.
+const CLAIM_NAMED: &str = claim!(
+    "",
+    "WHERE a.id = $11 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
+);
+
+/// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller counts from now on.
+const RECALL: &str = concat!(
+    "UPDATE airlock.actions AS a SET lease_until = clock_timestamp() + $3 * interval '1 microsecond'
+    WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' RETURNING ",
+    claimed_columns!()
+);
+
+const STATE: &str = "SELECT state FROM airlock.actions WHERE id = $1 AND session = $2";
+
+impl Inner {
+    pub async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let nonce = self.nonce();
+        let statement = self.claim_statement(session, resolution, &nonce)?;
+        let recall = Statement::new(RECALL)
+            .bind(session_key(session))
+            .bind(nonce)
+            .bind(micros(self.lease_time));
+        let rows = self.connections.once(&statement, &recall).await;
+        let rows = rows.map_err(|error| self.error(error))?;
+        match (rows.first(), &resolution.id) {
+            (Some(row), id) => match self.claimed(row, session, resolution.decision) {
+                Ok(claimed) => Ok(Claim::Claimed(claimed)),
+                Err(unreadable) => {
+                    let lease = lease(row, session).map_err(|error| self.error(error))?;
+                    self.release(&lease).await?;
+                    match id {
+                        Some(id) => Err(self.error(unreadable.of(id))),
+                        None => self.claim_readable(session, resolution).await,
+                    }
+                }
+            },
+            (None, Some(id)) => self.answer_for(session, id).await,
+            (None, None) => Ok(Claim::NothingPending),
+        }
+    }
+
+    /// The topmost of those that can be read, as it is listed.
+    async fn claim_readable(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let Some(top) = self.list(session, None).await?.into_iter().next() else {
+            return Ok(Claim::NothingPending);
+        };
+        let resolution = resolution.clone().with_id(top.action.id.clone());
+        Box::pin(self.claim(session, &resolution)).await
+    }
+
+    fn claim_statement(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+        nonce: &Nonce,
+    ) -> Result<Statement, StoreError> {
+        let extra = resolution.extra.as_ref().map(serde_json::to_string);
+        let extra = extra
+            .transpose()
+            .map_err(|error| self.error(sqlx::Error::InvalidArgument(error.to_string()).into()))?;
+        let statement = match resolution.id {
+            Some(_) => Statement::new(CLAIM_NAMED),
+            None => Statement::new(CLAIM_TOPMOST),
+        };
+        let statement = statement
+            .bind(session_key(session))
+            .bind(resolution.decision.as_str())
+            .bind(*nonce)
+            .bind(escaped(&self.holder))
+            .bind(micros(self.lease_time))
+            .bind(escaped(&resolution.reason))
+            .bind(extra)
+            .bind(resolution.decided_by.as_deref().map(escaped))
+            .bind(APPLY_INTERRUPTED)
+            .bind(DISCARD_INTERRUPTED);
+        Ok(match &resolution.id {
+            Some(id) => statement.bind(escaped(id.as_str())),
+            None => statement,
+        })
+    }
+
+    fn claimed(
+        &self,
+        row: &PgRow,
+        session: &SessionId,
+        decision: Decision,
+    ) -> Result<Claimed, Failure> {
+        let action = action(row)?;
+        let attempts: i32 = get(row, "attempts")?;
+        let attempts = attempts.unsigned_abs();
+        let attempt = match decision {
+            Decision::Apply => attempts,
+            Decision::Discard => attempts + 1,
+        };
+        Ok(Claimed {
+            lease: lease(row, session)?,
+            action: Arc::new(action),
+            guest_state: get(row, "guest_state")?,
+            attempt,
+        })
+    }
+
+    /// Why a named action could not be claimed.
+    async fn answer_for(&self, session: &SessionId, id: &ActionId) -> Result<Claim, StoreError> {
+        let statement = Statement::new(STATE)
+            .bind(escaped(id.as_str()))
+            .bind(session_key(session));
+        let rows = self.read(&statement).await?;
+        let state = rows.first().map(|row| get::<&str>(row, "state"));
+        let state = state.transpose().map_err(|error| self.error(error))?;
+        Ok(match state {
+            None => Claim::Unknown(id.clone()),
+            Some("applied") => Claim::Resolved(id.clone(), Decision::Apply),
+            Some("discarded") => Claim::Resolved(id.clone(), Decision::Discard),
+            // Also where it has become pending since: when it was to be claimed, somebody had it.
+            Some(_) => Claim::InProgress(id.clone()),
+        })
+    }
+
+    fn nonce(&self) -> Nonce {
+        let mut nonce = self.host;
+        let number = self.claims.fetch_add(1, Ordering::Relaxed);
+        nonce[8..].copy_from_slice(&number.to_be_bytes());
+        nonce
+    }
+}
+
+/// Needs no more of the row than what can always be read.
+fn lease(row: &PgRow, session: &SessionId) -> Result<Lease, Failure> {
+    let token: i64 = get(row, "token")?;
+    Ok(Lease {
+        session: session.clone(),
+        action: text(row, "id")?.into(),
+        token: token.unsigned_abs(),
+    })
+}

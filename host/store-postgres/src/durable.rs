@@ -1,0 +1,187 @@
+//! What operators ask.
+
+use std::time::Duration;
+
+use airlock_model::pending::{ActionId, SessionId};
+use airlock_model::store::{
+    ActionRecord, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats, UnreadableAction,
+};
+use async_trait::async_trait;
+use sqlx::postgres::PgRow;
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{self, action_columns, get, kept_columns, record_columns, text};
+use super::text::escaped;
+use super::{Inner, PostgresStore, schema, session_key};
+
+macro_rules! records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT ",
+            action_columns!(),
+            ", ",
+            kept_columns!(),
+            ", ",
+            record_columns!(),
+            " FROM airlock.actions AS a WHERE ",
+            $rest
+        )
+    };
+}
+
+const FIND: &str = records!("a.id = $1");
+const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
+const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
+const RESOLVED: &str = records!("NOT a.open ORDER BY a.resolved_order DESC LIMIT $1");
+const RESOLVED_OF_SESSION: &str =
+    records!("NOT a.open AND a.session = $2 ORDER BY a.resolved_order DESC LIMIT $1");
+/// A page of all.
+pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
+
+const STATS: &str = "SELECT o.*, r.*, p.*, (
+        SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'airlock' AND c.relkind IN ('r', 'S')
+    ) AS bytes
+    FROM (
+        SELECT count(DISTINCT session) AS sessions,
+            count(*) FILTER (WHERE waits) AS pending,
+            coalesce(sum(bytes), 0)::bigint AS pending_bytes,
+            count(*) FILTER (WHERE waits AND lost) AS lost,
+            count(*) FILTER (WHERE waits AND NOT lost AND interrupted) AS interrupted,
+            count(*) FILTER (WHERE NOT waits) AS resolving
+        FROM (
+            SELECT a.session, a.bytes, a.state = 'pending' OR a.lease_until <= clock_timestamp() AS waits,
+                a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply') AS interrupted,
+                coalesce(a.owner <> $1, false) AND NOT EXISTS (
+                    SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
+                ) AS lost
+            FROM airlock.actions AS a WHERE a.open
+        ) AS open
+    ) AS o, (
+        SELECT count(*) FILTER (WHERE state = 'applied') AS applied,
+            count(*) FILTER (WHERE state = 'discarded') AS discarded
+        FROM airlock.actions WHERE NOT open
+    ) AS r, (
+        SELECT count(*) AS plugins, coalesce(sum(octet_length(bytes)), 0)::bigint AS plugin_bytes FROM airlock.plugins
+    ) AS p";
+
+impl Inner {
+    async fn records(&self, statement: Statement) -> Result<Vec<ActionRecord>, StoreError> {
+        let rows = self.read(&statement).await?;
+        self.readable(&rows, rows.iter().map(|row| self.record(row)))
+    }
+
+    pub(super) fn record(&self, row: &PgRow) -> Result<ActionRecord, Failure> {
+        record::record(row, &self.host)
+    }
+}
+
+#[async_trait]
+impl DurableStore for PostgresStore {
+    async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
+        let statement = Statement::new(FIND).bind(escaped(id.as_str()));
+        let rows = self.inner.read(&statement).await?;
+        let record = rows.first().map(|row| self.inner.record(row)).transpose();
+        record.map_err(|error| self.inner.error(error.of(id)))
+    }
+
+    async fn open_actions(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let statement = match session {
+            Some(session) => Statement::new(OPEN_OF_SESSION).bind(session_key(session)),
+            None => Statement::new(OPEN),
+        };
+        let mut records = self.inner.records(statement).await?;
+        // By the ids themselves, which the server has by their digests. Within a session the order stays.
+        records.sort_by(|one, other| one.session.cmp(&other.session));
+        Ok(records)
+    }
+
+    async fn resolved_actions(
+        &self,
+        query: &ResolvedQuery,
+    ) -> Result<Vec<ActionRecord>, StoreError> {
+        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let statement = match &query.session {
+            Some(session) => Statement::new(RESOLVED_OF_SESSION)
+                .bind(limit)
+                .bind(session_key(session)),
+            None => Statement::new(RESOLVED).bind(limit),
+        };
+        self.inner.records(statement).await
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let statement = Statement::new(STATS).bind(self.inner.host);
+        let rows = self.inner.read(&statement).await?;
+        let count = |column: &str| match rows.first() {
+            Some(row) => get::<i64>(row, column).map(i64::unsigned_abs),
+            None => Ok(0),
+        };
+        let stats = || {
+            let mut stats = StoreStats::default();
+            stats.schema = schema::VERSION;
+            stats.sessions = count("sessions")?;
+            stats.pending = count("pending")?;
+            stats.interrupted = count("interrupted")?;
+            stats.lost = count("lost")?;
+            stats.resolving = count("resolving")?;
+            stats.applied = count("applied")?;
+            stats.discarded = count("discarded")?;
+            stats.plugins = count("plugins")?;
+            stats.plugin_bytes = count("plugin_bytes")?;
+            stats.pending_bytes = count("pending_bytes")?;
+            stats.bytes = count("bytes")?;
+            Ok(stats)
+        };
+        stats().map_err(|error| self.inner.error(error))
+    }
+
+    async fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.inner.check().await
+    }
+
+    async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
+        self.inner.prune(age).await
+    }
+
+    async fn retention(&self) -> Result<Option<Duration>, StoreError> {
+        self.inner.retention().await
+    }
+
+    async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
+        self.inner.set_retention(retention).await
+    }
+
+    async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
+        self.inner.byte_limit().await
+    }
+
+    async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
+        self.inner.set_byte_limit(limit).await
+    }
+
+    async fn unreadable_actions(&self) -> Result<Vec<UnreadableAction>, StoreError> {
+        let rows = self.inner.read(&Statement::new(OPEN)).await?;
+        let unreadable = |row: &PgRow| match self.inner.record(row) {
+            Err(Failure::Unreadable(problem)) => {
+                let text = |column| text(row, column).unwrap_or_default();
+                Some(UnreadableAction::new(
+                    text("id").into(),
+                    text("session_id").into(),
+                    problem,
+                ))
+            }
+            _ => None,
+        };
+        Ok(rows.iter().filter_map(unreadable).collect())
+    }
+
+    fn location(&self) -> String {
+        self.inner.location.clone()
+    }
+}

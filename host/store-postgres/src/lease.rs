@@ -1,0 +1,138 @@
+//! What becomes of a claim. Each statement names the token, so that one whose claim has passed to somebody else changes nothing.
+
+use airlock_model::pending::{ActionId, SessionId};
+use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, Lease, StoreError};
+
+use super::connections::Statement;
+use super::record::{get, micros};
+use super::text::escaped;
+use super::{Inner, session_key};
+
+const RENEW: &str =
+    "UPDATE airlock.actions SET lease_until = clock_timestamp() + $4 * interval '1 microsecond'
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND lease_until > clock_timestamp()
+    RETURNING 1";
+
+/// Also where the lease has run out, as long as nobody else has claimed the action since: it is the truth, and spares somebody an
+/// action of unknown end.
+const COMPLETE: &str = "UPDATE airlock.actions SET open = false,
+        state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
+        guest_state = NULL, lease_until = NULL, nonce = NULL,
+        resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
+    RETURNING plugin";
+
+const RECALL_COMPLETED: &str =
+    "SELECT plugin FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";
+
+const REQUEUE: &str = "WITH held AS (
+        SELECT session FROM airlock.actions
+        WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' FOR UPDATE
+    ), stack AS (
+        UPDATE airlock.sessions AS s SET top = s.top + 1 FROM held WHERE s.key = held.session RETURNING s.top
+    ), back AS (
+        UPDATE airlock.actions AS a SET state = 'pending', position = stack.top, interrupted = false, last_error = $4,
+            nonce = NULL, holder = NULL, leased_at = NULL, lease_until = NULL, decision = NULL,
+            reason = NULL, extra = NULL, decided_by = NULL
+        FROM stack WHERE a.id = $1
+        RETURNING 1
+    )
+    SELECT 1 FROM back";
+
+const RECALL_REQUEUED: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND state = 'pending'";
+
+const RELEASE: &str =
+    "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
+        attempts = attempts - CASE WHEN decision = 'apply' THEN 1 ELSE 0 END
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
+    RETURNING 1";
+
+/// The same that becomes of a lease that runs out.
+const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
+        interrupted = interrupted OR decision = 'apply',
+        last_error = CASE WHEN decision = 'apply' THEN $4 WHEN interrupted THEN last_error ELSE $5 END
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
+    RETURNING 1";
+
+/// No host has an empty name, so the owner is gone.
+const LOSE: &str = "UPDATE airlock.actions SET owner = ''::bytea
+    WHERE id = ANY($1) AND session = $2 AND open AND NOT durable";
+
+impl Inner {
+    pub async fn lose(&self, session: &SessionId, actions: &[ActionId]) -> Result<(), StoreError> {
+        let ids: Vec<String> = actions
+            .iter()
+            .map(|id| escaped(id.as_str()).into_owned())
+            .collect();
+        let statement = Statement::new(LOSE).bind(ids).bind(session_key(session));
+        self.read(&statement).await.map(drop)
+    }
+
+    pub async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let statement = of(RENEW, lease).bind(micros(self.lease_time));
+        let rows = self.read(&statement).await?;
+        held(!rows.is_empty(), lease)
+    }
+
+    pub async fn complete(
+        &self,
+        lease: &Lease,
+        completion: Completion<'_>,
+    ) -> Result<(), StoreError> {
+        let statement = of(COMPLETE, lease)
+            .bind(completion.result_digest().map(|digest| digest.to_string()))
+            .bind(completion.error().map(escaped));
+        let recall = of(RECALL_COMPLETED, lease);
+        let rows = self.connections.once(&statement, &recall).await;
+        let rows = rows.map_err(|error| self.error(error))?;
+        held(!rows.is_empty(), lease)?;
+        let plugin = rows.first().map(|row| get::<&str>(row, "plugin"));
+        if let Some(Ok(plugin)) = plugin {
+            self.forget_plugin_where_unneeded(plugin).await;
+        }
+        Ok(())
+    }
+
+    pub async fn requeue(&self, lease: &Lease, failure: &str) -> Result<(), StoreError> {
+        let statement = of(REQUEUE, lease).bind(escaped(failure));
+        self.end(lease, &statement, &of(RECALL_REQUEUED, lease))
+            .await
+    }
+
+    async fn end(
+        &self,
+        lease: &Lease,
+        statement: &Statement,
+        recall: &Statement,
+    ) -> Result<(), StoreError> {
+        let rows = self.connections.once(statement, recall).await;
+        let rows = rows.map_err(|error| self.error(error))?;
+        held(!rows.is_empty(), lease)
+    }
+
+    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.end(lease, &of(RELEASE, lease), &of(RECALL_REQUEUED, lease))
+            .await
+    }
+
+    pub async fn abandon(&self, lease: &Lease) -> Result<(), StoreError> {
+        let statement = of(ABANDON, lease)
+            .bind(APPLY_INTERRUPTED)
+            .bind(DISCARD_INTERRUPTED);
+        self.read(&statement).await.map(drop)
+    }
+}
+
+fn of(sql: &'static str, lease: &Lease) -> Statement {
+    Statement::new(sql)
+        .bind(escaped(lease.action.as_str()))
+        .bind(session_key(&lease.session))
+        .bind(i64::try_from(lease.token).unwrap_or(i64::MAX))
+}
+
+fn held(held: bool, lease: &Lease) -> Result<(), StoreError> {
+    match held {
+        true => Ok(()),
+        false => Err(StoreError::LeaseLost(lease.action.clone())),
+    }
+}

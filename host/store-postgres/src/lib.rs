@@ -1,0 +1,303 @@
+//! The store that many hosts share.
+
+mod builder;
+mod changes;
+mod check;
+mod claim;
+mod connections;
+mod durable;
+mod heart;
+mod lease;
+mod problem;
+mod push;
+mod record;
+mod room;
+mod schema;
+mod text;
+mod upkeep;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
+use airlock_model::store::{
+    Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
+};
+use async_trait::async_trait;
+use sha2::{Digest as _, Sha256};
+use sqlx::postgres::PgRow;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+use tokio_util::sync::DropGuard;
+
+use self::changes::Changes;
+use self::connections::{Connections, Statement};
+use self::heart::Heart;
+use self::problem::Failure;
+use self::record::{action_columns, get, kept, kept_columns, text};
+use self::room::Room;
+
+pub use builder::PostgresStoreBuilder;
+
+/// Names one store object of one process.
+type HostId = [u8; 16];
+/// Tells a claim that is repeated from another one.
+type Nonce = [u8; 16];
+/// A digest of a session's id, which may be longer than an index takes.
+type SessionKey = [u8; 16];
+
+/// Keeps pending actions in a PostgreSQL database, where any host of a fleet can resolve any of them. Cheap to clone; clones share
+/// their connections.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use airlock_host::{PostgresStore, Session};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = PostgresStore::connect("postgres://airlock:secret@database.example/airlock").await?;
+/// let session = Session::builder().id("a conversation").store(Arc::new(store)).open()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// It makes its tables itself, all in a schema `airlock`, however many hosts start at once. The database must be encoded in UTF-8.
+///
+/// **Claims are leases.** A host renews its claim as long as it works on it. Where it dies, or can't reach the server for the
+/// [lease time](PostgresStoreBuilder::lease_time), the action is listed as
+/// [interrupted](crate::ActionState::Interrupted), and may be decided about anew, here or elsewhere. All times are the server's, and
+/// a claim that has passed to somebody else can't be completed any more.
+///
+/// **Connections may break.** Each call is tried again for as long as the [patience](PostgresStoreBuilder::patience) lasts, and takes
+/// effect once, also where the server had carried it out and the answer was lost. A call that fails in the end may or may not have taken
+/// effect; nothing that was reported as done is undone.
+///
+/// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of the address insists on it, and on a certificate
+/// for the server's name from an authority that the system trusts, or from that in the file `&sslrootcert=FILE`.
+///
+/// **Volatile actions** are listed for all, and [lost](crate::ActionState::Lost) when their host has not been heard of for a lease time.
+///
+/// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where many claim the topmost action at once,
+/// `SKIP LOCKED` gives each another one.
+#[doc = ""]
+#[doc = include_str!("SCALING.md")]
+#[derive(Clone)]
+pub struct PostgresStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connections: Arc<Connections>,
+    changes: Changes,
+    heart: Heart,
+    location: String,
+    lease_time: Duration,
+    holder: String,
+    host: HostId,
+    claims: AtomicU64,
+    upkeep_due: Mutex<Instant>,
+    room: Mutex<Room>,
+    /// The plugins that this host has pushed for, and probably will again.
+    pushing: Mutex<HashSet<Digest>>,
+    runtime: Handle,
+    /// Ends what runs beside the calls.
+    _stop: DropGuard,
+}
+
+const LIST: &str = concat!(
+    "SELECT ",
+    action_columns!(),
+    ", ",
+    kept_columns!(),
+    " FROM airlock.actions AS a
+    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())
+    ORDER BY a.position DESC LIMIT $2"
+);
+
+const PLUGIN: &str = "SELECT name, bytes FROM airlock.plugins WHERE digest = $1";
+
+impl PostgresStore {
+    /// The settings of a store at `url`: `postgres://user:password@server:port/database`.
+    pub fn builder(url: impl Into<String>) -> PostgresStoreBuilder {
+        PostgresStoreBuilder::new(url.into())
+    }
+
+    /// Connects with the default settings.
+    ///
+    /// # Errors
+    /// As [`PostgresStoreBuilder::connect`].
+    pub async fn connect(url: impl Into<String>) -> Result<Self, StoreError> {
+        Self::builder(url).connect().await
+    }
+}
+
+impl Inner {
+    fn error(&self, failure: Failure) -> StoreError {
+        failure.at(&self.location)
+    }
+
+    /// The answer to a statement that may be sent any number of times.
+    async fn read(&self, statement: &Statement) -> Result<Vec<PgRow>, StoreError> {
+        let rows = self.connections.rows(statement).await;
+        rows.map_err(|failure| self.error(failure))
+    }
+
+    async fn list(
+        &self,
+        session: &SessionId,
+        limit: Option<i64>,
+    ) -> Result<Vec<StackedAction>, StoreError> {
+        let statement = Statement::new(LIST).bind(session_key(session)).bind(limit);
+        let rows = self.read(&statement).await?;
+        let stacked = rows.iter().map(|row| Ok(kept(row, &self.host)?.stacked()));
+        self.readable(&rows, stacked)
+    }
+
+    /// What can be read. The rest is passed over: it must not hide the others.
+    fn readable<T>(
+        &self,
+        rows: &[PgRow],
+        read: impl Iterator<Item = Result<T, Failure>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut readable = Vec::new();
+        for (row, read) in rows.iter().zip(read) {
+            match read {
+                Ok(read) => readable.push(read),
+                Err(Failure::Unreadable(problem)) => {
+                    let id: String = get(row, "id").unwrap_or_default();
+                    tracing::warn!("the action {id} is left out: it {problem}");
+                }
+                Err(error) => return Err(self.error(error)),
+            }
+        }
+        Ok(readable)
+    }
+
+    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        let rows = self
+            .read(&Statement::new(PLUGIN).bind(digest.to_string()))
+            .await?;
+        let plugin = |row: &PgRow| {
+            Ok(PluginBytes {
+                digest,
+                name: text(row, "name")?.into(),
+                bytes: get::<Vec<u8>>(row, "bytes")?.into(),
+            })
+        };
+        let plugin: Result<_, Failure> = rows.first().map(plugin).transpose();
+        plugin.map_err(|failure| self.error(failure))
+    }
+}
+
+#[async_trait]
+impl PendingStore for PostgresStore {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        self.inner.push(&push).await?;
+        self.inner.changes.tell(push.session);
+        Ok(())
+    }
+
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        let top = self.inner.list(session, Some(1)).await?.pop();
+        match top {
+            Some(top) => Ok(Some(top)),
+            // Either there is none, or it can't be read.
+            None => Ok(self.inner.list(session, None).await?.into_iter().next()),
+        }
+    }
+
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
+        self.inner.list(session, None).await
+    }
+
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let claim = self.inner.claim(session, resolution).await?;
+        if matches!(claim, Claim::Claimed(_)) {
+            self.inner.changes.tell(session);
+        }
+        Ok(claim)
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        Some(self.inner.lease_time)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.inner.renew(lease).await
+    }
+
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
+        self.inner.complete(&lease, completion).await?;
+        self.inner.changes.tell(&lease.session);
+        self.inner.upkeep_where_due();
+        Ok(())
+    }
+
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        self.inner.requeue(&lease, failure).await?;
+        self.inner.changes.tell(&lease.session);
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.inner.release(&lease).await?;
+        self.inner.changes.tell(&lease.session);
+        Ok(())
+    }
+
+    fn abandon(&self, lease: Lease) {
+        let inner = Arc::clone(&self.inner);
+        self.inner.runtime.spawn(async move {
+            match inner.abandon(&lease).await {
+                Ok(()) => inner.changes.tell(&lease.session),
+                Err(error) => {
+                    tracing::warn!("a claim was not given back, and will run out: {error}")
+                }
+            }
+        });
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        let inner = Arc::clone(&self.inner);
+        let (session, actions) = (session.clone(), actions.to_vec());
+        self.inner.runtime.spawn(async move {
+            match inner.lose(&session, &actions).await {
+                Ok(()) => inner.changes.tell(&session),
+                Err(error) => tracing::warn!(
+                    "volatile actions were lost, and others see them as pending until this host ends: {error}"
+                ),
+            }
+        });
+    }
+
+    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        self.inner.plugin(digest).await
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        self.inner.changes.watch(session)
+    }
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("location", &self.inner.location)
+            .field("holder", &self.inner.holder)
+            .finish_non_exhaustive()
+    }
+}
+
+fn session_key(session: &SessionId) -> SessionKey {
+    let digest = Sha256::digest(session.as_str().as_bytes());
+    let mut key = SessionKey::default();
+    key.copy_from_slice(&digest[..16]);
+    key
+}

@@ -1,0 +1,226 @@
+//! Actions as rows.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionState, Decision, PendingAction, SessionId};
+use airlock_model::store::kept::{KeptAction, KeptRow, KeptState, path_of_bytes};
+use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
+use serde::de::DeserializeOwned;
+use sqlx::postgres::PgRow;
+use sqlx::{Decode, Postgres, Row, Type};
+
+use super::HostId;
+use super::problem::Failure;
+use super::text::unescaped;
+
+/// What [`action`] reads, of a table `a`.
+macro_rules! action_columns {
+    () => {
+        "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
+        a.grants, a.workspace, a.workspace_identity, a.pushed_at"
+    };
+}
+
+/// What [`kept`] reads beside that.
+macro_rules! kept_columns {
+    () => {
+        "a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
+        coalesce(a.lease_until <= clock_timestamp(), false) AS expired,
+        a.owner IS NOT NULL AND NOT EXISTS (
+            SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
+        ) AS orphaned"
+    };
+}
+
+/// What [`record`] reads beside both.
+macro_rules! record_columns {
+    () => {
+        "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
+        a.decided_by, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error"
+    };
+}
+
+pub(super) use {action_columns, kept_columns, record_columns};
+
+/// An action, and where it stands by the server's clock. As the host `reader` sees it: its own volatile actions are never lost.
+pub fn kept(row: &PgRow, reader: &HostId) -> Result<KeptAction, Failure> {
+    let written = match get(row, "state")? {
+        "applied" => KeptState::Resolved(Decision::Apply),
+        "discarded" => KeptState::Resolved(Decision::Discard),
+        "resolving" => KeptState::Resolving,
+        _ => KeptState::Pending,
+    };
+    let owner: Option<&[u8]> = get(row, "owner")?;
+    let kept_row = KeptRow {
+        written,
+        decision: optional_decision(row)?,
+        interrupted: get(row, "interrupted")?,
+        last_error: optional_text(row, "last_error")?,
+        lease_over: get(row, "expired")?,
+        host_gone: get(row, "orphaned")? && owner != Some(reader.as_slice()),
+    };
+    let attempts: i32 = get(row, "attempts")?;
+    Ok(KeptAction::new(
+        action(row)?,
+        attempts.unsigned_abs(),
+        kept_row,
+    ))
+}
+
+/// With what an operator may want to know.
+pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
+    let kept = kept(row, reader)?;
+    let session = SessionId::from(text(row, "session_id")?);
+    let resolved = match kept.state {
+        ActionState::Applied => Some(resolved(row, Decision::Apply)?),
+        ActionState::Discarded => Some(resolved(row, Decision::Discard)?),
+        _ => None,
+    };
+    Ok(kept.record(session, lease(row)?, resolved))
+}
+
+fn lease(row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {
+    let holder = optional_text(row, "holder")?;
+    let since: Option<i64> = get(row, "leased_at")?;
+    Ok(match (holder, since, optional_decision(row)?) {
+        (Some(holder), Some(since), Some(decision)) => {
+            Some(LeaseRecord::new(holder, time_of_micros(since), decision))
+        }
+        _ => None,
+    })
+}
+
+fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> {
+    let at: Option<i64> = get(row, "resolved_at")?;
+    let result: Option<String> = get(row, "result")?;
+    let mut resolved = ResolvedRecord::new(decision, time_of_micros(at.unwrap_or_default()));
+    resolved.decided_by = optional_text(row, "decided_by")?;
+    resolved.reason = optional_text(row, "reason")?.unwrap_or_default();
+    resolved.extra = optional_json(row, "extra")?;
+    resolved.result = result.map(|digest| parsed_digest(&digest)).transpose()?;
+    resolved.error = optional_text(row, "error")?;
+    Ok(resolved)
+}
+
+/// An action as it was pushed.
+pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
+    let plugin: &str = get(row, "plugin")?;
+    let workspace: Option<&[u8]> = get(row, "workspace")?;
+    Ok(PendingAction {
+        id: text(row, "id")?.into(),
+        label: text(row, "label")?,
+        source_tool_name: text(row, "source_tool_name")?,
+        source_is_own_tool: get(row, "source_is_own_tool")?,
+        details: optional_json(row, "details")?,
+        has_reject: get(row, "has_reject")?,
+        durable: get(row, "durable")?,
+        plugin: parsed_digest(plugin)?,
+        plugin_name: optional_text(row, "plugin_name")?
+            .unwrap_or_default()
+            .into(),
+        grants: json(row, "grants")?,
+        workspace: workspace.map(path_of_bytes),
+        workspace_identity: optional_json(row, "workspace_identity")?.map(Arc::new),
+        pushed_at: time_of_nanos(get(row, "pushed_at")?),
+    })
+}
+
+/// A value of a column.
+pub fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
+    row: &'r PgRow,
+    column: &str,
+) -> Result<T, Failure> {
+    row.try_get(column).map_err(|error| {
+        Failure::Unreadable(format!(
+            "can't be read: the column {column}: {error}; somebody changed it, or a newer version did"
+        ))
+    })
+}
+
+/// A text that may have had NUL characters.
+pub fn text(row: &PgRow, column: &str) -> Result<String, Failure> {
+    Ok(unescaped(get(row, column)?))
+}
+
+fn optional_text(row: &PgRow, column: &str) -> Result<Option<String>, Failure> {
+    Ok(get::<Option<String>>(row, column)?.map(unescaped))
+}
+
+fn json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<T, Failure> {
+    let text: &str = get(row, column)?;
+    serde_json::from_str(text).map_err(|error| {
+        Failure::Unreadable(format!(
+            "can't be read: the column {column} holds {text:?}: {error}; somebody changed it, or a newer version did"
+        ))
+    })
+}
+
+fn optional_json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<Option<T>, Failure> {
+    match get::<Option<&str>>(row, column)? {
+        Some(_) => json(row, column).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn parsed_digest(text: &str) -> Result<Digest, Failure> {
+    text.parse()
+        .map_err(|error| Failure::Unreadable(format!("can't be read: {error}")))
+}
+
+/// What the row of a claim is about, where it is about anything.
+fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
+    Ok(match get::<Option<&str>>(row, "decision")? {
+        Some("apply") => Some(Decision::Apply),
+        Some(_) => Some(Decision::Discard),
+        None => None,
+    })
+}
+
+fn time_of_micros(micros: i64) -> SystemTime {
+    time_of_nanos(micros.saturating_mul(1000))
+}
+
+fn time_of_nanos(nanos: i64) -> SystemTime {
+    let distance = Duration::from_nanos(nanos.unsigned_abs());
+    let time = match nanos {
+        0.. => SystemTime::UNIX_EPOCH.checked_add(distance),
+        _ => SystemTime::UNIX_EPOCH.checked_sub(distance),
+    };
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// Nanoseconds since 1970; as near as can be for times beyond three centuries from then.
+pub fn nanos_of_time(time: SystemTime) -> i64 {
+    let nanos = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => nanos(since),
+        Err(before) => -nanos(before.duration()),
+    }
+}
+
+/// Microseconds, as intervals are given: at most a thousand years, since the server's own times end somewhere.
+pub fn micros(time: Duration) -> i64 {
+    const MOST: Duration = Duration::from_secs(1000 * 31_557_600);
+    time.min(MOST).as_micros() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back_to_the_nanosecond_also_those_before_1970() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        for time in [
+            epoch,
+            epoch + Duration::new(1_760_000_000, 123_456_789),
+            epoch - Duration::new(3, 1),
+        ] {
+            assert_eq!(time_of_nanos(nanos_of_time(time)), time);
+        }
+        let far = epoch + Duration::from_secs(u64::from(u32::MAX) * 8);
+        assert_eq!(nanos_of_time(far), i64::MAX);
+    }
+}

@@ -1,0 +1,129 @@
+//! How much the store may keep.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use airlock_model::store::{BackendErrorKind, DEFAULT_BYTE_LIMIT, StoreError};
+use tokio::time::Instant;
+
+use super::Inner;
+use super::connections::Statement;
+use super::record::get;
+
+/// How long a host believes what it has counted, beside what it pushes itself. To count with each push would make each wait for all others.
+const BELIEVED: Duration = Duration::from_secs(10);
+
+/// What stands in place of a number where there is no limit.
+const NO_LIMIT: &str = "none";
+
+/// What is open, as the rows of the sessions have it, which is no less than there is; and the plugins.
+const SUM: &str = "SELECT (
+        SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.sessions
+    ) + (
+        SELECT coalesce(sum(octet_length(bytes)), 0)::bigint FROM airlock.plugins
+    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit";
+
+/// The same, to the byte.
+const COUNT: &str = "SELECT (
+        SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.actions WHERE open
+    ) + (
+        SELECT coalesce(sum(octet_length(bytes)), 0)::bigint FROM airlock.plugins
+    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit";
+
+const LIMIT: &str = "SELECT value AS byte_limit FROM airlock.meta WHERE name = 'byte_limit'";
+
+/// What a host knows of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Room {
+    limit: Option<u64>,
+    held: u64,
+    counted: Option<Instant>,
+}
+
+impl Room {
+    fn has(&self, pushed: u64) -> bool {
+        self.limit
+            .is_none_or(|limit| self.held.saturating_add(pushed) <= limit)
+    }
+}
+
+impl Inner {
+    /// Refuses what there is no room for. What other hosts push within seconds is not seen, so together they may go beyond the limit by that.
+    pub async fn check_store_room(&self, pushed: u64) -> Result<(), StoreError> {
+        let mut room = self.room();
+        let is_fresh = room.counted.is_some_and(|at| at.elapsed() < BELIEVED);
+        if !is_fresh || !room.has(pushed) {
+            room = self.count(SUM).await?;
+        }
+        if !room.has(pushed) {
+            room = self.count(COUNT).await?;
+        }
+        match room.limit {
+            Some(limit) if !room.has(pushed) => Err(StoreError::StoreFull {
+                store: self.location.clone(),
+                limit,
+                held: room.held,
+                pushed,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn note_pushed(&self, pushed: u64) {
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        room.held = room.held.saturating_add(pushed);
+    }
+
+    fn room(&self) -> Room {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn count(&self, sql: &'static str) -> Result<Room, StoreError> {
+        let rows = self.read(&Statement::new(sql)).await?;
+        let mut room = Room {
+            counted: Some(Instant::now()),
+            ..Room::default()
+        };
+        if let Some(row) = rows.first() {
+            let held: i64 = get(row, "held").map_err(|error| self.error(error))?;
+            room.held = held.unsigned_abs();
+            let limit: Option<&str> = get(row, "byte_limit").map_err(|error| self.error(error))?;
+            room.limit = self.limit_of(limit)?;
+        }
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = room;
+        Ok(room)
+    }
+
+    pub async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
+        let rows = self.read(&Statement::new(LIMIT)).await?;
+        let limit = rows.first().map(|row| get::<&str>(row, "byte_limit"));
+        let limit = limit.transpose().map_err(|error| self.error(error))?;
+        self.limit_of(limit)
+    }
+
+    pub async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
+        let limit = limit.map_or(NO_LIMIT.to_owned(), |bytes| bytes.to_string());
+        let statement = Statement::new(
+            "INSERT INTO airlock.meta (name, value) VALUES ('byte_limit', $1)
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        );
+        self.read(&statement.bind(limit)).await?;
+        // What was counted is no longer compared with the right limit.
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = Room::default();
+        Ok(())
+    }
+
+    fn limit_of(&self, value: Option<&str>) -> Result<Option<u64>, StoreError> {
+        match value {
+            None => Ok(Some(DEFAULT_BYTE_LIMIT)),
+            Some(NO_LIMIT) => Ok(None),
+            Some(number) => number.parse().map(Some).map_err(|_| {
+                StoreError::backend(
+                    BackendErrorKind::Damaged,
+                    &self.location,
+                    format!("can't be read: its limit is {number:?} and no number; set it anew"),
+                )
+            }),
+        }
+    }
+}

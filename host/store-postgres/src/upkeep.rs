@@ -1,0 +1,271 @@
+//! Forgetting what nobody needs any more.
+
+use std::collections::HashSet;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use airlock_model::digest::Digest;
+use airlock_model::store::{BackendErrorKind, DETAILS_KEPT, Pruned, StoreError};
+use sqlx::raw_sql;
+use tokio::time::Instant;
+
+use super::Inner;
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{get, micros};
+
+/// How many rows one statement takes away: so few that nobody waits for long.
+const BATCH: i64 = 1000;
+
+/// How many of them a host takes away by itself at once.
+const AT_ONCE: u64 = 5000;
+
+/// How often a host looks whether there is anything to forget.
+const LOOKS: Duration = Duration::from_secs(3600);
+
+/// How soon it goes on where there was more.
+const GOES_ON: Duration = Duration::from_secs(60);
+
+/// The oldest come first, so a batch with nothing to forget is the last. Rows that others are taking away are left to them.
+const PRUNE: &str = "WITH oldest AS (
+        SELECT id, resolved_order, resolved_at FROM airlock.actions
+        WHERE NOT open AND resolved_order > $1 ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.actions AS a USING oldest AS o
+        WHERE a.id = o.id AND o.resolved_at <= clock_timestamp() - $3 * interval '1 microsecond'
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last";
+
+/// A session onto which something was pushed since we looked has another top, and stays. Those that somebody pushes onto are left alone.
+const FORGET_SESSIONS: &str = "WITH idle AS MATERIALIZED (
+        SELECT s.key, s.top FROM airlock.sessions AS s
+        WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.session = s.key) LIMIT $1
+    ), locked AS (
+        SELECT s.key FROM airlock.sessions AS s JOIN idle USING (key) WHERE s.top = idle.top FOR UPDATE OF s SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.sessions AS s USING locked WHERE s.key = locked.key RETURNING 1
+    )
+    SELECT count(*) AS gone FROM gone";
+
+const FORGET_HOSTS: &str =
+    "DELETE FROM airlock.hosts WHERE alive_until < clock_timestamp() - interval '1 day'";
+
+macro_rules! unneeded_plugins {
+    () => {
+        "airlock.plugins AS p WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.plugin = p.digest)"
+    };
+}
+
+const UNNEEDED_PLUGINS: &str = concat!(
+    "SELECT 1 FROM ",
+    unneeded_plugins!(),
+    " AND p.digest <> ALL($1) LIMIT 1"
+);
+const FORGET_PLUGINS: &str = concat!(
+    "DELETE FROM ",
+    unneeded_plugins!(),
+    " AND p.digest <> ALL($1) RETURNING 1"
+);
+
+const UNNEEDED_PLUGIN: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " AND p.digest = $1");
+
+/// Notes how far it came, in the order of the ends.
+const FORGET_DETAILS: &str = "WITH old AS (
+        SELECT id, resolved_order FROM airlock.actions
+        WHERE NOT open AND resolved_at <= clock_timestamp() - $1 * interval '1 microsecond' AND resolved_order > coalesce(
+            (SELECT value::bigint FROM airlock.meta WHERE name = 'details_forgotten'), 0)
+        ORDER BY resolved_order LIMIT $2
+    ), forgotten AS (
+        UPDATE airlock.actions AS a SET details = NULL FROM old WHERE a.id = old.id AND a.details IS NOT NULL
+    ), noted AS (
+        INSERT INTO airlock.meta (name, value) SELECT 'details_forgotten', max(resolved_order)::text FROM old HAVING count(*) > 0
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    )
+    SELECT count(*) AS seen FROM old";
+
+const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
+
+impl Inner {
+    pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
+        let actions = self.forget_actions(age, u64::MAX).await?;
+        let plugins = self.forget_plugins(&[]).await?;
+        self.forget_sessions_and_hosts().await?;
+        Ok(Pruned::new(actions, plugins))
+    }
+
+    pub async fn retention(&self) -> Result<Option<Duration>, StoreError> {
+        let rows = self.read(&Statement::new(RETENTION)).await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let value: &str = get(row, "value").map_err(|error| self.error(error))?;
+        match value.parse() {
+            Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            Err(_) => Err(StoreError::backend(
+                BackendErrorKind::Damaged,
+                &self.location,
+                format!("can't be read: its retention is {value:?} and no number; set it anew"),
+            )),
+        }
+    }
+
+    pub async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
+        let statement = match retention {
+            Some(retention) => Statement::new(
+                "INSERT INTO airlock.meta (name, value) VALUES ('retention', $1)
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )
+            .bind(retention.as_secs().to_string()),
+            None => Statement::new("DELETE FROM airlock.meta WHERE name = 'retention'"),
+        };
+        self.read(&statement).await.map(drop)
+    }
+
+    /// Called after each resolution; nearly always it only looks at a clock.
+    pub fn upkeep_where_due(self: &Arc<Self>) {
+        {
+            let mut due = self
+                .upkeep_due
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if Instant::now() < *due {
+                return;
+            }
+            *due = Instant::now() + LOOKS;
+        }
+        let inner = Arc::clone(self);
+        self.runtime.spawn(async move {
+            if let Err(error) = inner.upkeep().await {
+                tracing::warn!("could not forget old actions: {error}");
+            }
+        });
+    }
+
+    pub fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// After the end of an action of its. A plugin that this host pushes for will probably be needed again.
+    pub async fn forget_plugin_where_unneeded(&self, plugin: &str) {
+        let is_pushing = plugin
+            .parse()
+            .is_ok_and(|digest| self.pushing().contains(&digest));
+        if is_pushing {
+            return;
+        }
+        let forgotten = async {
+            let unneeded = Statement::new(UNNEEDED_PLUGIN).bind(plugin);
+            match self.read(&unneeded).await?.is_empty() {
+                true => Ok(0),
+                false => self.forget_plugins(&self.pushed_plugins()).await,
+            }
+        };
+        if let Err(error) = forgotten.await {
+            tracing::warn!("could not forget a plugin that nothing needs: {error}");
+        }
+    }
+
+    /// A page of them at a time, from where the last one ended.
+    async fn forget_details(&self) -> Result<(), StoreError> {
+        loop {
+            let batch = Statement::new(FORGET_DETAILS)
+                .bind(micros(DETAILS_KEPT))
+                .bind(BATCH);
+            let rows = self.read(&batch).await?;
+            let seen = rows.first().map(|row| get::<i64>(row, "seen"));
+            let seen = seen.transpose().map_err(|error| self.error(error))?;
+            if seen.unwrap_or_default() < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn upkeep(&self) -> Result<(), StoreError> {
+        if let Some(age) = self.retention().await? {
+            let gone = self.forget_actions(age, AT_ONCE).await?;
+            if gone >= AT_ONCE {
+                let mut due = self
+                    .upkeep_due
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                *due = Instant::now() + GOES_ON;
+            }
+        }
+        self.forget_details().await?;
+        self.forget_plugins(&self.pushed_plugins()).await?;
+        self.forget_sessions_and_hosts().await
+    }
+
+    async fn forget_actions(&self, age: Duration, most: u64) -> Result<u64, StoreError> {
+        let (mut total, mut after) = (0, i64::MIN);
+        while total < most {
+            let batch = Statement::new(PRUNE)
+                .bind(after)
+                .bind(BATCH)
+                .bind(micros(age));
+            let rows = self.read(&batch).await?;
+            let Some(row) = rows.first() else { break };
+            let gone: i64 = get(row, "gone").map_err(|error| self.error(error))?;
+            let last: Option<i64> = get(row, "last").map_err(|error| self.error(error))?;
+            total += gone.unsigned_abs();
+            match last {
+                Some(last) if gone > 0 => after = last,
+                _ => break,
+            }
+        }
+        Ok(total)
+    }
+
+    async fn forget_sessions_and_hosts(&self) -> Result<(), StoreError> {
+        self.read(&Statement::new(FORGET_HOSTS)).await?;
+        loop {
+            let batch = Statement::new(FORGET_SESSIONS).bind(BATCH);
+            let rows = self.read(&batch).await?;
+            let gone = rows.first().map(|row| get::<i64>(row, "gone"));
+            let gone = gone.transpose().map_err(|error| self.error(error))?;
+            if gone.unwrap_or_default() < BATCH {
+                return Ok(());
+            }
+        }
+    }
+
+    fn pushed_plugins(&self) -> Vec<String> {
+        self.pushing().iter().map(Digest::to_string).collect()
+    }
+
+    /// Those that no open action needs, but for some.
+    async fn forget_plugins(&self, but: &[String]) -> Result<u64, StoreError> {
+        let unneeded = Statement::new(UNNEEDED_PLUGINS).bind(but);
+        if self.read(&unneeded).await?.is_empty() {
+            return Ok(0);
+        }
+        let mut borrowed = self
+            .connections
+            .borrow_patiently()
+            .await
+            .map_err(|error| self.error(error))?;
+        let connection = borrowed.connection();
+        // A push that has seen its plugin must not lose it before it commits: while the table is locked, none is under way. The lock is
+        // held for milliseconds, and not waited for long, since pushes wait behind us meanwhile.
+        let locked = raw_sql(
+            "BEGIN; SET LOCAL lock_timeout = '500ms'; LOCK TABLE airlock.actions IN SHARE ROW EXCLUSIVE MODE",
+        );
+        let gone = async {
+            locked.execute(&mut *connection).await?;
+            let gone = Statement::new(FORGET_PLUGINS).bind(but);
+            let gone = gone.rows(connection).await?;
+            raw_sql("COMMIT").execute(&mut *connection).await?;
+            Ok::<_, sqlx::Error>(gone.len() as u64)
+        };
+        match gone.await {
+            Ok(gone) => {
+                borrowed.give_back();
+                Ok(gone)
+            }
+            // Somebody else works on the table for long: next time. The connection is closed, and the transaction with it.
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => Ok(0),
+            Err(error) => Err(self.error(Failure::from(error))),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Copies of the whole store, made while it is in use.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_model::regular::open_regular_file;
+use airlock_model::store::{BackendErrorKind, StoreError};
+use rusqlite::Connection;
+use tempfile::NamedTempFile;
+
+use super::connection::Opening;
+use super::foreign;
+use super::hosts::{Hosts, folder_of, make_private_folder};
+use super::problem::{Problem, unfit};
+
+/// What a restored action says of itself. Between the backup and now somebody may have applied it.
+const FROM_A_BACKUP: &str = "this comes from a backup: it may have been resolved, and may have taken effect, after the backup was made";
+
+/// Writes a copy of the store to a new file.
+pub(super) fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
+    refuse_existing(to)?;
+    let copy = new_file_beside(to)?;
+    from.execute("VACUUM INTO ?", [path_text(copy.path(), to)?])
+        .map_err(|error| Problem::Sqlite(error).at(to))?;
+    finish(copy, to)
+}
+
+/// Makes a store of a copy.
+pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
+    refuse_existing(to)?;
+    for rest in ["-wal", "-shm", "-journal"] {
+        // SQLite would take it for the restored file's own.
+        refuse_existing(&foreign::beside(to, rest))?;
+    }
+    foreign::refuse_foreign(backup)?;
+    make_private_folder(folder_of(to)).map_err(|error| Problem::Io(error).at(to))?;
+    let mut copy = new_file_beside(to)?;
+    let copied = open_regular_file(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
+    copied.map_err(|error| Problem::Io(error).at(backup))?;
+    // What was copied may be another file than what was looked at.
+    foreign::refuse_foreign(copy.path()).map_err(|error| renamed(error, copy.path(), backup))?;
+    let checked = check(copy.path());
+    checked.map_err(|error| renamed(error, copy.path(), backup))?;
+    finish(copy, to)
+}
+
+/// A file that nobody else has open.
+fn open(path: &Path) -> Result<Connection, StoreError> {
+    let hosts = Arc::new(Hosts::beside(path, String::new()));
+    let opening = Opening {
+        path,
+        hosts: &hosts,
+        patience: Duration::ZERO,
+    };
+    opening.open()
+}
+
+/// Refuses what is no store, or a damaged one.
+fn check(path: &Path) -> Result<(), StoreError> {
+    let connection = open(path)?;
+    let problems = super::upkeep::check(&connection).map_err(|problem| problem.at(path))?;
+    match problems.first() {
+        None => Ok(()),
+        Some(first) => {
+            let problem = format!("is damaged: {first}");
+            Err(unfit(path, BackendErrorKind::Damaged, problem))
+        }
+    }
+}
+
+/// Marks what is open in the copy, and gives it its name.
+fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
+    mark_open_actions(copy.path()).map_err(|error| renamed(error, copy.path(), to))?;
+    let synced = File::open(copy.path()).and_then(|file| file.sync_all());
+    synced.map_err(|error| Problem::Io(error).at(to))?;
+    copy.persist_noclobber(to)
+        .map_err(|error| Problem::Io(error.error).at(to))?;
+    let folder = File::open(folder_of(to)).and_then(|folder| folder.sync_all());
+    folder.map_err(|error| Problem::Io(error).at(to))
+}
+
+/// An action that is open in a copy may have been applied since: it must not look as if nobody had tried.
+fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
+    let connection = open(path)?;
+    let mark = "UPDATE actions SET state = 'pending', interrupted = 1, attempts = attempts + 1,
+            last_error = ?1, token = token + 1
+        WHERE resolved IS NULL AND last_error IS NOT ?1";
+    connection
+        .execute(mark, [FROM_A_BACKUP])
+        // One file again, without a log beside it.
+        .and_then(|_| connection.pragma_update(None, "journal_mode", "DELETE"))
+        .map_err(|error| Problem::Sqlite(error).at(path))
+}
+
+fn new_file_beside(to: &Path) -> Result<NamedTempFile, StoreError> {
+    tempfile::Builder::new()
+        .prefix(".airlock-backup-")
+        .tempfile_in(folder_of(to))
+        .map_err(|error| Problem::Io(error).at(to))
+}
+
+fn refuse_existing(path: &Path) -> Result<(), StoreError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Problem::Io(error).at(path)),
+        Ok(_) => {
+            let problem = "is there already, and is not overwritten";
+            Err(unfit(path, BackendErrorKind::Settings, problem))
+        }
+    }
+}
+
+fn path_text<'a>(path: &'a Path, to: &Path) -> Result<&'a str, StoreError> {
+    path.to_str().ok_or_else(|| {
+        let problem = "has a path that is not text, which SQLite can't copy to";
+        unfit(to, BackendErrorKind::Settings, problem)
+    })
+}
+
+/// The same error, about the file that the caller knows.
+fn renamed(error: StoreError, from: &Path, to: &Path) -> StoreError {
+    match error {
+        StoreError::Backend(mut error) => {
+            if error.store == from.display().to_string() {
+                error.store = to.display().to_string();
+            }
+            StoreError::Backend(error)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,99 @@
+//! The settings of a store that is to be opened.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use airlock_model::store::kept::process_name;
+use airlock_model::store::{StoreError, Watchers};
+
+use super::connection::{self, Readers};
+use super::hosts::Hosts;
+use super::problem::Problem;
+use super::watching::Watching;
+use super::writer::Writer;
+use super::{Inner, SqliteStore, blocking};
+
+/// The settings of a [`SqliteStore`] that is to be opened.
+#[derive(Debug, Clone)]
+pub struct SqliteStoreBuilder {
+    path: PathBuf,
+    create: bool,
+    lease_time: Duration,
+    patience: Duration,
+    holder: Option<String>,
+}
+
+impl SqliteStoreBuilder {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            create: true,
+            lease_time: Duration::from_secs(30),
+            patience: Duration::from_secs(10),
+            holder: None,
+        }
+    }
+
+    /// Whether a store that is missing is made, with the folders above it, readable for this user alone. Default: it is.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// How long a claim lasts that is not renewed, while the host that holds it lives. Default: 30 s.
+    pub fn lease_time(mut self, lease_time: Duration) -> Self {
+        self.lease_time = lease_time;
+        self
+    }
+
+    /// How long to wait while another process has the file locked for its own commit. Default: 10 s.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// What this host is called where people see who holds a claim. Default: `machine/process`.
+    pub fn holder(mut self, name: impl Into<String>) -> Self {
+        self.holder = Some(name.into());
+        self
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the file can't be used, or is no store.
+    pub async fn open(self) -> Result<SqliteStore, StoreError> {
+        blocking(move || self.open_now()).await
+    }
+
+    fn open_now(self) -> Result<SqliteStore, StoreError> {
+        // The folder of hosts must be the same for all, from wherever they name the file.
+        let path =
+            std::path::absolute(&self.path).map_err(|error| Problem::Io(error).at(&self.path))?;
+        connection::make_file(&path, self.create)?;
+        let path = path.canonicalize().unwrap_or(path);
+        let name = self.holder.unwrap_or_else(process_name);
+        let hosts = Arc::new(Hosts::beside(&path, name));
+        let opening = connection::Opening {
+            path: &path,
+            hosts: &hosts,
+            patience: self.patience,
+        };
+        let connection = opening.open()?;
+        let writer = Writer::start(connection, path.clone(), self.patience);
+        Ok(SqliteStore {
+            inner: Arc::new(Inner {
+                lease_time: self.lease_time,
+                writer: writer.map_err(|error| Problem::Io(error).at(&path))?,
+                readers: Readers::new(path.clone(), Arc::clone(&hosts), self.patience),
+                hosts,
+                watchers: Watchers::default(),
+                watching: Watching::default(),
+                pruned: Mutex::default(),
+                pushing: Mutex::default(),
+                path,
+            }),
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! Opening the file, to write and to read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use airlock_model::store::{BackendErrorKind, StoreError};
+use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, OpenFlags};
+
+use super::foreign;
+use super::hosts::{Hosts, folder_of, make_private_folder};
+use super::problem::{Problem, is_busy, unfit};
+use super::schema::{self, Misfit};
+
+/// Between two tries to set the file up while others do.
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
+
+/// How many connections that read are kept for later.
+const IDLE_READERS: usize = 4;
+
+/// Makes the file where it is missing and may be made, with the folders above it.
+pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
+    match path.metadata() {
+        Ok(found) if found.is_file() => return foreign::refuse_foreign(path),
+        Ok(_) => {
+            return Err(unfit(
+                path,
+                BackendErrorKind::Settings,
+                "is not a regular file",
+            ));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(Problem::Io(error).at(path)),
+    }
+    if !create {
+        return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
+    }
+    // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
+    make_private_folder(folder_of(path)).map_err(|error| Problem::Io(error).at(path))?;
+    match foreign::refuse_siblings(path) {
+        // Another process has made the store meanwhile, and uses it.
+        Err(_) if path.exists() => {}
+        refused => refused.and_then(|()| make_whole(path))?,
+    }
+    foreign::refuse_foreign(path)
+}
+
+/// Makes the file under another name, and gives it its own once it is a store: nobody ever sees half of one. Another process may be at it
+/// too; then its file is as good.
+fn make_whole(path: &Path) -> Result<(), StoreError> {
+    let io = |error| Problem::Io(error).at(path);
+    let folder = folder_of(path);
+    let mut builder = tempfile::Builder::new();
+    let file = builder.prefix(".airlock-store-").tempfile_in(folder);
+    let file = file.map_err(io)?;
+    make_tables(file.path()).map_err(|misfit| misfit.at(path))?;
+    file.as_file().sync_all().map_err(io)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => {}
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(io(error.error)),
+    }
+    let folder = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    folder.map_err(io)
+}
+
+fn make_tables(path: &Path) -> Result<(), Misfit> {
+    let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // A commit changes a few hundred bytes in each of its pages, and writes them whole.
+    connection.pragma_update(None, "page_size", 2048)?;
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    schema::migrate(&mut connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// What is needed to open a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub path: &'a Path,
+    pub hosts: &'a Arc<Hosts>,
+    /// How long to wait for another process's commit.
+    pub patience: Duration,
+}
+
+impl Opening<'_> {
+    /// Opens the store to write to, and makes its tables where it has none yet.
+    pub fn open(self) -> Result<Connection, StoreError> {
+        let failed = |error| Problem::Sqlite(error).at(self.path);
+        let mut connection = self.connect().map_err(failed)?;
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match set_up(&mut connection) {
+                // SQLite waits for other processes by itself, but not where the kind of the log is changed.
+                Err(Misfit::Sqlite(error)) if is_busy(&error) && Instant::now() < deadline => {
+                    thread::sleep(BETWEEN_TRIES);
+                }
+                Err(misfit) => return Err(misfit.at(self.path)),
+                Ok(()) => return Ok(connection),
+            }
+        }
+    }
+
+    fn connect(self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(self.path, flags)?;
+        connection.busy_timeout(self.patience)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        // This library has neither, and what somebody else adds while the file is open must not run.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        let asked = Arc::clone(self.hosts);
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+        connection.create_scalar_function(c"lease_over", 2, flags, move |context| {
+            let (holder, until) = (
+                context.get::<Option<String>>(0)?,
+                context.get::<Option<i64>>(1)?,
+            );
+            // A claim without either is none.
+            Ok(match (holder, until) {
+                (Some(holder), Some(until)) => asked.is_lease_over(&holder, until),
+                _ => true,
+            })
+        })?;
+        let asked = Arc::clone(self.hosts);
+        connection.create_scalar_function(c"host_gone", 1, flags, move |context| {
+            let host = context.get::<Option<String>>(0)?;
+            Ok(host.is_none_or(|host| asked.is_gone(&host)))
+        })?;
+        Ok(connection)
+    }
+}
+
+fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
+    // Before anything is written: a foreign file, or a newer one, is left as it is.
+    schema::version_now(connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // Bytes that the log may keep once it was written back.
+    connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
+    schema::migrate(connection)
+}
+
+/// Connections that read what has been committed, for one query at a time each.
+#[derive(Debug)]
+pub(super) struct Readers {
+    path: PathBuf,
+    hosts: Arc<Hosts>,
+    patience: Duration,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub fn new(path: PathBuf, hosts: Arc<Hosts>, patience: Duration) -> Self {
+        Self {
+            path,
+            hosts,
+            patience,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Runs `query` on a connection, in a transaction of its own, so that it sees one state of the store.
+    pub fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let idle = self.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        let transaction = connection.unchecked_transaction()?;
+        let answer = query(&transaction)?;
+        transaction.finish()?;
+        let mut idle = self.lock();
+        if idle.len() < IDLE_READERS {
+            idle.push(connection);
+        }
+        Ok(answer)
+    }
+
+    /// A connection that can't write.
+    pub fn connect(&self) -> rusqlite::Result<Connection> {
+        let opening = Opening {
+            path: &self.path,
+            hosts: &self.hosts,
+            patience: self.patience,
+        };
+        let connection = opening.connect()?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

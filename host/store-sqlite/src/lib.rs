@@ -1,0 +1,353 @@
+//! The store in one SQLite file, for the hosts of one machine.
+
+mod backup;
+mod builder;
+mod connection;
+mod durable;
+mod foreign;
+mod hosts;
+mod listing;
+mod problem;
+mod room;
+mod rows;
+mod schema;
+mod stack;
+mod upkeep;
+mod watching;
+mod writer;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
+use airlock_model::store::{
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
+    Watchers,
+};
+use async_trait::async_trait;
+use rusqlite::Connection;
+use tokio::task::spawn_blocking;
+
+use connection::Readers;
+use hosts::Hosts;
+use problem::Problem;
+use stack::{End, OwnedPush};
+use writer::{Undo, Writer};
+
+pub use builder::SqliteStoreBuilder;
+
+/// Keeps pending actions in one SQLite file, which the processes of one machine may share. Cheap to clone; clones are the same host.
+///
+/// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`. Operations that wait while a commit
+/// reaches the disk go into the next commit together.
+///
+/// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
+/// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or whose last clone was dropped, loses them
+/// at once. Beside `pending.db` there are `pending.db-wal` and `pending.db-shm`, SQLite's, and the folder `pending.db.hosts` with a lock for
+/// each living host.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    lease_time: Duration,
+    // Dropped in this order: the writer first does what it was told, and then the host's lock goes.
+    writer: Writer,
+    readers: Readers,
+    hosts: Arc<Hosts>,
+    watchers: Watchers,
+    watching: watching::Watching,
+    /// When what is old was last forgotten.
+    pruned: Mutex<Option<Instant>>,
+    /// The plugins that this host has pushed for, and probably will again.
+    pushing: Mutex<HashSet<Digest>>,
+}
+
+impl Inner {
+    fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // It will not push again; what else needs them is in the file.
+        let plugins = std::mem::take(&mut *self.pushing());
+        if !plugins.is_empty() {
+            self.writer.write_later(move |connection| {
+                for plugin in &plugins {
+                    stack::forget_plugin(connection, plugin)?;
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// How often a host looks for what is too old.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+
+impl SqliteStore {
+    /// The settings of a store that is to be opened at `path`.
+    pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
+        SqliteStoreBuilder::new(path.into())
+    }
+
+    /// Opens the store at `path` with the default settings; makes it where it is missing, with the folders above it.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the file can't be used, or is no store.
+    pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::builder(path).open().await
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Writes a copy of the store to a new file, while the store is in use. All open actions are marked as
+    /// [interrupted](crate::ActionState::Interrupted) in the copy, since they may be resolved after it was made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where `to` exists, or can't be written.
+    pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), StoreError> {
+        let (inner, to) = (Arc::clone(&self.inner), to.into());
+        blocking(move || {
+            let connection = inner.readers.connect();
+            let connection = connection.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            // It writes to another file.
+            let free = connection.pragma_update(None, "query_only", false);
+            free.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            backup::back_up(&connection, &to)
+        })
+        .await
+    }
+
+    /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or can't be written.
+    pub async fn restore(
+        backup: impl Into<PathBuf>,
+        to: impl Into<PathBuf>,
+    ) -> Result<(), StoreError> {
+        let (backup, to) = (backup.into(), to.into());
+        blocking(move || backup::restore(&backup, &to)).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let inner = Arc::clone(&self.inner);
+        blocking(move || {
+            let answer = inner.readers.read(query);
+            answer.map_err(|problem| problem.at(&inner.path))
+        })
+        .await
+    }
+
+    /// Forgets what is too old, now and then.
+    fn prune_sometimes(&self) {
+        let mut pruned = self
+            .inner
+            .pruned
+            .lock()
+            .unwrap_or_else(|it| it.into_inner());
+        if pruned.is_some_and(|last| last.elapsed() < PRUNE_EVERY) {
+            return;
+        }
+        *pruned = Some(Instant::now());
+        let store = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.keep_tidy().await {
+                tracing::warn!("could not forget old actions: {error}");
+            }
+        });
+    }
+}
+
+/// Runs what waits for the disk where it holds up nobody.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Nobody waits for the answer: the runtime is about to end.
+            Err(_) => {
+                let problem = "is no longer used: its runtime has ended";
+                Err(StoreError::backend(
+                    BackendErrorKind::Other,
+                    "in a file",
+                    problem,
+                ))
+            }
+        },
+    }
+}
+
+#[async_trait]
+impl PendingStore for SqliteStore {
+    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+        let session = push.session.clone();
+        let push = OwnedPush {
+            session: session.clone(),
+            action: push.action,
+            guest_state: push.guest_state,
+            plugin: push.plugin.clone(),
+            capacity: push.capacity,
+            capacity_bytes: push.capacity_bytes,
+        };
+        self.inner.pushing().insert(push.plugin.digest);
+        let hosts = Arc::clone(&self.inner.hosts);
+        let work = move |connection: &_| stack::push(connection, &hosts, &push);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        let session = session.clone();
+        let top = self.read(move |connection| listing::stack(connection, &session, 1));
+        Ok(top.await?.pop())
+    }
+
+    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
+        let session = session.clone();
+        self.read(move |connection| listing::stack(connection, &session, usize::MAX))
+            .await
+    }
+
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+    ) -> Result<Claim, StoreError> {
+        let hosts = Arc::clone(&self.inner.hosts);
+        let lease_time = self.inner.lease_time;
+        let (of, resolution) = (session.clone(), resolution.clone());
+        let work =
+            move |connection: &_| stack::claim(connection, &hosts, lease_time, &of, &resolution);
+        // Nobody has seen the action yet, so giving it back leaves no doubt about it.
+        let undo = |claim| match claim {
+            Claim::Claimed(claimed) => {
+                let lease = claimed.lease;
+                Some(Box::new(move |connection: &_| stack::unclaim(connection, &lease)) as Undo)
+            }
+            _ => None,
+        };
+        let claim = self.inner.writer.write_or_undo(work, undo).await?;
+        if matches!(claim, Claim::Claimed(_)) {
+            self.inner.watchers.notify(session);
+        }
+        Ok(claim)
+    }
+
+    fn lease_time(&self) -> Option<Duration> {
+        Some(self.inner.lease_time)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let hosts = Arc::clone(&self.inner.hosts);
+        let lease_time = self.inner.lease_time;
+        let lease = Lease {
+            session: lease.session.clone(),
+            action: lease.action.clone(),
+            token: lease.token,
+        };
+        let work = move |connection: &_| stack::renew(connection, &hosts, lease_time, &lease);
+        self.inner.writer.write(work).await
+    }
+
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let end = End {
+            result: completion.result_digest(),
+            error: completion.error().map(str::to_owned),
+        };
+        let pushing = self.inner.pushing().clone();
+        let work = move |connection: &_| {
+            let plugin = stack::complete(connection, &lease, &end)?;
+            if !pushing.contains(&plugin) {
+                stack::forget_plugin(connection, &plugin)?;
+            }
+            room::is_loose(connection)
+        };
+        let is_loose = self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        if is_loose {
+            // Whoever waits for a decision need not wait for that.
+            self.inner
+                .writer
+                .write_later(|connection| room::give_back(connection).map(drop));
+        }
+        self.prune_sometimes();
+        Ok(())
+    }
+
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let failure = failure.to_owned();
+        let work = move |connection: &_| stack::requeue(connection, &lease, &failure);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let work = move |connection: &_| stack::release(connection, &lease);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+
+    fn abandon(&self, lease: Lease) {
+        let watchers = self.inner.watchers.clone();
+        self.inner.writer.write_later(move |connection| {
+            stack::abandon(connection, &lease)?;
+            // Told a commit too early; the watch on the file tells again.
+            watchers.notify(&lease.session);
+            Ok(())
+        });
+    }
+
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        let watchers = self.inner.watchers.clone();
+        let (session, actions) = (session.clone(), actions.to_vec());
+        self.inner.writer.write_later(move |connection| {
+            stack::lose(connection, &session, &actions)?;
+            // As for a claim that is given back.
+            watchers.notify(&session);
+            Ok(())
+        });
+    }
+
+    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
+        self.read(move |connection| upkeep::plugin(connection, digest))
+            .await
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        let watch = self.inner.watchers.watch(session);
+        self.inner.watching.start(&self.inner);
+        watch
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("path", &self.inner.path)
+            .finish_non_exhaustive()
+    }
+}

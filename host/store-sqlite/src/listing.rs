@@ -1,0 +1,84 @@
+//! What is kept, as it is listed.
+
+use airlock_model::pending::{SessionId, StackedAction};
+use airlock_model::store::{ActionRecord, ResolvedQuery, UnreadableAction};
+use rusqlite::{Connection, Params};
+
+use super::problem::Problem;
+use super::rows::{select, select_all};
+use super::stack::OPEN;
+
+/// What is on a session's stack, topmost first, at most `limit` of it.
+pub(super) fn stack(
+    connection: &Connection,
+    session: &SessionId,
+    limit: usize,
+) -> Result<Vec<StackedAction>, Problem> {
+    let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
+    let mut stacked = Vec::new();
+    select(connection, &tail, [session.as_str()], |found| {
+        if found.is_pending() {
+            stacked.push(found.kept.stacked());
+        }
+        stacked.len() < limit
+    })?;
+    Ok(stacked)
+}
+
+pub(super) fn open_actions(
+    connection: &Connection,
+    session: Option<&SessionId>,
+) -> Result<Vec<ActionRecord>, Problem> {
+    match session {
+        Some(session) => {
+            let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
+            records(connection, &tail, [session.as_str()])
+        }
+        None => {
+            let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
+            records(connection, &tail, [])
+        }
+    }
+}
+
+pub(super) fn resolved_actions(
+    connection: &Connection,
+    query: &ResolvedQuery,
+) -> Result<Vec<ActionRecord>, Problem> {
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    match &query.session {
+        Some(session) => {
+            let tail =
+                "WHERE a.session = +? AND a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, (session.as_str(), limit))
+        }
+        None => {
+            let tail = "WHERE a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, [limit])
+        }
+    }
+}
+
+/// Open actions that can't be read.
+pub(super) fn unreadable(connection: &Connection) -> Result<Vec<UnreadableAction>, Problem> {
+    let mut all = Vec::new();
+    let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
+    select_all(connection, &tail, [], |row| {
+        all.extend(row.err());
+        true
+    })?;
+    Ok(all)
+}
+
+fn records(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+) -> Result<Vec<ActionRecord>, Problem> {
+    let mut records = Vec::new();
+    select(connection, tail, params, |found| {
+        records.push(found.record());
+        true
+    })?;
+    Ok(records)
+}

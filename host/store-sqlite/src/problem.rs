@@ -1,0 +1,182 @@
+//! What went wrong with the file, in the words of a store.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use airlock_model::pending::ActionId;
+use airlock_model::store::{BackendErrorKind, StoreError, UnreadableAction};
+use rusqlite::ffi::{self, ErrorCode};
+
+use super::schema::{self, Misfit};
+
+/// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is known.
+#[derive(Debug)]
+pub(super) enum Problem {
+    Sqlite(rusqlite::Error),
+    /// The action that was asked for is kept, and its row is no good.
+    Unreadable(UnreadableAction),
+    /// A row holds what no version of this library writes.
+    BadRow(String),
+    Full {
+        capacity: usize,
+    },
+    SessionFull {
+        limit: u64,
+        held: u64,
+        pushed: u64,
+    },
+    StoreFull {
+        limit: u64,
+        held: u64,
+        pushed: u64,
+    },
+    LeaseLost(ActionId),
+    Io(io::Error),
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        Problem::Sqlite(error)
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Problem::Io(error)
+    }
+}
+
+impl Problem {
+    /// Whether another process has the file locked.
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Problem::Sqlite(error) => is_busy(error),
+            _ => false,
+        }
+    }
+
+    pub fn at(self, path: &Path) -> StoreError {
+        match self {
+            Problem::Full { capacity } => StoreError::Full { capacity },
+            Problem::SessionFull {
+                limit,
+                held,
+                pushed,
+            } => StoreError::SessionFull {
+                limit,
+                held,
+                pushed,
+            },
+            Problem::StoreFull {
+                limit,
+                held,
+                pushed,
+            } => StoreError::StoreFull {
+                store: path.display().to_string(),
+                limit,
+                held,
+                pushed,
+            },
+            Problem::LeaseLost(id) => StoreError::LeaseLost(id),
+            Problem::Unreadable(UnreadableAction { id, problem, .. }) => unfit(
+                path,
+                BackendErrorKind::Damaged,
+                format!("can't read the action {id}: {problem}"),
+            ),
+            Problem::BadRow(what) => failed(path, BackendErrorKind::Damaged, "is damaged", what),
+            Problem::Io(error) => {
+                let (kind, what) = of_io(&error);
+                failed(path, kind, what, error)
+            }
+            Problem::Sqlite(error) => {
+                let (kind, what) = of_sqlite(&error, path);
+                failed(path, kind, what, error)
+            }
+        }
+    }
+}
+
+/// Whether another process has the file locked.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// The file at `path` can't be used: `problem` goes on from its name.
+pub(super) fn unfit(path: &Path, kind: BackendErrorKind, problem: impl Into<String>) -> StoreError {
+    StoreError::backend(kind, path.display().to_string(), problem)
+}
+
+impl Misfit {
+    pub fn at(self, path: &Path) -> StoreError {
+        let (kind, problem) = match self {
+            Misfit::Sqlite(error) => return Problem::Sqlite(error).at(path),
+            Misfit::Foreign => (
+                BackendErrorKind::Damaged,
+                "is a SQLite file of another program".to_owned(),
+            ),
+            Misfit::Altered(what) => (
+                BackendErrorKind::Damaged,
+                format!(
+                    "was altered: {what}; this program makes no such thing, and it could change what is kept without a word"
+                ),
+            ),
+            Misfit::Newer(found) => {
+                let known = schema::VERSION;
+                let problem = format!(
+                    "was changed by a newer version of this program: it has schema {found}, and {known} is the newest known here"
+                );
+                (BackendErrorKind::Newer, problem)
+            }
+        };
+        unfit(path, kind, problem)
+    }
+}
+
+fn failed(
+    path: &Path,
+    kind: BackendErrorKind,
+    what: &str,
+    why: impl std::fmt::Display,
+) -> StoreError {
+    unfit(path, kind, format!("{what}: {why}"))
+}
+
+fn of_io(error: &io::Error) -> (BackendErrorKind, &'static str) {
+    match error.kind() {
+        io::ErrorKind::NotFound => (BackendErrorKind::Missing, "is not there"),
+        io::ErrorKind::PermissionDenied => (BackendErrorKind::Denied, "can't be accessed"),
+        io::ErrorKind::ReadOnlyFilesystem => (BackendErrorKind::ReadOnly, "can't be written"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            (BackendErrorKind::NoSpace, "has no room left on its disk")
+        }
+        _ => (BackendErrorKind::Other, "can't be used"),
+    }
+}
+
+fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'static str) {
+    let rusqlite::Error::SqliteFailure(failure, _) = error else {
+        return (BackendErrorKind::Damaged, "is damaged");
+    };
+    // The file with the index of the log is given its size at once, which fails so where the disk is full.
+    if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
+        return (BackendErrorKind::NoSpace, "has no room left on its disk");
+    }
+    match failure.code {
+        ErrorCode::DiskFull => (BackendErrorKind::NoSpace, "has no room left on its disk"),
+        ErrorCode::ReadOnly => (BackendErrorKind::ReadOnly, "can't be written"),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+            (BackendErrorKind::Damaged, "is damaged")
+        }
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+            (BackendErrorKind::Busy, "is kept locked by another process")
+        }
+        // SQLite doesn't tell why; who asks the system to open the file for writing hears it.
+        ErrorCode::CannotOpen => match OpenOptions::new().append(true).open(path) {
+            Err(error) => of_io(&error),
+            Ok(_) => (BackendErrorKind::Denied, "can't be opened"),
+        },
+        ErrorCode::PermissionDenied => (BackendErrorKind::Denied, "can't be opened"),
+        _ => (BackendErrorKind::Other, "failed"),
+    }
+}

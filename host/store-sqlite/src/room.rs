@@ -1,0 +1,97 @@
+//! How large the file may be, and giving back what it no longer needs.
+
+use airlock_model::store::DEFAULT_BYTE_LIMIT;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::problem::Problem;
+
+const LIMIT: &str = "byte_limit";
+
+/// What stands in place of a number where there is no limit.
+const NO_LIMIT: &str = "none";
+
+/// How many free pages a file may have: the next pushes need them again.
+const LOOSE: u64 = 512;
+
+/// How many pages one commit gives back, so that nobody waits long for it.
+const AT_ONCE: u32 = 4096;
+
+/// The most bytes of the file's pages that may be in use.
+pub(super) fn limit(connection: &Connection) -> Result<Option<u64>, Problem> {
+    let value: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?")?
+        .query_row([LIMIT], |row| row.get(0))
+        .optional()?;
+    match value.as_deref() {
+        None => Ok(Some(DEFAULT_BYTE_LIMIT)),
+        Some(NO_LIMIT) => Ok(None),
+        Some(number) => match number.parse() {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(_) => Err(Problem::BadRow("the limit is no number".to_owned())),
+        },
+    }
+}
+
+pub(super) fn set_limit(connection: &Connection, limit: Option<u64>) -> Result<(), Problem> {
+    let limit = limit.map_or(NO_LIMIT.to_owned(), |bytes| bytes.to_string());
+    let set = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    connection.execute(set, params![LIMIT, limit])?;
+    Ok(())
+}
+
+/// Refuses what there is no room for.
+pub(super) fn check(connection: &Connection, pushed: u64) -> Result<(), Problem> {
+    let Some(limit) = limit(connection)? else {
+        return Ok(());
+    };
+    let pages =
+        number(connection, "PRAGMA page_count")? - number(connection, "PRAGMA freelist_count")?;
+    let held = pages * number(connection, "PRAGMA page_size")?;
+    match held.saturating_add(pushed) > limit {
+        true => Err(Problem::StoreFull {
+            limit,
+            held,
+            pushed,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Whether there are more free pages than there need be.
+pub(super) fn is_loose(connection: &Connection) -> Result<bool, Problem> {
+    Ok(number(connection, "PRAGMA freelist_count")? > LOOSE)
+}
+
+/// Gives some of the free pages back. Whether there are more to be given; the file itself gets smaller when its log is next written back.
+pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
+    let before = number(connection, "PRAGMA freelist_count")?;
+    if before <= LOOSE {
+        return Ok(false);
+    }
+    let pages = (before - LOOSE).min(u64::from(AT_ONCE));
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+    let mut rows = statement.query([])?;
+    // Each step frees a page.
+    while rows.next()?.is_some() {}
+    let after = number(connection, "PRAGMA freelist_count")?;
+    Ok(after > LOOSE && after < before)
+}
+
+/// An older version made files that can't give pages back. They are written anew once that is worth it, and then can.
+pub(super) fn rewrite_where_loose(connection: &Connection) -> rusqlite::Result<()> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    connection.pragma_update(None, "query_only", false)?;
+    let free = pragma("freelist_count")?;
+    if pragma("auto_vacuum")? == 0 && free > LOOSE && free > pragma("page_count")? / 4 {
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.execute_batch("VACUUM")?;
+    }
+    // What was given back leaves the file now, unless somebody reads in it.
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+fn number(connection: &Connection, pragma: &str) -> Result<u64, Problem> {
+    Ok(connection
+        .prepare_cached(pragma)?
+        .query_row([], |row| row.get(0))?)
+}

@@ -1,0 +1,202 @@
+//! Rows, as the actions that they are.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionId, Decision, PendingAction, SessionId};
+use airlock_model::store::kept::{KeptAction, KeptRow, KeptState, path_of_bytes};
+use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
+use rusqlite::{Connection, Params, Row};
+
+use super::problem::Problem;
+
+/// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value that is bound.
+const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
+    a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
+    a.workspace_identity, a.pushed_at,
+    a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.decided_by, a.reason,
+    a.extra, a.resolved_at, a.result, a.error, a.token,
+    coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
+    coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
+    a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
+    NOT a.durable AND host_gone(a.owner) AS host_gone";
+
+/// An action, and what else changing it takes.
+pub(super) struct Found {
+    pub number: i64,
+    pub session: SessionId,
+    pub token: i64,
+    pub kept: KeptAction,
+    lease: Option<LeaseRecord>,
+    resolved: Option<ResolvedRecord>,
+}
+
+impl Found {
+    fn read(row: &Row<'_>) -> Result<Self, Problem> {
+        let written = match row.get_ref("state")?.as_str() {
+            Ok("pending") => KeptState::Pending,
+            Ok("resolving") => KeptState::Resolving,
+            Ok("applied") => KeptState::Resolved(Decision::Apply),
+            Ok("discarded") => KeptState::Resolved(Decision::Discard),
+            _ => return Err(bad("state")),
+        };
+        let id: String = row.get("id")?;
+        let action = PendingAction {
+            id: ActionId::from(id),
+            label: row.get("label")?,
+            source_tool_name: row.get("source_tool_name")?,
+            source_is_own_tool: row.get("source_is_own_tool")?,
+            details: json(row, "details")?,
+            has_reject: row.get("has_reject")?,
+            durable: row.get("durable")?,
+            plugin: digest(row, "plugin")?.ok_or_else(|| bad("plugin"))?,
+            plugin_name: row.get::<_, String>("plugin_name")?.into(),
+            grants: json(row, "grants")?.ok_or_else(|| bad("grants"))?,
+            workspace: row
+                .get::<_, Option<Vec<u8>>>("workspace")?
+                .map(|bytes| path_of_bytes(&bytes)),
+            workspace_identity: json(row, "workspace_identity")?.map(Arc::new),
+            pushed_at: time(row.get("pushed_at")?),
+        };
+        let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {
+            None => None,
+            Some("apply") => Some(Decision::Apply),
+            Some("discard") => Some(Decision::Discard),
+            Some(_) => return Err(bad("decision")),
+        };
+        let lease = match (row.get("holder_name")?, row.get("claimed_at")?, decision) {
+            (Some(holder), Some(since), Some(decision)) => {
+                Some(LeaseRecord::new(holder, time(since), decision))
+            }
+            _ => None,
+        };
+        let resolved = match (&written, row.get("resolved_at")?) {
+            (KeptState::Resolved(decision), Some(at)) => {
+                let mut resolved = ResolvedRecord::new(*decision, time(at));
+                resolved.decided_by = row.get("decided_by")?;
+                resolved.reason = row.get::<_, Option<String>>("reason")?.unwrap_or_default();
+                resolved.extra = json(row, "extra")?;
+                resolved.result = digest(row, "result")?;
+                resolved.error = row.get("error")?;
+                Some(resolved)
+            }
+            _ => None,
+        };
+        let kept_row = KeptRow {
+            written,
+            decision,
+            interrupted: row.get("interrupted")?,
+            last_error: row.get("last_error")?,
+            lease_over: row.get("lease_over")?,
+            host_gone: row.get("host_gone")?,
+        };
+        Ok(Self {
+            number: row.get("number")?,
+            session: SessionId::from(row.get::<_, String>("session")?),
+            token: row.get("token")?,
+            kept: KeptAction::new(action, row.get("attempts")?, kept_row),
+            lease,
+            resolved,
+        })
+    }
+
+    /// Whether it is on the stack, for anybody to claim.
+    pub fn is_pending(&self) -> bool {
+        self.kept.is_pending()
+    }
+
+    pub fn record(self) -> ActionRecord {
+        self.kept.record(self.session, self.lease, self.resolved)
+    }
+}
+
+/// Hands over one after the other, as long as more are wanted. What can't be read is passed over: it must not hide the others.
+pub(super) fn select(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(Found) -> bool,
+) -> Result<(), Problem> {
+    select_all(connection, tail, params, |row| match row {
+        Ok(found) => wants_more(found),
+        Err(unreadable) => {
+            let UnreadableAction { id, problem, .. } = unreadable;
+            tracing::warn!("the action {id} is left out: {problem}");
+            true
+        }
+    })
+}
+
+/// The same, with what can't be read.
+pub(super) fn select_all(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(Result<Found, UnreadableAction>) -> bool,
+) -> Result<(), Problem> {
+    let select = format!("SELECT {COLUMNS} FROM actions a {tail}");
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query(params)?;
+    while let Some(row) = rows.next()? {
+        let found = match Found::read(row) {
+            Ok(found) => Ok(found),
+            Err(problem) => Err(unreadable(row, problem)?),
+        };
+        if !wants_more(found) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with the row alone; anything else is the file's fault.
+fn unreadable(row: &Row<'_>, problem: Problem) -> Result<UnreadableAction, Problem> {
+    let problem = match problem {
+        Problem::BadRow(what) => what,
+        Problem::Sqlite(error) if error.sqlite_error_code().is_none() => error.to_string(),
+        other => return Err(other),
+    };
+    let text = |column| row.get::<_, String>(column).unwrap_or_default();
+    Ok(UnreadableAction::new(
+        text("id").into(),
+        text("session").into(),
+        format!("{problem}; somebody changed it, or a newer version pushed it"),
+    ))
+}
+
+fn bad(column: &str) -> Problem {
+    Problem::BadRow(format!("its {column} can't be read"))
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<Option<T>, Problem> {
+    match row.get::<_, Option<String>>(column)? {
+        Some(text) => Ok(Some(serde_json::from_str(&text).map_err(|_| bad(column))?)),
+        None => Ok(None),
+    }
+}
+
+fn digest(row: &Row<'_>, column: &str) -> Result<Option<Digest>, Problem> {
+    Ok(row
+        .get::<_, Option<[u8; 32]>>(column)?
+        .map(Digest::from_bytes))
+}
+
+/// Milliseconds since 1970, as a row keeps a time.
+pub(super) fn millis(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        // A clock that was never set.
+        Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |it| -it),
+    }
+}
+
+/// A time as a row keeps it. One that this system can't tell is given as 1970.
+fn time(millis: i64) -> SystemTime {
+    let distance = Duration::from_millis(millis.unsigned_abs());
+    let time = match millis >= 0 {
+        true => SystemTime::UNIX_EPOCH.checked_add(distance),
+        false => SystemTime::UNIX_EPOCH.checked_sub(distance),
+    };
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
+}

@@ -1,0 +1,390 @@
+//! What changes a stack: each function is one operation, to be run in a transaction.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use airlock_model::digest::Digest;
+use airlock_model::json::Json;
+use airlock_model::pending::{
+    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId,
+};
+use airlock_model::store::kept::bytes_of_path;
+use airlock_model::store::{
+    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes, pushed_bytes,
+};
+use rusqlite::{Connection, OptionalExtension, named_params, params};
+use serde_json::{Map, Value};
+
+use super::hosts::{self, Hosts};
+use super::problem::Problem;
+use super::room;
+use super::rows::{Found, millis, select, select_all};
+
+/// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
+///
+/// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement anew for each value, to see whether that
+/// implies the index's condition.
+pub(super) const OPEN: &str = "a.resolved IS NULL";
+
+/// Details and states of at most so many bytes stand in their action's row.
+const SMALL: usize = 1024;
+
+/// A [`Push`](crate::Push) that can go to another thread.
+pub(super) struct OwnedPush {
+    pub session: SessionId,
+    pub action: Arc<PendingAction>,
+    pub guest_state: Option<Vec<u8>>,
+    pub plugin: PluginBytes,
+    pub capacity: usize,
+    pub capacity_bytes: u64,
+}
+
+pub(super) fn push(
+    connection: &Connection,
+    hosts: &Hosts,
+    push: &OwnedPush,
+) -> Result<(), Problem> {
+    let (session, action) = (push.session.as_str(), &push.action);
+    let open = format!(
+        "SELECT count(*), coalesce(max(a.position), 0), coalesce(sum(a.bytes), 0)
+        FROM actions a WHERE a.session = +? AND {OPEN}"
+    );
+    let (count, top, held): (usize, i64, u64) = connection
+        .prepare_cached(&open)?
+        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if count >= push.capacity {
+        let capacity = push.capacity;
+        return Err(Problem::Full { capacity });
+    }
+    let details = action.details.as_ref().map(Json::as_str);
+    let bytes = pushed_bytes(action, details, push.guest_state.as_deref());
+    if held.saturating_add(bytes) > push.capacity_bytes {
+        return Err(Problem::SessionFull {
+            limit: push.capacity_bytes,
+            held,
+            pushed: bytes,
+        });
+    }
+    let is_kept = is_kept(connection, &push.plugin)?;
+    let plugin_bytes = match is_kept {
+        true => 0,
+        false => push.plugin.bytes.len() as u64,
+    };
+    room::check(connection, bytes.saturating_add(plugin_bytes))?;
+    if !is_kept {
+        keep_plugin(connection, &push.plugin)?;
+    }
+    if !action.durable {
+        hosts.register()?;
+    }
+    let (small_details, large_details) = by_size(details);
+    let (small_state, large_state) = by_size(push.guest_state.as_deref());
+    let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+            source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
+            guest_state, bytes, pushed_at, owner)
+        VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
+            :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
+            :guest_state, :bytes, :pushed_at, :owner)";
+    connection.prepare_cached(insert)?.execute(named_params! {
+        ":id": action.id.as_str(),
+        ":session": session,
+        ":position": top + 1,
+        ":label": action.label,
+        ":source_tool_name": action.source_tool_name,
+        ":source_is_own_tool": action.source_is_own_tool,
+        ":has_reject": action.has_reject,
+        ":durable": action.durable,
+        ":plugin": action.plugin.as_bytes(),
+        ":plugin_name": &*action.plugin_name,
+        ":grants": json(&action.grants)?,
+        ":workspace": action.workspace.as_deref().map(bytes_of_path),
+        ":workspace_identity": action.workspace_identity.as_deref().map(json).transpose()?,
+        ":details": small_details,
+        ":guest_state": small_state,
+        ":bytes": bytes,
+        ":pushed_at": millis(action.pushed_at),
+        ":owner": (!action.durable).then(|| hosts.own()),
+    })?;
+    let number = connection.last_insert_rowid();
+    if let Some(details) = large_details {
+        let insert = "INSERT INTO large_details (action, json) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, details])?;
+    }
+    if let Some(state) = large_state {
+        let insert = "INSERT INTO large_guest_states (action, bytes) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, state])?;
+    }
+    Ok(())
+}
+
+/// What is kept in the row, and what apart from it.
+fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T>) {
+    match value {
+        Some(value) if value.as_ref().len() > SMALL => (None, Some(value)),
+        small => (small, None),
+    }
+}
+
+fn is_kept(connection: &Connection, plugin: &PluginBytes) -> Result<bool, Problem> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM plugins WHERE digest = ?")?
+        .exists([plugin.digest.as_bytes()])?)
+}
+
+fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
+    let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
+    let (name, bytes) = (&*plugin.name, &*plugin.bytes);
+    connection
+        .prepare_cached(insert)?
+        .execute(params![plugin.digest.as_bytes(), name, bytes])?;
+    Ok(())
+}
+
+/// Forgets a plugin that no open action needs.
+pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<(), Problem> {
+    let delete = format!(
+        "DELETE FROM plugins WHERE digest = ?1
+            AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.plugin = +?1 AND {OPEN})"
+    );
+    connection
+        .prepare_cached(&delete)?
+        .execute([plugin.as_bytes()])?;
+    Ok(())
+}
+
+/// Claims for this host, for `lease_time` from now.
+pub(super) fn claim(
+    connection: &Connection,
+    hosts: &Hosts,
+    lease_time: Duration,
+    session: &SessionId,
+    resolution: &Resolution,
+) -> Result<Claim, Problem> {
+    let found = match &resolution.id {
+        None => topmost(connection, session)?,
+        Some(id) => by_id(connection, id)?.filter(|found| found.session == *session),
+    };
+    let found = match (found, &resolution.id) {
+        (Some(found), _) if found.is_pending() => found,
+        (Some(found), _) => return Ok(answer_for(&found)),
+        (None, Some(id)) => return Ok(Claim::Unknown(id.clone())),
+        (None, None) => return Ok(Claim::NothingPending),
+    };
+    hosts.register()?;
+    let attempt = found.kept.attempts + 1;
+    let attempts = match resolution.decision {
+        Decision::Apply => attempt,
+        Decision::Discard => found.kept.attempts,
+    };
+    let token = found.token + 1;
+    let update = "UPDATE actions SET state = 'resolving', interrupted = :interrupted,
+            attempts = :attempts, last_error = :last_error, token = :token, holder = :holder,
+            holder_name = :holder_name, claimed_at = :claimed_at, lease_until = :lease_until,
+            decision = :decision, decided_by = :decided_by, reason = :reason, extra = :extra
+        WHERE number = :number";
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":interrupted": found.kept.interrupted,
+        ":attempts": attempts,
+        ":last_error": found.kept.last_error,
+        ":token": token,
+        ":holder": hosts.own(),
+        ":holder_name": hosts.name(),
+        ":claimed_at": millis(SystemTime::now()),
+        ":lease_until": lease_until(lease_time),
+        ":decision": resolution.decision.as_str(),
+        ":decided_by": resolution.decided_by,
+        ":reason": resolution.reason,
+        ":extra": resolution.extra.as_ref().map(json::<Map<String, Value>>).transpose()?,
+        ":number": found.number,
+    })?;
+    let state =
+        "SELECT coalesce(guest_state, (SELECT bytes FROM large_guest_states WHERE action = number))
+        FROM actions WHERE number = ?";
+    let guest_state = connection
+        .prepare_cached(state)?
+        .query_row([found.number], |row| row.get(0))?;
+    Ok(Claim::Claimed(Claimed {
+        lease: Lease {
+            session: session.clone(),
+            action: found.kept.action.id.clone(),
+            token: token.cast_unsigned(),
+        },
+        action: Arc::new(found.kept.action),
+        guest_state,
+        attempt,
+    }))
+}
+
+fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>, Problem> {
+    let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
+    let mut top = None;
+    select(connection, &tail, [session.as_str()], |found| {
+        top = Some(found).filter(Found::is_pending);
+        top.is_none()
+    })?;
+    Ok(top)
+}
+
+pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Found>, Problem> {
+    let mut only = None;
+    select_all(connection, "WHERE a.id = ?", [id.as_str()], |found| {
+        only = Some(found);
+        false
+    })?;
+    only.transpose().map_err(Problem::Unreadable)
+}
+
+fn answer_for(found: &Found) -> Claim {
+    let id = found.kept.action.id.clone();
+    match found.kept.state {
+        ActionState::Applied => Claim::Resolved(id, Decision::Apply),
+        ActionState::Discarded => Claim::Resolved(id, Decision::Discard),
+        _ => Claim::InProgress(id),
+    }
+}
+
+/// A claim that ran out is good again where nobody has taken the action since.
+pub(super) fn renew(
+    connection: &Connection,
+    hosts: &Hosts,
+    lease_time: Duration,
+    lease: &Lease,
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET lease_until = :until
+        WHERE id = :id AND state = 'resolving' AND token = :token AND holder = :holder";
+    let renewed = connection.prepare_cached(update)?.execute(named_params! {
+        ":until": lease_until(lease_time),
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+        ":holder": hosts.own(),
+    })?;
+    held(renewed, lease)
+}
+
+/// How a claim ended for good.
+pub(super) struct End {
+    pub result: Option<Digest>,
+    pub error: Option<String>,
+}
+
+/// Gives the plugin that had pushed the action.
+pub(super) fn complete(
+    connection: &Connection,
+    lease: &Lease,
+    end: &End,
+) -> Result<Digest, Problem> {
+    let update = "UPDATE actions SET
+            state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
+            resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
+            resolved_at = :now, result = :result, error = :error, interrupted = 0, guest_state = NULL
+        WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number, plugin";
+    let ended: Option<(i64, [u8; 32])> = connection
+        .prepare_cached(update)?
+        .query_row(
+            named_params! {
+                ":now": millis(SystemTime::now()),
+                ":result": end.result.map(|digest| *digest.as_bytes()),
+                ":error": end.error,
+                ":id": lease.action.as_str(),
+                ":token": lease.token.cast_signed(),
+            },
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let (number, plugin) = ended.ok_or_else(|| Problem::LeaseLost(lease.action.clone()))?;
+    connection
+        .prepare_cached("DELETE FROM large_guest_states WHERE action = ?")?
+        .execute([number])?;
+    Ok(Digest::from_bytes(plugin))
+}
+
+pub(super) fn requeue(
+    connection: &Connection,
+    lease: &Lease,
+    failure: &str,
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending', interrupted = 0, last_error = :failure,
+            position = 1 + (SELECT max(b.position) FROM actions b
+                WHERE b.session = actions.session AND b.resolved IS NULL)
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    let requeued = connection.prepare_cached(update)?.execute(named_params! {
+        ":failure": failure,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    held(requeued, lease)
+}
+
+pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending',
+            last_error = CASE
+                WHEN decision = 'apply' THEN :apply_interrupted
+                WHEN interrupted THEN last_error
+                ELSE :discard_interrupted END,
+            interrupted = interrupted OR decision = 'apply'
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    // Where the claim is gone already there is nothing to put back.
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":apply_interrupted": APPLY_INTERRUPTED,
+        ":discard_interrupted": DISCARD_INTERRUPTED,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    Ok(())
+}
+
+/// An action without an owner is lost.
+pub(super) fn lose(
+    connection: &Connection,
+    session: &SessionId,
+    actions: &[ActionId],
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET owner = NULL WHERE id = ? AND session = ? AND NOT durable";
+    let mut update = connection.prepare_cached(update)?;
+    for action in actions {
+        update.execute([action.as_str(), session.as_str()])?;
+    }
+    Ok(())
+}
+
+/// Takes back a claim under which nothing was tried, so that it does not count as an attempt.
+pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    held(unclaimed(connection, lease)?, lease)
+}
+
+/// Takes back a claim that nobody heard of. Where it is gone already there is nothing to take back.
+pub(super) fn unclaim(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
+    unclaimed(connection, lease).map(drop)
+}
+
+fn unclaimed(connection: &Connection, lease: &Lease) -> Result<usize, Problem> {
+    let update = "UPDATE actions SET state = 'pending',
+            attempts = attempts - (decision = 'apply')
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    let unclaimed = connection.prepare_cached(update)?.execute(named_params! {
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    Ok(unclaimed)
+}
+
+fn held(changed: usize, lease: &Lease) -> Result<(), Problem> {
+    match changed {
+        0 => Err(Problem::LeaseLost(lease.action.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn lease_until(lease_time: Duration) -> i64 {
+    let lease_time = i64::try_from(lease_time.as_millis()).unwrap_or(i64::MAX);
+    hosts::clock().saturating_add(lease_time)
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
+    serde_json::to_string(value)
+        .map_err(|error| Problem::BadRow(format!("a value can't be written as JSON: {error}")))
+}

@@ -1,0 +1,253 @@
+//! Numbers, checks, and forgetting what is no longer needed.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionId, ActionState};
+use airlock_model::store::{PluginBytes, StoreStats, UnreadableAction};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::problem::Problem;
+use super::rows::{millis, select, select_all};
+use super::schema;
+use super::stack::OPEN;
+
+/// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
+pub(super) const PRUNED_AT_ONCE: usize = 500;
+
+const RETENTION: &str = "retention_seconds";
+
+/// The last resolved action, in the order of the ends, whose details were forgotten.
+const DETAILS_FORGOTTEN: &str = "details_forgotten";
+
+pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
+    let mut stats = StoreStats::default();
+    stats.schema = schema::VERSION;
+    let mut sessions = std::collections::HashSet::new();
+    select(connection, &format!("WHERE {OPEN}"), [], |found| {
+        match found.kept.state {
+            ActionState::Resolving => stats.resolving += 1,
+            state => {
+                stats.pending += 1;
+                stats.interrupted += u64::from(state == ActionState::Interrupted);
+                stats.lost += u64::from(state == ActionState::Lost);
+            }
+        }
+        sessions.insert(found.session);
+        true
+    })?;
+    stats.sessions = sessions.len() as u64;
+    let count = "SELECT count(*), count(*) FILTER (WHERE state = 'applied')
+        FROM actions WHERE resolved IS NOT NULL";
+    let (resolved, applied): (u64, u64) =
+        connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    stats.applied = applied;
+    stats.discarded = resolved - applied;
+    let plugins = "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM plugins";
+    (stats.plugins, stats.plugin_bytes) =
+        connection.query_row(plugins, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let open = format!("SELECT coalesce(sum(a.bytes), 0) FROM actions a WHERE {OPEN}");
+    stats.pending_bytes = connection.query_row(&open, [], |row| row.get(0))?;
+    let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+    stats.bytes = connection.query_row(pages, [], |row| row.get(0))?;
+    Ok(stats)
+}
+
+/// A sentence for each thing that is not as it should be.
+pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
+    let mut problems = Vec::new();
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for line in lines {
+        let line = line?;
+        if line != "ok" {
+            problems.push(format!("the file is damaged: {line}"));
+        }
+    }
+    if !problems.is_empty() {
+        // What is read from damaged pages tells nothing more.
+        return Ok(problems);
+    }
+    check_plugins(connection, &mut problems)?;
+    check_actions(connection, &mut problems)?;
+    Ok(problems)
+}
+
+fn check_plugins(connection: &Connection, problems: &mut Vec<String>) -> Result<(), Problem> {
+    let mut statement = connection.prepare("SELECT digest, name, bytes FROM plugins")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let digest = Digest::from_bytes(row.get(0)?);
+        let name: String = row.get(1)?;
+        if Digest::of(row.get_ref(2)?.as_blob().unwrap_or_default()) != digest {
+            problems.push(format!(
+                "the bytes of the plugin {name} don't have the digest {digest}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<(), Problem> {
+    let mut find = |condition: String, what: &str| -> Result<(), Problem> {
+        let select = format!("SELECT a.id FROM actions a WHERE {condition} LIMIT 100");
+        let mut statement = connection.prepare(&select)?;
+        let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+        for id in ids {
+            problems.push(format!("action {} {what}", id?));
+        }
+        Ok(())
+    };
+    find(
+        format!(
+            "{OPEN} AND a.durable AND a.guest_state IS NULL
+                AND NOT EXISTS (SELECT 1 FROM large_guest_states WHERE action = a.number)"
+        ),
+        "has lost the state that its plugin needs",
+    )?;
+    find(
+        format!(
+            "{OPEN} AND a.durable AND NOT EXISTS (SELECT 1 FROM plugins WHERE digest = a.plugin)"
+        ),
+        "has lost the plugin that pushed it",
+    )?;
+    find(
+        "a.state = 'resolving' AND (a.holder IS NULL OR a.lease_until IS NULL OR a.decision IS NULL)".to_owned(),
+        "is being resolved by nobody",
+    )?;
+    find(
+        "(a.state IN ('applied', 'discarded')) <> (a.resolved IS NOT NULL AND a.resolved_at IS NOT NULL)".to_owned(),
+        "is both open and resolved",
+    )?;
+    // Reads every row.
+    select_all(connection, "ORDER BY a.number", [], |row| {
+        if let Err(UnreadableAction { id, problem, .. }) = row {
+            problems.push(format!("action {id} can't be read: {problem}"));
+        }
+        true
+    })
+}
+
+pub(super) fn retention(connection: &Connection) -> Result<Option<Duration>, Problem> {
+    let value: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?")?
+        .query_row([RETENTION], |row| row.get(0))
+        .optional()?;
+    match value.map(|value| value.parse()) {
+        None => Ok(None),
+        Some(Ok(seconds)) => Ok(Some(Duration::from_secs(seconds))),
+        Some(Err(_)) => Err(Problem::BadRow("the retention is no number".to_owned())),
+    }
+}
+
+pub(super) fn set_retention(
+    connection: &Connection,
+    retention: Option<Duration>,
+) -> Result<(), Problem> {
+    match retention {
+        Some(retention) => connection.execute(
+            "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2",
+            params![RETENTION, retention.as_secs().to_string()],
+        )?,
+        None => connection.execute("DELETE FROM meta WHERE name = ?", [RETENTION])?,
+    };
+    Ok(())
+}
+
+/// Actions that were resolved at least `age` ago.
+pub(super) fn resolved_before(connection: &Connection, age: Duration) -> Result<Vec<i64>, Problem> {
+    // Before 1970 nothing was resolved.
+    let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
+    let select = "SELECT number FROM actions WHERE resolved IS NOT NULL AND resolved_at <= ?";
+    let mut statement = connection.prepare(select)?;
+    let numbers = statement.query_map([before], |row| row.get(0))?;
+    Ok(numbers.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result<u64, Problem> {
+    let mut forgotten = 0;
+    for number in numbers {
+        let delete = "DELETE FROM actions WHERE number = ? AND resolved IS NOT NULL";
+        if connection.prepare_cached(delete)?.execute([number])? == 1 {
+            forgotten += 1;
+            let delete = "DELETE FROM large_details WHERE action = ?";
+            connection.prepare_cached(delete)?.execute([number])?;
+        }
+    }
+    Ok(forgotten)
+}
+
+/// Forgets the details of some actions that were resolved at least `age` ago. Whether there may be more.
+pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<bool, Problem> {
+    let after: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?")?
+        .query_row([DETAILS_FORGOTTEN], |row| row.get(0))
+        .optional()?;
+    // Where it can't be read, all are looked at again.
+    let after = after.and_then(|after| after.parse().ok()).unwrap_or(0_i64);
+    let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
+    let select = "SELECT number, resolved FROM actions
+        WHERE resolved IS NOT NULL AND resolved > ? AND resolved_at <= ? ORDER BY resolved LIMIT ?";
+    let mut statement = connection.prepare_cached(select)?;
+    let rows = statement.query_map(params![after, before, PRUNED_AT_ONCE], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    let old: Vec<_> = rows.collect::<Result<_, _>>()?;
+    let Some((_, last)) = old.last() else {
+        return Ok(false);
+    };
+    for (number, _) in &old {
+        let update = "UPDATE actions SET details = NULL WHERE number = ? AND details IS NOT NULL";
+        connection.prepare_cached(update)?.execute([number])?;
+        let delete = "DELETE FROM large_details WHERE action = ?";
+        connection.prepare_cached(delete)?.execute([number])?;
+    }
+    let note =
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    connection.execute(note, params![DETAILS_FORGOTTEN, last.to_string()])?;
+    Ok(old.len() == PRUNED_AT_ONCE)
+}
+
+/// Forgets plugins that no open action needs, but for some.
+pub(super) fn forget_plugins(
+    connection: &Connection,
+    but: &HashSet<Digest>,
+) -> Result<u64, Problem> {
+    let select = format!(
+        "SELECT digest FROM plugins WHERE digest NOT IN (SELECT a.plugin FROM actions a WHERE {OPEN})"
+    );
+    let mut statement = connection.prepare(&select)?;
+    let rows = statement.query_map([], |row| row.get(0).map(Digest::from_bytes))?;
+    let unneeded: Vec<Digest> = rows.collect::<Result<_, _>>()?;
+    let mut forgotten = 0;
+    for plugin in unneeded.iter().filter(|plugin| !but.contains(plugin)) {
+        let delete = "DELETE FROM plugins WHERE digest = ?";
+        forgotten += connection.execute(delete, [plugin.as_bytes()])? as u64;
+    }
+    Ok(forgotten)
+}
+
+pub(super) fn plugin(
+    connection: &Connection,
+    digest: Digest,
+) -> Result<Option<PluginBytes>, Problem> {
+    let select = "SELECT name, bytes FROM plugins WHERE digest = ?";
+    let kept = connection
+        .prepare_cached(select)?
+        .query_row([digest.as_bytes()], |row| {
+            Ok(PluginBytes {
+                digest,
+                name: row.get::<_, String>(0)?.into(),
+                bytes: row.get::<_, Vec<u8>>(1)?.into(),
+            })
+        });
+    Ok(kept.optional()?)
+}
+
+pub(super) fn find(
+    connection: &Connection,
+    id: &ActionId,
+) -> Result<Option<airlock_model::store::ActionRecord>, Problem> {
+    Ok(super::stack::by_id(connection, id)?.map(super::rows::Found::record))
+}

@@ -1,0 +1,490 @@
+//! The one connection of this process that writes. Whatever waits while a commit reaches the disk goes into the next one together.
+//!
+//! An operation that finds nobody before it is committed at once, on the thread that asks for it, as long as the disk is quick: to wake another
+//! thread and to be woken by it costs about as much as such a commit. All others go to a thread that waits for them.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use airlock_model::store::{BackendErrorKind, StoreError};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::problem::{Problem, unfit};
+
+/// The most operations of one commit.
+const TOGETHER: usize = 256;
+
+/// After a commit that took longer, the next ones don't hold up the threads that ask for them, until one was quicker.
+const QUICK: Duration = Duration::from_millis(3);
+
+/// After a commit of several operations, so many of the next ones go to the thread, where they come together again.
+const CROWDED: u32 = 64;
+
+/// What takes back an operation whose answer nobody heard.
+pub(super) type Undo = Box<dyn FnMut(&Connection) -> Result<(), Problem> + Send>;
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// Takes operations to the connection. Dropped, it waits until those that it took are done.
+#[derive(Debug)]
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    connection: Mutex<Connection>,
+    /// How long the connection waits for another process's commit.
+    patience: Duration,
+    path: PathBuf,
+    queue: Mutex<Queue>,
+    queued: Condvar,
+    is_slow: AtomicBool,
+    /// How many of the next operations are to go to the thread.
+    crowded: AtomicU32,
+}
+
+#[derive(Default)]
+struct Queue {
+    operations: VecDeque<Box<dyn Operation>>,
+    closed: bool,
+}
+
+impl Writer {
+    /// `patience` is how long the connection waits for another process's commit.
+    pub fn start(
+        connection: Connection,
+        path: PathBuf,
+        patience: Duration,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            connection: Mutex::new(connection),
+            patience,
+            path,
+            queue: Mutex::default(),
+            queued: Condvar::new(),
+            is_slow: AtomicBool::new(false),
+            crowded: AtomicU32::new(0),
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("airlock-store".to_owned())
+            .spawn(move || of_thread.run())?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Runs `work` in a transaction, and answers when that is on disk. It may be run more than once, after a rollback.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.write_or_undo(work, |_| None).await
+    }
+
+    /// The same, and where nobody waits for the answer any more, does what `undo` makes of it.
+    pub async fn write_or_undo<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
+        undo: impl FnOnce(T) -> Option<Undo> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let mut operation = Box::new(Work {
+            work,
+            done: None,
+            reply: Some((reply, undo)),
+        });
+        // The future can't be dropped in between, so the answer is heard.
+        if self.shared.commit_at_once(&mut *operation)
+            && let Some(done) = operation.done.take()
+        {
+            return done.map_err(|problem| problem.at(&self.shared.path));
+        }
+        self.shared.enqueue(operation);
+        answer.await.unwrap_or_else(|_| {
+            let problem = "is no longer written to: its thread has ended";
+            Err(unfit(&self.shared.path, BackendErrorKind::Other, problem))
+        })
+    }
+
+    /// The same, without waiting for the end of it.
+    pub fn write_later(
+        &self,
+        work: impl FnMut(&Connection) -> Result<(), Problem> + Send + 'static,
+    ) {
+        self.shared.enqueue(Box::new(unheard(work)));
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        lock(&self.shared.queue).closed = true;
+        self.shared.queued.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Once there will be no more the operation is dropped, and whoever waits hears of that.
+    fn enqueue(&self, operation: Box<dyn Operation>) {
+        let mut queue = lock(&self.queue);
+        if !queue.closed {
+            queue.operations.push_back(operation);
+            self.queued.notify_one();
+        }
+    }
+
+    /// Commits on this thread, unless the connection is in use, others wait for it, or that might take long. Whether it did.
+    fn commit_at_once(&self, operation: &mut dyn Operation) -> bool {
+        let crowded = self.crowded.load(Ordering::Relaxed);
+        if crowded > 0 {
+            self.crowded.store(crowded - 1, Ordering::Relaxed);
+            return false;
+        }
+        if self.is_slow.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Ok(connection) = self.connection.try_lock() else {
+            return false;
+        };
+        if !lock(&self.queue).operations.is_empty() {
+            return false;
+        }
+        // Another process's commit is not waited for here.
+        if connection.busy_timeout(Duration::ZERO).is_err() {
+            return false;
+        }
+        let began = Instant::now();
+        let committed = commit_one(&connection, operation);
+        self.note_time(began);
+        let is_busy = committed.as_ref().is_err_and(Problem::is_busy);
+        if let Err(problem) = committed {
+            operation.fail(problem);
+        }
+        !is_busy
+    }
+
+    fn run(&self) {
+        let _close = CloseWhenDropped(self);
+        while let Some(mut together) = self.wait() {
+            let connection = lock(&self.connection);
+            let _ = connection.busy_timeout(self.patience);
+            // What came while the connection was in use.
+            let room = TOGETHER.saturating_sub(together.len());
+            let mut queue = lock(&self.queue);
+            let more = queue.operations.len().min(room);
+            together.extend(queue.operations.drain(..more));
+            drop(queue);
+            if together.len() > 1 {
+                self.crowded.store(CROWDED, Ordering::Relaxed);
+            }
+            while !together.is_empty() {
+                let began = Instant::now();
+                commit_together(&connection, &mut together);
+                self.note_time(began);
+                // What takes back something that nobody heard of comes next.
+                let answered = together.drain(..);
+                together = answered
+                    .filter_map(|operation| operation.answer(&self.path))
+                    .collect();
+            }
+        }
+    }
+
+    /// The operations that wait, at least one; none when there will be no more.
+    fn wait(&self) -> Option<Vec<Box<dyn Operation>>> {
+        let mut queue = lock(&self.queue);
+        while queue.operations.is_empty() {
+            if queue.closed {
+                return None;
+            }
+            queue = self
+                .queued
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let count = queue.operations.len().min(TOGETHER);
+        Some(queue.operations.drain(..count).collect())
+    }
+
+    fn note_time(&self, began: Instant) {
+        self.is_slow
+            .store(began.elapsed() > QUICK, Ordering::Relaxed);
+    }
+}
+
+/// Nobody waits for a thread that has ended, also where it panicked.
+struct CloseWhenDropped<'a>(&'a Shared);
+
+impl Drop for CloseWhenDropped<'_> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.0.queue);
+        queue.closed = true;
+        queue.operations.clear();
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whoever panicked with the lock left the connection in a transaction at worst, which is rolled back before the next.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn commit_together(connection: &Connection, operations: &mut [Box<dyn Operation>]) {
+    if operations.len() > 1 && commit_all(connection, operations).is_ok() {
+        return;
+    }
+    // One of them may have spoilt it for the others.
+    for operation in operations {
+        if let Err(problem) = commit_one(connection, &mut **operation) {
+            operation.fail(problem);
+        }
+    }
+}
+
+/// Runs all in one transaction. After an error nothing of it was done.
+fn commit_all(
+    connection: &Connection,
+    operations: &mut [Box<dyn Operation>],
+) -> Result<(), Problem> {
+    begin(connection)?;
+    let committed = run_all(connection, operations).and_then(|()| execute(connection, "COMMIT"));
+    roll_back_unless(committed.is_ok(), connection)?;
+    committed
+}
+
+fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Result<(), Problem> {
+    for operation in operations {
+        execute(connection, "SAVEPOINT operation")?;
+        if !operation.run(connection) {
+            // Some errors end the whole transaction; then this one fails, and with it what came before.
+            execute(connection, "ROLLBACK TO operation")?;
+        }
+        execute(connection, "RELEASE operation")?;
+    }
+    Ok(())
+}
+
+/// Runs one in a transaction of its own.
+fn commit_one(connection: &Connection, operation: &mut dyn Operation) -> Result<(), Problem> {
+    begin(connection)?;
+    if !operation.run(connection) {
+        return roll_back_unless(false, connection);
+    }
+    let committed = execute(connection, "COMMIT");
+    roll_back_unless(committed.is_ok(), connection)?;
+    committed
+}
+
+fn begin(connection: &Connection) -> Result<(), Problem> {
+    roll_back_unless(connection.is_autocommit(), connection)?;
+    execute(connection, "BEGIN IMMEDIATE")
+}
+
+fn roll_back_unless(committed: bool, connection: &Connection) -> Result<(), Problem> {
+    match committed || connection.is_autocommit() {
+        true => Ok(()),
+        false => execute(connection, "ROLLBACK"),
+    }
+}
+
+fn execute(connection: &Connection, statement: &str) -> Result<(), Problem> {
+    connection.prepare_cached(statement)?.execute([])?;
+    Ok(())
+}
+
+/// Something to be done in a transaction, and somebody who waits for it.
+trait Operation: Send {
+    /// Whether it was done; where not, it is to be rolled back.
+    fn run(&mut self, connection: &Connection) -> bool;
+
+    /// The transaction could not be committed.
+    fn fail(&mut self, problem: Problem);
+
+    /// Tells how it ended, and gives what is to be done where nobody heard.
+    fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>>;
+}
+
+struct Work<T, F, U> {
+    work: F,
+    done: Option<Result<T, Problem>>,
+    reply: Option<(Reply<T>, U)>,
+}
+
+impl<T: Send, F, U> Operation for Work<T, F, U>
+where
+    F: FnMut(&Connection) -> Result<T, Problem> + Send,
+    U: FnOnce(T) -> Option<Undo> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        let done = (self.work)(connection);
+        let is_done = done.is_ok();
+        self.done = Some(done);
+        is_done
+    }
+
+    fn fail(&mut self, problem: Problem) {
+        // What the work itself ran into tells more than that the commit failed with it.
+        if !matches!(self.done, Some(Err(_))) {
+            self.done = Some(Err(problem));
+        }
+    }
+
+    fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>> {
+        let done = self.done?.map_err(|problem| problem.at(path));
+        let undo = match self.reply {
+            Some((reply, undo)) => reply.send(done).err()?.ok().and_then(undo)?,
+            None => {
+                if let Err(error) = done {
+                    tracing::warn!("a claim could not be given back: {error}");
+                }
+                return None;
+            }
+        };
+        Some(Box::new(unheard(undo)))
+    }
+}
+
+/// An operation whose end nobody waits for.
+fn unheard<F: FnMut(&Connection) -> Result<(), Problem>>(
+    work: F,
+) -> Work<(), F, fn(()) -> Option<Undo>> {
+    Work {
+        work,
+        done: None,
+        reply: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn started() -> Writer {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT";
+        connection.execute_batch(table).unwrap();
+        Writer::start(connection, PathBuf::from("test.db"), Duration::ZERO).unwrap()
+    }
+
+    async fn insert(writer: &Writer, number: i64) -> Result<(), StoreError> {
+        let insert = "INSERT INTO numbers (number) VALUES (?)";
+        let work =
+            move |connection: &Connection| Ok(connection.execute(insert, [number]).map(|_| ())?);
+        writer.write(work).await
+    }
+
+    async fn numbers(writer: &Writer) -> Vec<i64> {
+        let read = |connection: &Connection| {
+            let mut select = connection.prepare("SELECT number FROM numbers ORDER BY number")?;
+            let numbers = select.query_map([], |row| row.get(0))?;
+            Ok(numbers.collect::<Result<_, _>>()?)
+        };
+        writer.write(read).await.unwrap()
+    }
+
+    /// Keeps the thread busy until told, so that what is written meanwhile goes into one commit.
+    fn hold(writer: &Writer) -> std::sync::mpsc::Sender<()> {
+        let (release, held) = mpsc::channel();
+        // Where it came into one commit with what follows, it may be run a second time.
+        let mut held = Some(held);
+        writer.write_later(move |_| {
+            let _ = held.take().map(|held| held.recv());
+            Ok(())
+        });
+        release
+    }
+
+    #[tokio::test]
+    async fn one_that_fails_takes_nothing_from_the_others_of_its_commit() {
+        let writer = started();
+        insert(&writer, 2).await.unwrap();
+        let release = hold(&writer);
+        let together =
+            async { tokio::join!(insert(&writer, 1), insert(&writer, 2), insert(&writer, 3)) };
+        let (together, ()) = tokio::join!(together, async { release.send(()).unwrap() });
+        assert!(together.0.is_ok() && together.1.is_err() && together.2.is_ok());
+        assert_eq!(numbers(&writer).await, [1, 2, 3]);
+    }
+
+    #[tokio::test]
+    async fn one_that_ends_the_transaction_takes_nothing_from_the_others_either() {
+        let writer = started();
+        let release = hold(&writer);
+        let spoil = writer.write(|connection: &Connection| {
+            // As SQLite does of itself on a full disk.
+            connection.execute_batch("ROLLBACK")?;
+            Err::<(), _>(Problem::BadRow("spoilt".to_owned()))
+        });
+        let together = async { tokio::join!(insert(&writer, 1), spoil, insert(&writer, 3)) };
+        let (together, ()) = tokio::join!(together, async { release.send(()).unwrap() });
+        assert!(together.0.is_ok() && together.2.is_ok());
+        let error = together.1.unwrap_err().to_string();
+        assert!(error.ends_with("test.db is damaged: spoilt"), "{error}");
+        assert_eq!(numbers(&writer).await, [1, 3]);
+    }
+
+    #[tokio::test]
+    async fn after_a_panic_whoever_waits_is_told() {
+        let writer = started();
+        let release = hold(&writer);
+        let panics =
+            writer.write(|_: &Connection| -> Result<(), Problem> { panic!("a fault of ours") });
+        let (panicked, later, ()) = tokio::join!(panics, insert(&writer, 1), async {
+            release.send(()).unwrap()
+        });
+        for error in [panicked.unwrap_err(), later.unwrap_err()] {
+            assert!(
+                error.to_string().contains("no longer written to"),
+                "{error}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_hears_is_undone() {
+        let writer = started();
+        let release = hold(&writer);
+        {
+            let insert = |connection: &Connection| {
+                connection.execute_batch("INSERT INTO numbers (number) VALUES (7)")?;
+                Ok(7)
+            };
+            let undo = |number: i64| {
+                let delete = "DELETE FROM numbers WHERE number = ?";
+                Some(Box::new(move |connection: &Connection| {
+                    Ok(connection.execute(delete, [number]).map(|_| ())?)
+                }) as Undo)
+            };
+            let writing = writer.write_or_undo(insert, undo);
+            tokio::pin!(writing);
+            assert!(
+                std::future::poll_fn(|context| {
+                    std::task::Poll::Ready(writing.as_mut().poll(context).is_pending())
+                })
+                .await
+            );
+        }
+        release.send(()).unwrap();
+        insert(&writer, 8).await.unwrap();
+        assert_eq!(numbers(&writer).await, [8]);
+    }
+}
