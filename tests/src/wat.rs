@@ -29,14 +29,19 @@ pub fn module(definitions: &str, extra: &str) -> String {
 /// # Panics
 /// Where the text is no such module.
 pub fn component(module: &str) -> Vec<u8> {
-    component_of(module, |_, text| text)
+    component_of(module, &[], |_, text| text)
 }
 
-/// Makes a component of another world: `change` gets the name and the text of each file of ours.
+/// Makes a component of another world: `change` gets the name and the text of each file of ours, and `packages` are others, each by a name for its
+/// file and its text.
 ///
 /// # Panics
 /// Where the module does not fit that world.
-pub fn component_of(module: &str, change: impl Fn(&str, String) -> String) -> Vec<u8> {
+pub fn component_of(
+    module: &str,
+    packages: &[(&str, &str)],
+    change: impl Fn(&str, String) -> String,
+) -> Vec<u8> {
     let mut core = wat::parse_str(module).expect("the module parses");
     let world = tempfile::TempDir::new().expect("a temporary directory");
     let wit = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit"));
@@ -45,6 +50,11 @@ pub fn component_of(module: &str, change: impl Fn(&str, String) -> String) -> Ve
         let text = fs::read_to_string(file.path()).expect("a file of the world");
         let changed = change(&name.to_string_lossy(), text);
         fs::write(world.path().join(name), changed).expect("a temporary file");
+    }
+    for (name, text) in packages {
+        let folder = world.path().join("deps").join(name);
+        fs::create_dir_all(&folder).expect("a temporary directory");
+        fs::write(folder.join("package.wit"), text).expect("a temporary file");
     }
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(world.path()).expect("the world parses");

@@ -1,10 +1,6 @@
 //! The machinery that all plugins and sessions of a process share.
 
-mod live;
-mod ticker;
-
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,17 +8,13 @@ use airlock_model::digest::Digest;
 use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
-use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::compile::{CompileCache, CompileLimits, Compiler};
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
-use crate::plugin::{CompileCache, CompileLimits, Compiler, ReservedNames};
+use crate::reserved::ReservedNames;
+use crate::runtime::{LiveInstances, Runtime};
 use crate::workspace::ScratchHomes;
-
-pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
-
-/// With fewer descriptors left than that, a new instance might get none for its directories and a file.
-const FEW_DESCRIPTORS: usize = 8;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
 ///
@@ -34,9 +26,8 @@ pub struct Engine {
 }
 
 struct EngineInner {
-    wasmtime: wasmtime::Engine,
+    runtime: Runtime,
     linker: Linker<State>,
-    live: LiveInstances,
     limits: Arc<Limits>,
     plugin_bytes: usize,
     cache: Option<CompileCache>,
@@ -44,7 +35,6 @@ struct EngineInner {
     scratch_parent: PathBuf,
     scratch_homes: Arc<ScratchHomes>,
     reserved_names: ReservedNames,
-    descriptors: Arc<DescriptorBudget>,
 }
 
 impl Engine {
@@ -65,7 +55,7 @@ impl Engine {
     ///
     /// What is compiled or instantiated with it shares the pool and the epoch thread, but none of the limits, gates and checks.
     pub fn wasmtime(&self) -> &wasmtime::Engine {
-        &self.inner.wasmtime
+        self.inner.runtime.wasmtime()
     }
 
     /// The limits of a session that sets none of its own.
@@ -75,7 +65,7 @@ impl Engine {
 
     /// How many guest instances are alive at this moment.
     pub fn live_instances(&self) -> usize {
-        self.inner.live.count()
+        self.live().count()
     }
 
     pub(crate) fn shared_limits(&self) -> &Arc<Limits> {
@@ -83,7 +73,7 @@ impl Engine {
     }
 
     pub(crate) fn live(&self) -> &LiveInstances {
-        &self.inner.live
+        self.inner.runtime.live()
     }
 
     pub(crate) fn linker(&self) -> &Linker<State> {
@@ -111,18 +101,11 @@ impl Engine {
     }
 
     pub(crate) fn descriptors(&self) -> &Arc<DescriptorBudget> {
-        &self.inner.descriptors
+        self.inner.runtime.descriptors()
     }
 
-    /// Has idle instances dropped where hardly a descriptor is left, since they have their directories open.
-    pub(crate) fn make_room_for_files(&self) {
-        while self.inner.descriptors.free() < FEW_DESCRIPTORS {
-            let before = self.inner.descriptors.free();
-            self.inner.live.reclaim_one();
-            if self.inner.descriptors.free() <= before {
-                break;
-            }
-        }
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.inner.runtime
     }
 
     pub(crate) fn scratch_homes(&self) -> &Arc<ScratchHomes> {
@@ -255,17 +238,19 @@ impl EngineBuilder {
     /// # Errors
     /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
-        let failed =
-            |error: wasmtime::Error| Error::host("could not start the WebAssembly engine", error);
-        let wasmtime = wasmtime::Engine::new(&self.config()).map_err(failed)?;
-        let linker = crate::instance::linker(&wasmtime).map_err(failed)?;
-        ticker::start(&wasmtime)
-            .map_err(|error| Error::host("could not start the epoch thread", error))?;
+        let descriptors = self.guest_descriptors.unwrap_or_else(half_of_the_process);
+        let runtime = Runtime::new(
+            &self.limits,
+            self.live_instances,
+            self.stack_bytes,
+            descriptors,
+        )?;
+        let linker = crate::instance::linker(runtime.wasmtime())
+            .map_err(|error| Error::host("could not start the WebAssembly engine", error))?;
         Ok(Engine {
             inner: Arc::new(EngineInner {
-                wasmtime,
+                runtime,
                 linker,
-                live: LiveInstances::new(self.live_instances),
                 limits: Arc::new(self.limits),
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,
@@ -273,74 +258,15 @@ impl EngineBuilder {
                 scratch_parent: self.scratch_parent,
                 scratch_homes: Arc::default(),
                 reserved_names: self.reserved_names,
-                descriptors: Arc::new(DescriptorBudget::new(
-                    self.guest_descriptors.unwrap_or_else(half_of_the_process),
-                )),
             }),
         })
     }
-
-    fn config(&self) -> Config {
-        let mut config = code_config();
-        config
-            .max_wasm_stack(self.stack_bytes)
-            // Host functions run on the same stack, behind the guest's part.
-            .async_stack_size(self.stack_bytes + (1 << 20))
-            .allocation_strategy(InstanceAllocationStrategy::Pooling(self.pool()));
-        config
-    }
-
-    fn pool(&self) -> PoolingAllocationConfig {
-        let instances = self.live_instances;
-        let per_instance = u32::try_from(self.limits.core_instances).unwrap_or(u32::MAX);
-        let mut pool = PoolingAllocationConfig::new();
-        pool.total_component_instances(instances)
-            .total_stacks(instances)
-            // Most components have one memory and a handful of core instances and tables; the totals are for their average, and
-            // the maxima for those that are linked from many modules.
-            .total_memories(instances.saturating_mul(2))
-            .total_core_instances(instances.saturating_mul(16).max(per_instance))
-            .total_tables(instances.saturating_mul(8).max(per_instance))
-            .max_core_instances_per_component(per_instance)
-            .max_memories_per_component(per_instance.min(instances.saturating_mul(2)))
-            .max_tables_per_component(per_instance)
-            .max_component_instance_size(4 << 20)
-            .max_core_instance_size(4 << 20)
-            .table_elements(self.limits.table_elements)
-            .max_memory_size(self.limits.memory.max(4 << 30))
-            // A page that is reset in place is cheaper than one that is given back and faulted in anew.
-            .linear_memory_keep_resident(256 << 10)
-            .table_keep_resident(64 << 10)
-            .pagemap_scan(Enabled::Auto);
-        pool
-    }
-}
-
-/// All that the code depends on which a component is compiled to. The rest of an engine's settings is for running it.
-pub(crate) fn code_config() -> Config {
-    let mut config = Config::new();
-    config
-        // No guest of the world uses async component functions, and leaving them on makes every call dearer.
-        .concurrency_support(false)
-        .epoch_interruption(true)
-        .memory_init_cow(true)
-        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
-        .wasm_backtrace_max_frames(None)
-        .generate_address_map(false)
-        .native_unwind_info(false);
-    config
-}
-
-/// Differs between engines that can't run each other's code: versions, settings, processors.
-pub(crate) fn code_compatibility(engine: &wasmtime::Engine) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::{code_compatibility, code_config};
 
     #[test]
     fn an_engine_that_only_compiles_makes_code_for_all_others() {

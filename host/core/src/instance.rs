@@ -1,9 +1,8 @@
 //! One live guest: its store, what it may use up, what it may import, and how a call into it ends.
 
-pub(crate) mod bindings;
 mod call;
 mod failure;
-mod imports;
+mod host;
 mod output;
 mod state;
 mod usage;
@@ -14,20 +13,20 @@ use std::time::Duration;
 
 use airlock_model::error::Error;
 use wasmtime::Store;
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::Linker;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
-use crate::engine::{Engine, Permit};
+use crate::runtime::{Permit, Runtime};
 use crate::workspace::HasFiles;
-use bindings::{CustomTool, CustomToolPre};
+use crate::world::{self, Guest, GuestPre};
 
-pub(crate) use call::{Call, Done, ResolverResolution};
+pub(crate) use call::{Call, Done};
 pub(crate) use state::{Home, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to its end.
 pub(crate) struct Instance {
     store: Store<State>,
-    exports: CustomTool,
+    exports: Guest,
     /// Given back last, when the slot in the pool is free again.
     _permit: Permit,
 }
@@ -35,22 +34,22 @@ pub(crate) struct Instance {
 impl Instance {
     /// Makes a new one. Nothing of the guest's has run before, except for a `start` function.
     pub async fn new(
-        engine: &Engine,
-        component: &CustomToolPre<State>,
+        runtime: &Runtime,
+        component: &GuestPre<State>,
         home: Home,
         permit: Permit,
     ) -> Result<Box<Self>, Error> {
-        engine.make_room_for_files();
+        runtime.make_room_for_files();
         let limits = home.limits.clone();
         let plugin = Arc::clone(&home.plugin.name);
-        let mut store = Store::new(engine.wasmtime(), State::new(home));
+        let mut store = Store::new(runtime.wasmtime(), State::new(home));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.hostcall_bytes);
         store.set_max_component_handles(state::handles(&limits));
         store.epoch_deadline_async_yield_and_update(1);
         store.set_epoch_deadline(1);
         let started = {
-            let starting = pin!(component.instantiate_async(&mut store));
+            let starting = pin!(component.instantiate(&mut store));
             call::within(&limits, Duration::ZERO, None, starting).await
         };
         match started {
@@ -79,6 +78,6 @@ pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State
     types::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
     preopens::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
     linker.allow_shadowing(false);
-    CustomTool::add_to_linker::<State, HasSelf<State>>(&mut linker, |state| state)?;
+    world::add_to_linker(&mut linker)?;
     Ok(linker)
 }

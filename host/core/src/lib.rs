@@ -43,15 +43,20 @@
 
 #![warn(missing_docs)]
 
+mod compile;
 mod descriptors;
 mod engine;
 mod instance;
+mod load_error;
 mod lost;
 mod plugin;
 mod producer;
 mod pushing;
+mod reserved;
+mod runtime;
 mod session;
 mod workspace;
+mod world;
 
 pub use airlock_model::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
 pub use airlock_model::digest::{Digest, ParseDigestError};
@@ -78,13 +83,14 @@ pub use airlock_model::store::{
     Watchers,
 };
 pub use airlock_model::tool::{RejectedTool, ToolDefinition, ToolTraits, resolve_tool};
-pub use engine::{Engine, EngineBuilder};
 #[cfg(unix)]
-pub use plugin::compiler_main;
-pub use plugin::{
-    CompileCache, CompileLimits, Complexity, LoadError, Misfit, Plugin, Schema, WORLD_VERSION,
-};
+pub use compile::compiler_main;
+pub use compile::{CompileCache, CompileLimits, Complexity};
+pub use engine::{Engine, EngineBuilder};
+pub use load_error::LoadError;
+pub use plugin::{Misfit, Plugin, Schema};
 #[cfg(feature = "ast-edit")]
 pub use producer::NativeProducer;
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult};
 pub use tokio_util::sync::CancellationToken;
+pub use world::WORLD_VERSION;

@@ -19,10 +19,11 @@ use airlock_model::policy::Policy;
 use airlock_model::tool::RejectedTool;
 use serde_json::Value;
 
-use crate::instance::{Call, ResolverResolution};
+use crate::instance::Call;
 use crate::plugin::{LoadedTool, Plugin};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
+use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
 #[cfg(feature = "ast-edit")]
@@ -151,7 +152,7 @@ impl Producer {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution<'_>,
+        resolution: &DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
         match self {
             Producer::Wasm(slot) => slot.apply(call, action, resolution).await,
@@ -165,7 +166,7 @@ impl Producer {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution<'_>,
+        resolution: &DecidedAction<'_>,
     ) -> Result<Option<ToolResult>, Error> {
         match self {
             Producer::Wasm(slot) => slot.reject(call, action, resolution).await,

@@ -165,7 +165,7 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
             std::fs::read(component("wrong_version")).unwrap(),
             [
                 "doesn't fit the world `airlock:tool/custom-tool@0.1.0`",
-                "it exports `airlock:tool/tool@0.2.0`, and this host calls `airlock:tool/tool@0.1.0`",
+                "it was built for `airlock:tool@0.2.0`, and this host takes 0.1; build it again with an SDK for 0.1",
             ],
         ),
         (
@@ -249,19 +249,23 @@ async fn what_lacks_a_single_function_or_field_of_the_world_is_refused() {
             ["has no tool that can be used", ""],
         ),
         (
-            wat::component_of(&without(&format!("{resolver}apply")), lacking("apply")),
+            wat::component_of(&without(&format!("{resolver}apply")), &[], lacking("apply")),
             ["doesn't fit the world", "`apply`"],
         ),
         (
-            wat::component_of(&without(&format!("{resolver}reject")), lacking("reject")),
+            wat::component_of(
+                &without(&format!("{resolver}reject")),
+                &[],
+                lacking("reject"),
+            ),
             ["doesn't fit the world", "`reject`"],
         ),
         (
-            wat::component_of(&module(10), field("label: string,")),
+            wat::component_of(&module(10), &[], field("label: string,")),
             ["doesn't fit the world", push],
         ),
         (
-            wat::component_of(&module(11), field("has-reject: bool,")),
+            wat::component_of(&module(11), &[], field("has-reject: bool,")),
             ["doesn't fit the world", push],
         ),
     ] {
@@ -271,6 +275,95 @@ async fn what_lacks_a_single_function_or_field_of_the_world_is_refused() {
             assert!(error.contains(part), "{part} in {error}");
         }
     }
+}
+
+/// Made as a compiler's last step makes them. Compiled they are not: an engine for WASI 0.2 could not even read the last two.
+#[tokio::test]
+async fn what_was_built_for_another_world_or_wasi_is_told_what_this_host_takes() {
+    const STDOUT: &str = "package wasi:cli@0.3.0; interface stdout { write-via-stream: func(data: stream<u8>) -> future<result>; }";
+    const CLOCK: &str =
+        "package wasi:clocks@0.3.0; interface system-clock { get-resolution: func() -> u64; }";
+    const PIPE: &str =
+        "package acme:pipe@1.0.0; interface pipe { open: async func(data: stream<u8>); }";
+    // A module that imports a function, and is as the world has it else.
+    let importing = |interface: &str, function: &str, signature: &str| {
+        let import = format!(r#"(module (import "{interface}" "{function}" (func {signature}))"#);
+        wat::module("i32.const 0", "").replacen("(module", &import, 1)
+    };
+    let in_world = |import: &'static str| {
+        move |file: &str, text: String| match file {
+            "world.wit" => text.replacen(
+                "import host;",
+                &format!("import host;\n    import {import};"),
+                1,
+            ),
+            _ => text,
+        }
+    };
+    let newer =
+        |from: &'static str, to: &'static str| move |_: &str, text: String| text.replace(from, to);
+    let of_version =
+        |version: &str| wat::module("i32.const 0", "").replace("@0.1.0#", &format!("@{version}#"));
+    let another_world = |version: &str| {
+        format!(
+            "acme doesn't fit the world `airlock:tool/custom-tool@0.1.0`: it was built for `airlock:tool@{version}`, and this host takes 0.1; build it again with an SDK for 0.1, or look for a host that takes {version}"
+        )
+    };
+    let another_wasi = |sign: &str| {
+        format!(
+            "acme doesn't fit the world `airlock:tool/custom-tool@0.1.0`: it was built for WASI 0.3 ({sign}), and this host has WASI 0.2; build it again for WASI 0.2, in Rust for the target wasm32-wasip2"
+        )
+    };
+    for (component, expected) in [
+        (
+            wat::component_of(&of_version("0.2.0"), &[], newer("@0.1.0;", "@0.2.0;")),
+            another_world("0.2.0"),
+        ),
+        (
+            wat::component_of(&of_version("1.0.0"), &[], newer("@0.1.0;", "@1.0.0;")),
+            another_world("1.0.0"),
+        ),
+        (
+            wat::component_of(
+                &importing(
+                    "wasi:clocks/system-clock@0.3.0",
+                    "get-resolution",
+                    "(result i64)",
+                ),
+                &[("clocks", CLOCK)],
+                in_world("wasi:clocks/system-clock@0.3.0"),
+            ),
+            another_wasi("it imports `wasi:clocks/system-clock@0.3.0`"),
+        ),
+        (
+            wat::component_of(
+                &importing(
+                    "wasi:cli/stdout@0.3.0",
+                    "write-via-stream",
+                    "(param i32) (result i32)",
+                ),
+                &[("cli", STDOUT)],
+                in_world("wasi:cli/stdout@0.3.0"),
+            ),
+            another_wasi("it imports `wasi:cli/stdout@0.3.0`"),
+        ),
+        (
+            wat::component_of(
+                &importing("acme:pipe/pipe@1.0.0", "open", "(param i32)"),
+                &[("pipe", PIPE)],
+                in_world("acme:pipe/pipe@1.0.0"),
+            ),
+            another_wasi("it has async functions, streams or futures"),
+        ),
+    ] {
+        let error = Plugin::from_bytes(engine(), "acme", component).await;
+        assert_eq!(error.unwrap_err().to_string(), expected);
+    }
+    // A patch of the world that is taken changes nothing.
+    let patched = wat::component_of(&of_version("0.1.7"), &[], newer("@0.1.0;", "@0.1.7;"));
+    let error = Plugin::from_bytes(engine(), "acme", patched).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("has no tool that can be used"), "{error}");
 }
 
 #[tokio::test]

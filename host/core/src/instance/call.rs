@@ -14,15 +14,9 @@ use airlock_model::pending::PendingAction;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
-use super::bindings::CustomTool;
-use super::bindings::exports::airlock::tool::resolver::Resolution;
-use super::bindings::types::{
-    Content as GuestContent, ToolDefinition, ToolError, ToolResult as GuestResult,
-};
 use super::state::{Export, State};
 use super::{Instance, failure};
-
-pub(crate) use super::bindings::exports::airlock::tool::resolver::Resolution as ResolverResolution;
+use crate::world::{DecidedAction, Definition, Guest, Returned};
 
 /// What a call is about, besides its arguments.
 pub(crate) struct Call<'a> {
@@ -77,19 +71,15 @@ pub(super) async fn within<T>(
 pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 
 impl Instance {
-    pub async fn definitions(
-        self: Box<Self>,
-        limits: &Limits,
-    ) -> Result<Vec<ToolDefinition>, Error> {
+    pub async fn definitions(self: Box<Self>, limits: &Limits) -> Result<Vec<Definition>, Error> {
         let call = Call {
             tool: "(definitions)",
             limits,
             cancel: None,
             spent: Duration::ZERO,
         };
-        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
-            exports.airlock_tool_tool().call_definitions(store).await
-        };
+        let guest =
+            async |exports: &Guest, store: &mut Store<State>| exports.definitions(store).await;
         self.run(&call, Export::Definitions, guest).await.1
     }
 
@@ -99,45 +89,40 @@ impl Instance {
         call_id: &str,
         params: &str,
     ) -> Done<(ToolResult, Vec<Arc<PendingAction>>)> {
-        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
-            let tool = exports.airlock_tool_tool();
-            tool.call_execute(store, call_id, call.tool, params).await
+        let guest = async |exports: &Guest, store: &mut Store<State>| {
+            exports.execute(store, call_id, call.tool, params).await
         };
         let (mut instance, returned) = self.run(call, Export::Execute, guest).await;
         let pushed = match &mut instance {
             Some(instance) => std::mem::take(&mut instance.store.data_mut().pushed),
             None => Vec::new(),
         };
-        let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
+        let result = returned.and_then(|returned| convert(returned?, call));
         (instance, result.map(|result| (result, pushed)))
     }
 
     pub async fn apply(
         self: Box<Self>,
         call: &Call<'_>,
-        resolution: &Resolution<'_>,
+        decided: &DecidedAction<'_>,
     ) -> Done<ToolResult> {
-        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
-            let resolver = exports.airlock_tool_resolver();
-            resolver.call_apply(store, resolution.clone()).await
-        };
+        let guest =
+            async |exports: &Guest, store: &mut Store<State>| exports.apply(store, decided).await;
         let (instance, returned) = self.run(call, Export::Apply, guest).await;
-        let result = returned.and_then(|returned| convert(returned.map_err(guest_error)?, call));
+        let result = returned.and_then(|returned| convert(returned?, call));
         (instance, result)
     }
 
     pub async fn reject(
         self: Box<Self>,
         call: &Call<'_>,
-        resolution: &Resolution<'_>,
+        decided: &DecidedAction<'_>,
     ) -> Done<Option<ToolResult>> {
-        let guest = async |exports: &CustomTool, store: &mut Store<State>| {
-            let resolver = exports.airlock_tool_resolver();
-            resolver.call_reject(store, resolution.clone()).await
-        };
+        let guest =
+            async |exports: &Guest, store: &mut Store<State>| exports.reject(store, decided).await;
         let (instance, returned) = self.run(call, Export::Reject, guest).await;
         let result = returned.and_then(|returned| {
-            let result = returned.map_err(guest_error)?;
+            let result = returned?;
             result.map(|result| convert(result, call)).transpose()
         });
         (instance, result)
@@ -148,7 +133,7 @@ impl Instance {
         mut self: Box<Self>,
         call: &Call<'_>,
         export: Export,
-        guest: impl AsyncFnOnce(&CustomTool, &mut Store<State>) -> wasmtime::Result<T>,
+        guest: impl AsyncFnOnce(&Guest, &mut Store<State>) -> wasmtime::Result<T>,
     ) -> Done<T> {
         self.store.set_epoch_deadline(1);
         let state = self.store.data_mut();
@@ -170,23 +155,15 @@ impl Instance {
     }
 }
 
-fn guest_error(error: ToolError) -> Error {
-    match error {
-        ToolError::Tool(message) => Error::Tool { message },
-        ToolError::Failed(message) => Error::Failed { message },
-        ToolError::Cancelled => Error::Cancelled,
-    }
-}
-
-fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
+fn convert(returned: Returned, call: &Call<'_>) -> Result<ToolResult, Error> {
     let Call { tool, limits, .. } = call;
-    let content: Vec<Content> = result.content.into_iter().map(convert_content).collect();
+    let Returned { content, details } = returned;
     let bytes = content.iter().map(Content::byte_length).sum::<usize>()
-        + result.details.as_ref().map_or(0, String::len);
+        + details.as_ref().map_or(0, String::len);
     if bytes > limits.result_bytes {
         return Err(Error::result_too_large(tool, bytes, limits));
     }
-    let details = match result.details {
+    let details = match details {
         Some(details) => {
             let checked = Json::checked(&details).map_err(|error| Error::Failed {
                 message: format!("tool `{tool}` returned details that are not JSON: {error}"),
@@ -200,19 +177,4 @@ fn convert(result: GuestResult, call: &Call<'_>) -> Result<ToolResult, Error> {
         // `null` and no details are the same to whoever reads them.
         details: details.filter(|details| !details.is_null()),
     })
-}
-
-fn convert_content(content: GuestContent) -> Content {
-    match content {
-        GuestContent::Text(text) => Content::Text { text },
-        GuestContent::Image(blob) => Content::Image {
-            data: blob.data,
-            mime_type: blob.mime_type,
-        },
-        GuestContent::ResourceLink(link) => Content::ResourceLink {
-            uri: link.uri,
-            name: link.name,
-            mime_type: link.mime_type,
-        },
-    }
 }

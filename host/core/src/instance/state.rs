@@ -15,15 +15,15 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::plugin::Plugin;
 use crate::pushing::SessionContext;
+use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
 /// Where an instance belongs.
 pub(crate) struct Home {
     pub plugin: PluginBytes,
-    /// With its tools; none while they are asked for.
-    pub loaded: Option<Plugin>,
+    /// Of its tools; none while they are asked for.
+    pub names: Option<Arc<ToolNames>>,
     pub policy: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
@@ -31,26 +31,6 @@ pub(crate) struct Home {
     pub volatile: VolatileActions,
     /// None while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,
-}
-
-impl Home {
-    /// Whether the plugin has a tool of this name.
-    pub fn has_tool(&self, name: &str) -> bool {
-        let mut tools = self.loaded.iter().flat_map(Plugin::tools);
-        tools.any(|tool| tool.name == name)
-    }
-
-    /// The host's or another plugin's tool that a name would be taken for.
-    pub fn pretended_tool(&self, name: &str) -> Option<&str> {
-        let plugin = self.loaded.as_ref()?;
-        match self.has_tool(name) {
-            true => None,
-            false => plugin
-                .engine()
-                .reserved_names()
-                .taken(name, plugin.digest()),
-        }
-    }
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.

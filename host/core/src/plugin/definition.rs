@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition, ToolTraits};
+use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 
 use super::LoadedTool;
 use super::schema::{self, ParamsSchema};
-use crate::instance::bindings::types;
+use crate::world::Definition;
 
 /// The most tools that a plugin may define.
 const MAX_TOOLS: usize = 1000;
@@ -17,20 +17,9 @@ const MAX_DEFINITION_BYTES: usize = 256 << 10;
 /// How many bytes of a plugin's own reason are kept.
 const MAX_REASON_BYTES: usize = 1000;
 
-fn traits(said: types::ToolTraits) -> ToolTraits {
-    let mut traits = ToolTraits::default();
-    traits.hidden = said.contains(types::ToolTraits::HIDDEN);
-    traits.deferrable = said.contains(types::ToolTraits::DEFERRABLE);
-    traits.read_only = said.contains(types::ToolTraits::READ_ONLY);
-    traits.destructive = said.contains(types::ToolTraits::DESTRUCTIVE);
-    traits.idempotent = said.contains(types::ToolTraits::IDEMPOTENT);
-    traits.open_world = said.contains(types::ToolTraits::OPEN_WORLD);
-    traits
-}
-
 /// Parts the tools that can be used from those that can't. Together they have no more than so many bytes.
 pub(super) fn check_all(
-    definitions: Vec<types::ToolDefinition>,
+    definitions: Vec<Definition>,
     most: usize,
 ) -> (Vec<ToolDefinition>, Vec<RejectedTool>) {
     let mut tools = Vec::new();
@@ -67,7 +56,7 @@ pub(super) fn check_all(
     (tools, rejected)
 }
 
-fn bytes(definition: &types::ToolDefinition) -> usize {
+fn bytes(definition: &Definition) -> usize {
     definition.name.len()
         + definition.label.len()
         + definition.description.len()
@@ -75,7 +64,7 @@ fn bytes(definition: &types::ToolDefinition) -> usize {
         + definition.output.as_ref().map_or(0, String::len)
 }
 
-fn check(definition: types::ToolDefinition, bytes: usize) -> Result<ToolDefinition, String> {
+fn check(definition: Definition, bytes: usize) -> Result<ToolDefinition, String> {
     if let Ok(reason) = serde_json::from_str::<String>(&definition.parameters) {
         return Err(by_its_own_account(&reason));
     }
@@ -112,7 +101,7 @@ fn check(definition: types::ToolDefinition, bytes: usize) -> Result<ToolDefiniti
         description: definition.description,
         parameters,
         output,
-        traits: traits(definition.traits),
+        traits: definition.traits,
     })
 }
 

@@ -8,13 +8,13 @@ use wasmtime::component::Component;
 
 use crate::engine::Engine;
 use crate::instance::State;
-use crate::instance::bindings::CustomToolPre;
+use crate::world::GuestPre;
 
 /// A component that is linked when first asked for. One from the compile cache was linked before, by the same version of
 /// this host, so it is known to fit; and linking takes a good part of the time of a cached load.
 pub(super) struct Linked {
     component: Component,
-    linked: OnceLock<CustomToolPre<State>>,
+    linked: OnceLock<GuestPre<State>>,
 }
 
 impl Linked {
@@ -29,7 +29,7 @@ impl Linked {
         Ok(Self { component, linked })
     }
 
-    pub fn get(&self, engine: &Engine) -> Result<&CustomToolPre<State>, Error> {
+    pub fn get(&self, engine: &Engine) -> Result<&GuestPre<State>, Error> {
         if let Some(linked) = self.linked.get() {
             return Ok(linked);
         }
@@ -40,12 +40,12 @@ impl Linked {
     }
 }
 
-fn link(engine: &Engine, component: &Component) -> wasmtime::Result<CustomToolPre<State>> {
+fn link(engine: &Engine, component: &Component) -> wasmtime::Result<GuestPre<State>> {
     unless_busy(|| component.initialize_copy_on_write_image())?;
     engine
         .linker()
         .instantiate_pre(component)
-        .and_then(CustomToolPre::new)
+        .and_then(GuestPre::new)
 }
 
 /// How often to ask a system that is busy. It waits by itself for a sixth of a second each time.

@@ -12,14 +12,15 @@ use airlock_model::store::PluginBytes;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 
-use super::cache::Key;
-use super::compile::elsewhere;
-use super::definition;
 use super::linked::Linked;
-use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
+use super::{LoadedTool, Plugin, PluginInner};
+use super::{definition, fit};
+use crate::compile::{Facts, Key, elsewhere};
 use crate::descriptors::Descriptors;
 use crate::engine::Engine;
 use crate::instance::{Home, Instance, VolatileActions};
+use crate::load_error::LoadError;
+use crate::reserved::ToolNames;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
@@ -52,8 +53,10 @@ pub(super) async fn from_bytes(
         let mut rejected = facts.rejected;
         let reserved = engine.reserved_names();
         let tools = reserved.leave_out(source.digest, facts.tools, &mut rejected);
+        let names = ToolNames::new(source.digest, tools.iter(), reserved);
         Plugin {
             inner: Arc::new(PluginInner {
+                names: Arc::new(names),
                 source,
                 world_version: facts.world_version,
                 imports: facts.imports,
@@ -118,18 +121,18 @@ async fn make(engine: &Engine, source: &PluginBytes) -> Result<Made, LoadError> 
         let (engine, source) = (engine.clone(), source.clone());
         move || engine.compiler().read(&source)
     });
-    let fit = world::check(outline.await?).map_err(misfit)?;
-    let (component, code) = engine.compiler().compile(engine, source).await?;
-    let component = Linked::now(engine, component)
-        .map_err(|error| misfit(world::explain_link_error(&error)))?;
+    let built_for = fit::check(outline.await?).map_err(misfit)?;
+    let (component, code) = engine.compiler().compile(engine.wasmtime(), source).await?;
+    let component =
+        Linked::now(engine, component).map_err(|error| misfit(fit::explain_link_error(&error)))?;
     let (tools, rejected) = ask_for_tools(engine, &component, source).await?;
     if tools.is_empty() {
         let plugin = source.name.to_string();
         return Err(LoadError::NoTools { plugin, rejected });
     }
     let facts = Facts {
-        world_version: fit.version,
-        imports: fit.imports,
+        world_version: built_for.version,
+        imports: built_for.imports,
         tools,
         rejected,
     };
@@ -174,7 +177,7 @@ pub(super) async fn ask_for_tools(
     let limits = engine.shared_limits();
     let home = Home {
         plugin: source.clone(),
-        loaded: None,
+        names: None,
         policy: Policy::default().with_workspace(WorkspaceGrant::None),
         limits: Arc::clone(limits),
         roots: Arc::new(Roots {
@@ -194,7 +197,8 @@ pub(super) async fn ask_for_tools(
             .live()
             .permit_within(limits.call_time, &source.name)
             .await?;
-        let instance = Instance::new(engine, component.get(engine)?, home, permit).await?;
+        let instance =
+            Instance::new(engine.runtime(), component.get(engine)?, home, permit).await?;
         instance.definitions(limits).await
     };
     match answer.await {

@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Surroundings;
 use crate::descriptors::Descriptors;
-use crate::engine::{Reclaim, Reclaimed};
-use crate::instance::{Call, Done, Home, Instance, ResolverResolution, VolatileActions};
+use crate::instance::{Call, Done, Home, Instance, VolatileActions};
 use crate::plugin::Plugin;
+use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
+use crate::world::DecidedAction;
 
 pub(crate) struct Slot {
     this: Weak<Slot>,
@@ -72,7 +73,7 @@ impl Slot {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution<'_>,
+        resolution: &DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
         let mut entered = self.enter(call.cancel).await?;
         // Asked with the instance in hand: a call that ran before may have ended it.
@@ -89,7 +90,7 @@ impl Slot {
         &self,
         call: &Call<'_>,
         action: &PendingAction,
-        resolution: &ResolverResolution<'_>,
+        resolution: &DecidedAction<'_>,
     ) -> Result<Option<ToolResult>, Error> {
         let mut entered = self.enter(call.cancel).await?;
         if !self.can_resolve(action) {
@@ -161,7 +162,7 @@ impl Slot {
         } = &self.surroundings;
         let home = Home {
             plugin: self.plugin.source().clone(),
-            loaded: Some(self.plugin.clone()),
+            names: Some(Arc::clone(self.plugin.tool_names())),
             policy: policy.clone(),
             limits: Arc::clone(limits),
             roots: Arc::clone(&self.roots),
@@ -169,7 +170,13 @@ impl Slot {
             volatile: self.volatile.clone(),
             session: Some(Arc::clone(session)),
         };
-        Instance::new(self.plugin.engine(), self.plugin.component()?, home, permit).await
+        Instance::new(
+            self.plugin.engine().runtime(),
+            self.plugin.component()?,
+            home,
+            permit,
+        )
+        .await
     }
 }
 

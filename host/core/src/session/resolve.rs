@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::lease::{Asked, HeldLease};
-use crate::instance::{Call, ResolverResolution};
+use crate::instance::Call;
 use crate::plugin::ParamsSchema;
+use crate::world::DecidedAction;
 
 /// What the tool is called.
 pub(super) const NAME: &str = "resolve";
@@ -128,7 +129,7 @@ impl Session {
         // A map of strings to values can always be written.
         let extra = resolution.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
-        let for_guest = ResolverResolution {
+        let for_guest = DecidedAction {
             action_id: action.id.as_str(),
             label: &action.label,
             source_tool_name: &action.source_tool_name,
@@ -227,7 +228,7 @@ fn replaced(action: &PendingAction, difference: WorkspaceDifference) -> Option<E
 struct CarryingOut<'a> {
     session: &'a Session,
     action: &'a PendingAction,
-    resolution: &'a ResolverResolution<'a>,
+    resolution: &'a DecidedAction<'a>,
     same_workspace: bool,
     cancel: Option<&'a CancellationToken>,
 }

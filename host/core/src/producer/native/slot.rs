@@ -17,9 +17,10 @@ use super::super::Surroundings;
 use super::super::wasm::unless_cancelled;
 use super::running::{Observed, Running};
 use super::{Decided, NativeProducer, Preview};
-use crate::instance::{Call, ResolverResolution};
+use crate::instance::Call;
 use crate::pushing::{NotPushed, Pusher};
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
+use crate::world::DecidedAction;
 
 /// The stack of the threads that work on a call. What recurses on them bounds how deep: `ast_edit` says how many bytes each level takes. Pages
 /// that are not used cost nothing.
@@ -95,7 +96,7 @@ impl Slot {
     pub async fn apply(
         &self,
         call: &Call<'_>,
-        resolution: &ResolverResolution<'_>,
+        resolution: &DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
         let producer = self.producer.clone();
         let decided = Decided {

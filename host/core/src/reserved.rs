@@ -46,6 +46,40 @@ impl ReservedNames {
     }
 }
 
+/// The names of one plugin's tools, and those that it can't take for its own.
+pub(crate) struct ToolNames {
+    own: Vec<String>,
+    plugin: Digest,
+    reserved: ReservedNames,
+}
+
+impl ToolNames {
+    pub fn new<'a>(
+        plugin: Digest,
+        own: impl Iterator<Item = &'a ToolDefinition>,
+        reserved: &ReservedNames,
+    ) -> Self {
+        Self {
+            own: own.map(|tool| tool.name.clone()).collect(),
+            plugin,
+            reserved: reserved.clone(),
+        }
+    }
+
+    /// Whether the plugin has a tool of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.own.iter().any(|own| own == name)
+    }
+
+    /// The host's or another plugin's tool that a name would be taken for.
+    pub fn pretended(&self, name: &str) -> Option<&str> {
+        match self.has(name) {
+            true => None,
+            false => self.reserved.taken(name, self.plugin),
+        }
+    }
+}
+
 /// What is left of a name where one letter can be taken for another: lower case, without separators, and a letter for each group of
 /// characters that look alike.
 fn fold(name: &str) -> String {

@@ -12,11 +12,21 @@ use std::path::{Path, PathBuf};
 
 use airlock_model::digest::Digest;
 use airlock_model::regular::open_regular_file;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
+use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use super::Facts;
-use crate::engine::code_compatibility;
+use crate::runtime::code_compatibility;
+
+/// What loading finds out about a component, and the compile cache keeps.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub world_version: String,
+    pub imports: Vec<String>,
+    pub tools: Vec<ToolDefinition>,
+    pub rejected: Vec<RejectedTool>,
+}
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
 const MAGIC: &[u8; 16] = b"airlock-cache-2\n";
@@ -69,7 +79,7 @@ impl CompileCache {
         &self.folder
     }
 
-    pub(super) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
+    pub(crate) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
         let mut file = open_regular_file(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
         // Whoever can write to the folder must not make us read without end.
@@ -93,7 +103,7 @@ impl CompileCache {
     }
 
     /// A cache that can't be written costs time, and is no error.
-    pub(super) fn put(&self, key: &Key, digest: Digest, code: &[u8], facts: &Facts) {
+    pub(crate) fn put(&self, key: &Key, digest: Digest, code: &[u8], facts: &Facts) {
         let path = self.path(key);
         if let Err(error) = self.try_put(key, &path, digest, code, facts) {
             tracing::warn!(%key, "could not write to the compile cache: {error}");
@@ -173,7 +183,7 @@ impl CompileCache {
 ///
 /// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest, and a component that was compiled before
 /// is hashed several times faster this way. Nobody can make two components with the same hash by either function.
-pub(super) struct Key {
+pub(crate) struct Key {
     component: blake3::Hash,
     engine: u64,
     /// How large its entry may be.
@@ -201,7 +211,7 @@ impl fmt::Display for Key {
 }
 
 /// What the cache has of a component.
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub digest: Digest,
     pub component: Component,
     pub facts: Facts,

@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use wasmtime::Engine;
 
 use super::protocol::{ARGUMENT, Answer, Request};
-use crate::engine::{code_compatibility, code_config};
+use crate::runtime::{code_compatibility, code_config};
 
 /// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;

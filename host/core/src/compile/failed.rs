@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use airlock_model::digest::Digest;
 
-use crate::plugin::LoadError;
+use crate::load_error::LoadError;
 
 /// For how long a failure is remembered. Not longer, since a machine that was busy, or short of memory, may not be so later.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);

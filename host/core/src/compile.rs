@@ -4,12 +4,14 @@
 //! component's [`outline`], and the rest compiles in a process that can be killed, where the embedder names a program for it. Where not, it
 //! compiles on a thread, which a load waits for no longer than it may.
 
+mod asynchronous;
+mod cache;
 #[cfg(unix)]
 mod child;
 mod complexity;
 mod failed;
 mod limits;
-pub(super) mod outline;
+pub(crate) mod outline;
 #[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
@@ -25,9 +27,11 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use wasmtime::component::Component;
 
-use super::LoadError;
-use crate::engine::Engine;
+use crate::load_error::LoadError;
+use crate::runtime::code_compatibility;
 
+pub use cache::CompileCache;
+pub(crate) use cache::{Facts, Key};
 pub use complexity::Complexity;
 pub use limits::CompileLimits;
 #[cfg(unix)]
@@ -41,7 +45,7 @@ pub(crate) struct Compiler {
     program: Option<PathBuf>,
     limits: CompileLimits,
     slots: Arc<Semaphore>,
-    pub(super) failed: Failed,
+    pub(crate) failed: Failed,
 }
 
 /// Why there is no compiled code.
@@ -70,7 +74,7 @@ impl Compiler {
     }
 
     /// What can be known of the component without compiling it.
-    pub(super) fn read(&self, source: &PluginBytes) -> Result<Outline, LoadError> {
+    pub(crate) fn read(&self, source: &PluginBytes) -> Result<Outline, LoadError> {
         let plugin = source.name.to_string();
         outline::read(&source.bytes, &self.limits).map_err(|unreadable| match unreadable {
             Unreadable::Malformed(reason) => LoadError::NotAComponent { plugin, reason },
@@ -79,9 +83,9 @@ impl Compiler {
     }
 
     /// The component, ready to be linked, and its compiled code.
-    pub(super) async fn compile(
+    pub(crate) async fn compile(
         &self,
-        engine: &Engine,
+        engine: &wasmtime::Engine,
         source: &PluginBytes,
     ) -> Result<(Component, Bytes), LoadError> {
         let failed = |failure| self.explain(failure, source);
@@ -93,7 +97,7 @@ impl Compiler {
         let code = match &self.program {
             #[cfg(unix)]
             Some(program) => {
-                let compatibility = crate::engine::code_compatibility(engine.wasmtime());
+                let compatibility = code_compatibility(engine);
                 let code =
                     child::compile(program, source.bytes.clone(), compatibility, &self.limits)
                         .await;
@@ -108,7 +112,7 @@ impl Compiler {
             move || {
                 // SAFETY: these bytes came from `Engine::precompile_component`: in this process, or over a pipe that nobody else has
                 // from one of the embedder's own program, which is trusted as this one is. They are in our memory.
-                unsafe { Component::deserialize(engine.wasmtime(), code) }
+                unsafe { Component::deserialize(&engine, code) }
             }
         });
         let component = component.await;
@@ -136,12 +140,12 @@ impl Compiler {
     /// The thread keeps the permit until it ends, however long nobody has waited for it any more.
     async fn compile_on_a_thread(
         &self,
-        engine: &Engine,
+        engine: &wasmtime::Engine,
         source: &PluginBytes,
         permit: OwnedSemaphorePermit,
     ) -> Result<Vec<u8>, Failure> {
         let (done, result) = oneshot::channel();
-        let (engine, bytes) = (engine.wasmtime().clone(), source.bytes.clone());
+        let (engine, bytes) = (engine.clone(), source.bytes.clone());
         let started = thread::Builder::new()
             .name("airlock-compile".to_owned())
             .spawn(move || {
@@ -193,7 +197,7 @@ fn causes(error: &wasmtime::Error) -> String {
 }
 
 /// Does what can take a while on a thread for that, and would stall what else runs on this one.
-pub(super) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),

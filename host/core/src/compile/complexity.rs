@@ -2,7 +2,7 @@
 
 use super::CompileLimits;
 use super::outline::{Unreadable, read};
-use crate::plugin::LoadError;
+use crate::load_error::LoadError;
 
 /// How much there is in a component of what makes compiling dear: what [`CompileLimits`] are compared with, over all modules and components
 /// inside of it.

@@ -8,7 +8,7 @@ use wasmparser::{
     InstanceTypeDeclaration, Parser, Payload, TypeBounds, TypeRef,
 };
 
-use super::{CompileLimits, Complexity};
+use super::{CompileLimits, Complexity, asynchronous};
 
 /// The outline of a component.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Outline {
     pub imports: Vec<Import>,
     /// The names, in the component's order.
     pub exports: Vec<String>,
+    /// Whether it has async functions, streams or futures: what WASI 0.3 is built upon.
+    pub is_async: bool,
     pub complexity: Complexity,
 }
 
@@ -113,9 +115,11 @@ impl Reader<'_> {
             Payload::ComponentTypeSection(types) => {
                 complexity.types += u64::from(types.count());
                 within("types", complexity.types, limits.types)?;
-                if self.is_outermost() {
-                    for component_type in types {
-                        self.types.push(needs_host(&component_type?));
+                for component_type in types {
+                    let component_type = component_type?;
+                    self.outline.is_async |= asynchronous::has_type(&component_type);
+                    if self.is_outermost() {
+                        self.types.push(needs_host(&component_type));
                     }
                 }
             }
@@ -142,6 +146,9 @@ impl Reader<'_> {
             Payload::ComponentCanonicalSection(functions) => {
                 complexity.imports += u64::from(functions.count());
                 within("imports and aliases", complexity.imports, limits.imports)?;
+                for function in functions {
+                    self.outline.is_async |= asynchronous::has_function(&function?);
+                }
             }
             Payload::ExportSection(exports) => {
                 complexity.exports += u64::from(exports.count());

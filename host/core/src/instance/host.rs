@@ -1,0 +1,82 @@
+//! What a guest asks of its host: to push an action, to log, and what it is told of its call.
+
+use airlock_model::event::{LogLevel, Refusal};
+use airlock_model::pending::ActionId;
+
+use super::state::{Export, State};
+use crate::pushing::{NotPushed, ONLY_DURING_EXECUTE, Pushed, Pusher, STORE_UNAVAILABLE};
+use crate::world::{Host, SessionInfo};
+
+impl Host for State {
+    async fn push(&mut self, pushed: Pushed) -> Result<ActionId, NotPushed> {
+        let home = &self.home;
+        let Some(session) = &home.session else {
+            return Err(NotPushed::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
+        };
+        if self.running != Some(Export::Execute) {
+            let refused = NotPushed::Invalid(ONLY_DURING_EXECUTE.to_owned());
+            return Err(self.tell_refused(refused));
+        }
+        let names = home.names.as_deref();
+        let named = pushed.source_tool_name.as_deref();
+        if let (Some(names), Some(named)) = (names, named)
+            && let Some(tool) = names.pretended(named)
+        {
+            let refused = NotPushed::Invalid(format!(
+                "the source tool name looks like that of `{tool}`, which is no tool of this plugin"
+            ));
+            return Err(self.tell_refused(refused));
+        }
+        let has_tool = |name: &str| names.is_some_and(|names| names.has(name));
+        let pusher = Pusher {
+            source: &home.plugin,
+            has_tool: &has_tool,
+            policy: &home.policy,
+            limits: &home.limits,
+        };
+        let pushed = pusher.push(session, pushed).await;
+        let action = pushed.map_err(|refused| self.tell_refused(refused))?;
+        if !action.durable {
+            self.home.volatile.insert(action.id.clone());
+        }
+        let id = action.id.clone();
+        self.log.pushed(&action);
+        self.pushed.push(action);
+        Ok(id)
+    }
+
+    fn log(&mut self, level: LogLevel, message: String) {
+        self.log.line(level, message);
+    }
+
+    fn report_progress(&mut self, message: String, progress: Option<f64>, total: Option<f64>) {
+        self.log.progress(message, progress, total);
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        let cancel = self.cancel.as_ref();
+        cancel.is_some_and(|cancel| cancel.is_cancelled())
+    }
+
+    fn session(&mut self) -> Option<SessionInfo> {
+        let session = self.home.session.as_ref()?;
+        let workspace = self.home.roots.workspace.as_ref();
+        Some(SessionInfo {
+            id: session.id.to_string(),
+            workspace: workspace.map(|_| "/workspace".to_owned()),
+            has_pending_store: session.store.is_some(),
+        })
+    }
+}
+
+impl State {
+    /// Of a store that fails, the guest is not to blame.
+    fn tell_refused(&self, refused: NotPushed) -> NotPushed {
+        if let NotPushed::LimitExceeded(reason) | NotPushed::Invalid(reason) = &refused {
+            self.log.refused(Refusal::Push {
+                reason: reason.clone(),
+            });
+        }
+        refused
+    }
+}

@@ -1,0 +1,202 @@
+//! Why a plugin could not be loaded.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_model::error::Error;
+use airlock_model::limits::LimitKind;
+use airlock_model::tool::RejectedTool;
+
+use crate::world::WORLD_VERSION;
+
+/// Why a plugin could not be loaded. Each displays as one sentence that begins with the plugin.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file can't be read.
+    #[error("can't read {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// The component is larger than [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
+    #[error("{plugin} has {size} bytes, {limit} is the most")]
+    TooLarge {
+        /// The plugin's name.
+        plugin: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The largest size that is allowed.
+        limit: usize,
+    },
+    /// The bytes are not a component: other data, a core module, or damaged.
+    #[error("{plugin} is not a WebAssembly component: {reason}")]
+    NotAComponent {
+        /// The plugin's name.
+        plugin: String,
+        /// What they are instead, or where they are damaged.
+        reason: String,
+    },
+    /// The component is more complex than [`CompileLimits`](crate::CompileLimits) allow. Nothing of it was compiled.
+    #[error("{plugin} is too complex to be compiled: {reason}")]
+    TooComplex {
+        /// The plugin's name.
+        plugin: String,
+        /// What has too much of what, and the limit.
+        reason: String,
+    },
+    /// Compiling took longer than [`CompileLimits::time`](crate::CompileLimits::time).
+    #[error("{plugin} was not compiled within {} s, the most that it may take", .limit.as_secs_f64())]
+    CompileTime {
+        /// The plugin's name.
+        plugin: String,
+        /// The most that it may take.
+        limit: Duration,
+    },
+    /// Compiling needed more than [`CompileLimits::memory`](crate::CompileLimits::memory).
+    #[error("{plugin} can't be compiled in {limit} bytes of memory, the most that it may take")]
+    CompileMemory {
+        /// The plugin's name.
+        plugin: String,
+        /// The most that it may take, in bytes.
+        limit: u64,
+    },
+    /// The process that compiles, or the thread, could not be started.
+    #[error("{plugin} could not be compiled: can't start {compiler}: {source}")]
+    NoCompiler {
+        /// The plugin's name.
+        plugin: String,
+        /// The program that [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names.
+        compiler: String,
+        /// What the system said.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// The process that compiles ended without an answer.
+    #[error("{plugin} could not be compiled: the compiler failed: {reason}")]
+    CompilerFailed {
+        /// The plugin's name.
+        plugin: String,
+        /// How it ended, as far as that is known.
+        reason: String,
+    },
+    /// As many threads compile as may, and none ended within [`CompileLimits::time`](crate::CompileLimits::time). Doesn't happen where a process compiles.
+    #[error(
+        "{plugin} could not be compiled: {at_once} others are being compiled, the most at one time, and none came to an end"
+    )]
+    CompilerBusy {
+        /// The plugin's name.
+        plugin: String,
+        /// How many are compiled at one time.
+        at_once: usize,
+    },
+    /// The component doesn't implement the world, or was built for another version of it.
+    #[error("{plugin} doesn't fit the world `airlock:tool/custom-tool@{WORLD_VERSION}`: {reason}")]
+    World {
+        /// The plugin's name.
+        plugin: String,
+        /// The item that doesn't fit, with the version on either side.
+        reason: String,
+    },
+    /// It could not be asked for its tools.
+    #[error("{plugin} could not be asked for its tools: {source}")]
+    Definitions {
+        /// The plugin's name.
+        plugin: String,
+        /// How the call ended.
+        #[source]
+        source: Arc<Error>,
+    },
+    /// It has no tool that can be used.
+    #[error("{plugin} has no tool that can be used{}", Reasons(.rejected))]
+    NoTools {
+        /// The plugin's name.
+        plugin: String,
+        /// The tools that it defines.
+        rejected: Vec<RejectedTool>,
+    },
+}
+
+impl LoadError {
+    /// A short name for programs, in kebab case.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            LoadError::Read { .. } => "plugin-unreadable",
+            LoadError::TooLarge { .. } => "plugin-too-large",
+            LoadError::NotAComponent { .. } => "not-a-component",
+            LoadError::TooComplex { .. } => "too-complex",
+            LoadError::CompileTime { .. } => "compile-time",
+            LoadError::CompileMemory { .. } => "compile-memory",
+            LoadError::NoCompiler { .. } => "no-compiler",
+            LoadError::CompilerFailed { .. } => "compiler-failed",
+            LoadError::CompilerBusy { .. } => "compiler-busy",
+            LoadError::World { .. } => "world-mismatch",
+            LoadError::Definitions { .. } => "no-definitions",
+            LoadError::NoTools { .. } => "no-tools",
+        }
+    }
+
+    /// Whether it would fail the same way once more, by this engine and about now, for all that is known: so that it need not be tried. Not so
+    /// where the machine, or what else runs on it, had a part in it.
+    pub(crate) fn is_the_components(&self) -> bool {
+        match self {
+            LoadError::NotAComponent { .. }
+            | LoadError::TooComplex { .. }
+            | LoadError::CompileTime { .. }
+            | LoadError::CompileMemory { .. }
+            | LoadError::World { .. }
+            | LoadError::NoTools { .. } => true,
+            LoadError::Definitions { source, .. } => match &**source {
+                Error::Trap { .. } => true,
+                Error::Limit { kind, .. } => {
+                    !matches!(kind, LimitKind::CallTime | LimitKind::LiveInstances)
+                }
+                _ => false,
+            },
+            LoadError::CompilerFailed { .. }
+            | LoadError::Read { .. }
+            | LoadError::TooLarge { .. }
+            | LoadError::NoCompiler { .. }
+            | LoadError::CompilerBusy { .. } => false,
+        }
+    }
+
+    /// The same about a plugin with the same bytes and this name.
+    pub(crate) fn of_plugin(mut self, name: &str) -> Self {
+        match &mut self {
+            LoadError::Read { .. } => {}
+            LoadError::TooLarge { plugin, .. }
+            | LoadError::NotAComponent { plugin, .. }
+            | LoadError::TooComplex { plugin, .. }
+            | LoadError::CompileTime { plugin, .. }
+            | LoadError::CompileMemory { plugin, .. }
+            | LoadError::NoCompiler { plugin, .. }
+            | LoadError::CompilerFailed { plugin, .. }
+            | LoadError::CompilerBusy { plugin, .. }
+            | LoadError::World { plugin, .. }
+            | LoadError::Definitions { plugin, .. }
+            | LoadError::NoTools { plugin, .. } => name.clone_into(plugin),
+        }
+        self
+    }
+}
+
+struct Reasons<'a>(&'a [RejectedTool]);
+
+impl fmt::Display for Reasons<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, tool) in self.0.iter().take(3).enumerate() {
+            let separator = if index == 0 { ": " } else { "; " };
+            write!(f, "{separator}{tool}")?;
+        }
+        match self.0.len().saturating_sub(3) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

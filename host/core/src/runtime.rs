@@ -1,0 +1,119 @@
+//! What runs guests: wasmtime's engine with its pool, the thread that lets computations be interrupted, and what all guests together may have.
+
+mod live;
+mod ticker;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use airlock_model::error::Error;
+use airlock_model::limits::Limits;
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::descriptors::DescriptorBudget;
+
+pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+
+/// With fewer descriptors left than that, a new instance might get none for its directories and a file.
+const FEW_DESCRIPTORS: usize = 8;
+
+pub(crate) struct Runtime {
+    wasmtime: wasmtime::Engine,
+    live: LiveInstances,
+    descriptors: Arc<DescriptorBudget>,
+}
+
+impl Runtime {
+    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part, and `descriptors` what all guests may have open.
+    pub fn new(
+        limits: &Limits,
+        instances: u32,
+        stack_bytes: usize,
+        descriptors: usize,
+    ) -> Result<Self, Error> {
+        let mut config = code_config();
+        config
+            .max_wasm_stack(stack_bytes)
+            // Host functions run on the same stack, behind the guest's part.
+            .async_stack_size(stack_bytes + (1 << 20))
+            .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits, instances)));
+        let wasmtime = wasmtime::Engine::new(&config)
+            .map_err(|error| Error::host("could not start the WebAssembly engine", error))?;
+        ticker::start(&wasmtime)
+            .map_err(|error| Error::host("could not start the epoch thread", error))?;
+        Ok(Self {
+            wasmtime,
+            live: LiveInstances::new(instances),
+            descriptors: Arc::new(DescriptorBudget::new(descriptors)),
+        })
+    }
+
+    pub fn wasmtime(&self) -> &wasmtime::Engine {
+        &self.wasmtime
+    }
+
+    pub fn live(&self) -> &LiveInstances {
+        &self.live
+    }
+
+    pub fn descriptors(&self) -> &Arc<DescriptorBudget> {
+        &self.descriptors
+    }
+
+    /// Has idle instances dropped where hardly a descriptor is left, since they have their directories open.
+    pub fn make_room_for_files(&self) {
+        while self.descriptors.free() < FEW_DESCRIPTORS {
+            let before = self.descriptors.free();
+            self.live.reclaim_one();
+            if self.descriptors.free() <= before {
+                break;
+            }
+        }
+    }
+}
+
+fn pool(limits: &Limits, instances: u32) -> PoolingAllocationConfig {
+    let per_instance = u32::try_from(limits.core_instances).unwrap_or(u32::MAX);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_stacks(instances)
+        // Most components have one memory and a handful of core instances and tables; the totals are for their average, and
+        // the maxima for those that are linked from many modules.
+        .total_memories(instances.saturating_mul(2))
+        .total_core_instances(instances.saturating_mul(16).max(per_instance))
+        .total_tables(instances.saturating_mul(8).max(per_instance))
+        .max_core_instances_per_component(per_instance)
+        .max_memories_per_component(per_instance.min(instances.saturating_mul(2)))
+        .max_tables_per_component(per_instance)
+        .max_component_instance_size(4 << 20)
+        .max_core_instance_size(4 << 20)
+        .table_elements(limits.table_elements)
+        .max_memory_size(limits.memory.max(4 << 30))
+        // A page that is reset in place is cheaper than one that is given back and faulted in anew.
+        .linear_memory_keep_resident(256 << 10)
+        .table_keep_resident(64 << 10)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}
+
+/// All that the code depends on which a component is compiled to. The rest of an engine's settings is for running it.
+pub(crate) fn code_config() -> Config {
+    let mut config = Config::new();
+    config
+        // No guest of the world uses async component functions, and leaving them on makes every call dearer.
+        .concurrency_support(false)
+        .epoch_interruption(true)
+        .memory_init_cow(true)
+        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
+        .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(false);
+    config
+}
+
+/// Differs between engines that can't run each other's code: versions, settings, processors.
+pub(crate) fn code_compatibility(engine: &wasmtime::Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
