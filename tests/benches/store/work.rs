@@ -34,7 +34,7 @@ impl Client {
                 bytes: bytes.into(),
             },
             place: Arc::new(WorkspaceIdentity::at("/".as_ref()).unwrap()),
-            outcome: airlock_tests::outcome("Renamed 2 files").await,
+            outcome: airlock_tests::outcome("Renamed 2 files"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use airlock_host::{DurableStore, MemoryStore, PendingStore};
+use airlock_model::store::{DurableStore, MemoryStore, PendingStore};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_sqlite::SqliteStore;
 use tempfile::TempDir;

@@ -259,7 +259,7 @@ fn guard(folder: &Path) -> Child {
 /// Where `initdb` and the others are.
 fn programs() -> &'static Path {
     static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
-        let install = Path::new(env!("CARGO_MANIFEST_DIR")).join("postgres/install");
+        let install = Path::new(env!("CARGO_MANIFEST_DIR")).join("../postgres/install");
         let output = run(&mut Command::new(install));
         PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
     });

@@ -91,7 +91,7 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     assert_eq!(resolved.decision, Decision::Apply);
     assert_eq!(resolved.reason, "because");
     assert_eq!(resolved.decided_by.as_deref(), Some("somebody"));
-    let json = serde_json::to_vec(&airlock_tests::outcome("").await).unwrap();
+    let json = serde_json::to_vec(&airlock_tests::outcome("")).unwrap();
     assert_eq!(resolved.result, Some(Digest::of(&json)));
     assert!(resolved.at.elapsed().unwrap_or_default() < Duration::from_secs(60));
     let discarded = store.find(&"d".into()).await.unwrap().unwrap();

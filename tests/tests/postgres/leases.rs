@@ -70,7 +70,7 @@ async fn a_lease_that_is_not_renewed_runs_out_and_its_action_stays_in_its_place(
     let next = claim(&other, &stack, middle).await;
     assert_eq!(next.attempt, 2);
     assert!(next.lease.token > lost.lease.token);
-    let outcome = airlock_tests::outcome("").await;
+    let outcome = airlock_tests::outcome("");
     let late = Completion::Succeeded(&outcome);
     assert!(is_lost(one.renew(&lost.lease).await));
     assert!(is_lost(one.requeue(same(&lost.lease), "late").await));

@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
-use airlock_host::{
-    ActionId, Decision, Digest, Json, PendingAction, PendingStore, PluginBytes, Policy, Push,
-    Resolution, SessionId, WorkspaceGrant, WorkspaceIdentity,
-};
+use airlock_model::digest::Digest;
+use airlock_model::identity::WorkspaceIdentity;
+use airlock_model::json::Json;
+use airlock_model::pending::{ActionId, Decision, PendingAction, Resolution, SessionId};
+use airlock_model::policy::{Policy, WorkspaceGrant};
+use airlock_model::store::{PendingStore, PluginBytes, Push};
 use serde_json::{Map, Value, json};
 
 /// In the order of their bytes, which is not that of a dictionary.
@@ -81,7 +83,7 @@ impl Spec {
         session: &SessionId,
         number: usize,
         capacity: usize,
-    ) -> Result<(), airlock_host::StoreError> {
+    ) -> Result<(), airlock_model::store::StoreError> {
         let push = Push {
             session,
             action: Arc::new(self.action(number)),

@@ -5,11 +5,12 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use airlock_host::{
-    ActionRecord, ActionState, Claim, Completion, Decision, Digest, DurableStore, Lease,
-    PendingAction, ResolvedQuery, ResolvedRecord, StoreError,
+use airlock_model::digest::Digest;
+use airlock_model::pending::{ActionState, Decision, PendingAction};
+use airlock_model::store::{
+    ActionRecord, Claim, Completion, DurableStore, Lease, ResolvedQuery, ResolvedRecord, StoreError,
 };
-use airlock_tests::{Backend, Host};
+use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
@@ -220,7 +221,7 @@ impl<B: Backend> Machine<B> {
                 store.complete(lease, completion).await
             }
             Use::Complete { text, .. } => {
-                let outcome = airlock_tests::outcome(TEXTS[*text]).await;
+                let outcome = airlock_store_suite::outcome(TEXTS[*text]);
                 let completion = Completion::Succeeded(&outcome);
                 store.complete(lease, completion).await
             }
@@ -355,7 +356,7 @@ impl<B: Backend> Machine<B> {
         let (result, error) = match ended.reject_failed {
             true => (None, Some(ended.text.to_owned())),
             false => {
-                let outcome = airlock_tests::outcome(ended.text).await;
+                let outcome = airlock_store_suite::outcome(ended.text);
                 let json = serde_json::to_vec(&outcome).unwrap();
                 (Some(Digest::of(&json)), None)
             }

@@ -1,4 +1,4 @@
-//! One suite for every store: what [`airlock_host::PendingStore`] promises, whoever keeps it.
+//! One suite for every store: what [`airlock_model::store::PendingStore`] promises, whoever keeps it.
 //!
 //! `model` says what a store is to do, in plain vectors; `transitions` is all that can happen to one; `machine` does it to a store and
 //! compares. `PROPTEST_CASES` asks for more than the usual number of cases.
@@ -55,6 +55,6 @@ macro_rules! suite {
     };
 }
 
-suite!(memory, airlock_tests::MemoryBackend, 256);
-suite!(sqlite, airlock_tests::SqliteBackend, 64);
-suite!(postgres, airlock_tests::PostgresBackend, 24);
+suite!(memory, airlock_store_suite::MemoryBackend, 256);
+suite!(sqlite, airlock_store_suite::SqliteBackend, 64);
+suite!(postgres, airlock_store_suite::PostgresBackend, 24);

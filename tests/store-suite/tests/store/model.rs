@@ -2,10 +2,8 @@
 
 use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
 use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionId, ActionState, DISCARD_INTERRUPTED, Decision, Resolution,
-    StackedAction,
-};
+use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, StackedAction};
+use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED};
 
 #[derive(Debug, Clone)]
 pub struct Model {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use airlock_host::{Claim, Completion, Decision, Resolution, SessionId, StoreError};
-use airlock_tests::{Backend, Host};
+use airlock_model::pending::{Decision, Resolution, SessionId};
+use airlock_model::store::{Claim, Completion, StoreError};
+use airlock_store_suite::{Backend, Host};
 use tokio::task::JoinSet;
 
 use crate::actions::{self, Spec};
@@ -39,7 +40,7 @@ pub async fn for_one_action<B: Backend>() {
                 let resolution = Resolution::apply("mine").with_id(actions::id(number));
                 match store.claim(&session, &resolution).await.unwrap() {
                     Claim::Claimed(claimed) => {
-                        let outcome = airlock_tests::outcome("").await;
+                        let outcome = airlock_store_suite::outcome("");
                         let completion = Completion::Succeeded(&outcome);
                         store.complete(claimed.lease, completion).await.unwrap();
                         Got::TheAction

@@ -3,7 +3,7 @@
 //! Nothing here is invalid in any state: what a transition names by a number, the model finds by taking it modulo what there is, so that
 //! shrinking may leave out whatever it likes.
 
-use airlock_host::Decision;
+use airlock_model::pending::Decision;
 use proptest::prelude::*;
 
 use crate::actions::{

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use airlock_host::{Claim, Completion, Lease, PendingStore, Resolution, SessionId};
-use airlock_tests::Backend;
+use airlock_model::pending::{Resolution, SessionId};
+use airlock_model::store::{Claim, Completion, Lease, PendingStore};
+use airlock_store_suite::Backend;
 use tokio::time::timeout;
 
 use crate::actions::Spec;
@@ -47,7 +48,7 @@ impl Change {
             (Change::Push, _) => push(store, session).await,
             (Change::Claim, _) => drop(claim(store, session).await),
             (Change::Complete, Some(lease)) => {
-                let outcome = airlock_tests::outcome("").await;
+                let outcome = airlock_store_suite::outcome("");
                 let completion = Completion::Succeeded(&outcome);
                 store.complete(lease, completion).await.unwrap();
             }

@@ -109,7 +109,7 @@ async fn refused(host: &Host, lease: &Lease) {
         token: lease.token,
     };
     let before = find(host, &lease.action).await;
-    let outcome = outcome("").await;
+    let outcome = outcome("");
     let store = &host.store;
     let answers = [
         store.renew(lease).await,

@@ -1,0 +1,20 @@
+//! What the tests of stores share: each kind of store with a storage of its own, PostgreSQL's server, and stores that earlier versions left.
+
+mod backend;
+mod old_stores;
+mod postgres;
+
+use airlock_model::content::{Content, ResolutionDetails, ResolutionOutcome};
+use airlock_model::pending::Decision;
+
+pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
+pub use old_stores::{postgres_version_2, sqlite_version_2};
+pub use postgres::{PostgresServer, Sync};
+
+/// A result with this text, such as a session would record: for what completes a claim without one.
+pub fn outcome(text: &str) -> ResolutionOutcome {
+    let mut details = ResolutionDetails::new(Decision::Discard, String::new());
+    details.source_tool_name = Some("none".to_owned());
+    details.label = Some("Any".to_owned());
+    ResolutionOutcome::new(vec![Content::text(text)], details)
+}
