@@ -16,7 +16,7 @@ pub mod wat;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use guests::{component, engine, guests_folder, plugin};
-pub use memory::peak_memory;
+pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};
 pub use old_stores::{postgres_version_2, sqlite_version_2};
 pub use outcome::outcome;
 pub use poll::poll_once;

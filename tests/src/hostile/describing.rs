@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Bounds, Ends, GROUPS, group, limits};
+use super::{Bounds, Ends, GROUPS, group, limits, tried};
 
 /// The file `tests/hostile/README.md`.
 pub fn table() -> String {
@@ -39,6 +39,8 @@ pub fn table() -> String {
                 Ends::ResultOrTime(says) => format!("`{says}`, or the end of its time"),
                 Ends::Error(kind, "") => format!("error {kind}"),
                 Ends::Error(kind, says) => format!("error {kind}: `{says}`"),
+                Ends::ErrorOf(kinds, "") => format!("error {}", kinds.join(" or ")),
+                Ends::ErrorOf(kinds, says) => format!("error {}: `{says}`", kinds.join(" or ")),
             };
             let bounds = bounds(row.bounds, usual);
             let _ = writeln!(
@@ -49,6 +51,19 @@ pub fn table() -> String {
                 ends.replace('|', "\\|")
             );
         }
+    }
+    text.push_str(
+        "\n## Seen by the program `airlock`\n\nThese are tests of the program, in `host/cli/tests/cli`, by file and name.\n\n\
+         | test | what is done | what comes of it |\n| --- | --- | --- |\n",
+    );
+    for tried in tried() {
+        let super::program::Tried {
+            file,
+            test,
+            does,
+            ends,
+        } = tried;
+        let _ = writeln!(text, "| `{file}::{test}` | {does} | {ends} |");
     }
     text
 }
