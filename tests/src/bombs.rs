@@ -87,6 +87,20 @@ pub fn segments(count: usize) -> String {
 
 /// Components inside of each other.
 pub fn nested(depth: usize) -> Vec<u8> {
-    let text = format!("{}{}", "(component ".repeat(depth), ")".repeat(depth));
-    ::wat::parse_str(text).expect("the component parses")
+    const BEGINNING: &[u8] = b"\0asm\x0d\0\x01\0";
+    const COMPONENT: u8 = 4;
+    let mut component = BEGINNING.to_vec();
+    for _ in 1..depth {
+        let mut around = BEGINNING.to_vec();
+        around.push(COMPONENT);
+        let mut length = component.len();
+        while length > 0x7f {
+            around.push(length as u8 | 0x80);
+            length >>= 7;
+        }
+        around.push(length as u8);
+        around.append(&mut component);
+        component = around;
+    }
+    component
 }

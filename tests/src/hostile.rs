@@ -4,21 +4,31 @@
 //! at that process from outside.
 
 mod asking;
+mod compiling;
 mod components;
 mod computing;
+mod definitions;
 mod describing;
+mod editing;
 mod files;
+mod greed;
 mod holding;
+mod json;
 mod paths;
+mod program;
 mod pushing;
+mod schemas;
+mod storing;
+mod swapping;
 
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::Limits;
+use airlock_host::{CompileLimits, Limits};
 use serde_json::{Value, json};
 
 pub use describing::table;
+pub use program::tried;
 
 /// What every row's session may use up at most: little, so that a fault shows soon.
 pub fn limits() -> Limits {
@@ -31,6 +41,18 @@ pub fn limits() -> Limits {
         ..Limits::default()
     }
 }
+
+/// What compiling one component may take: much more than the puppet needs, on a machine with other things to do too.
+pub fn compile_limits() -> CompileLimits {
+    CompileLimits {
+        time: Duration::from_secs(4),
+        memory: 256 << 20,
+        ..CompileLimits::default()
+    }
+}
+
+/// Bytes of the store that [`Attack::Sessions`] fills.
+pub const STORE_BYTES: u64 = 24 << 20;
 
 /// One hostile behaviour.
 pub struct Row {
@@ -46,7 +68,12 @@ pub struct Row {
     pub bounds: Bounds,
     /// What is in the workspace beside what is always there.
     pub fill: fn(&Path),
+    /// What a neighbour does to the workspace meanwhile, from outside of the process, over and over. In the end all is as it was.
+    pub neighbour: Option<fn(&Path)>,
 }
+
+/// Makes a component.
+pub type Make = Box<dyn Fn() -> Vec<u8> + Send>;
 
 /// Who does it, and when.
 pub enum Attack {
@@ -54,16 +81,26 @@ pub enum Attack {
     Calls(Vec<Value>),
     /// The puppet, when its action is applied.
     Apply(Value),
+    /// The puppet pushes an action, which is applied so many times. The last one's end counts.
+    Again(Value, usize),
     /// The puppet, when its action is discarded.
     Discard(Value),
     /// The puppet does one thing when it is applied, and another in the call that follows.
     ApplyThenCall(Value, Value),
     /// A component that is loaded.
-    Load(fn() -> Vec<u8>),
+    Load(Make),
+    /// A component that is loaded, and whose tool `t` is called with these params so many times. The last one's end counts.
+    Tool(Make, fn() -> Value, usize),
     /// A guest that is loaded.
     LoadGuest(&'static str),
     /// A call with params that are not the puppet's steps.
     Params(fn() -> Value),
+    /// A call of `ast_edit`, on files that are as hostile as a plugin.
+    Edit(fn() -> Value),
+    /// The puppet, in a call; then its session, another one and a person with the store's list look at what is pending, so many times.
+    Look(fn() -> Value, usize),
+    /// The puppet, in the same call of so many sessions, whose store takes no more than [`STORE_BYTES`]. The last one's end counts.
+    Sessions(Value, usize),
 }
 
 /// How the attack ends.
@@ -75,6 +112,8 @@ pub enum Ends {
     ResultOrTime(&'static str),
     /// An error of this kind, whose text holds that.
     Error(&'static str, &'static str),
+    /// An error of one of these kinds, since it depends on the machine which limit is met first.
+    ErrorOf(&'static [&'static str], &'static str),
 }
 
 /// What the host's process may take, beside what it had before.
@@ -111,6 +150,7 @@ impl Row {
             ends,
             bounds: Bounds::default(),
             fill: |_| {},
+            neighbour: None,
         }
     }
 
@@ -119,14 +159,40 @@ impl Row {
         self
     }
 
+    fn beside(mut self, neighbour: fn(&Path)) -> Self {
+        self.neighbour = Some(neighbour);
+        self
+    }
+
     fn seconds(mut self, seconds: u64) -> Self {
         self.bounds.seconds = seconds;
         self
     }
 
+    fn memory(mut self, mib: u64) -> Self {
+        self.bounds.memory_mib = mib;
+        self
+    }
+
+    fn disk(mut self, mib: u64) -> Self {
+        self.bounds.disk_mib = mib;
+        self
+    }
+
+    /// The component that it is about, where one was made by hand.
+    pub fn component(&self) -> Option<Vec<u8>> {
+        match &self.attack {
+            Attack::Load(make) | Attack::Tool(make, ..) => Some(make()),
+            _ => None,
+        }
+    }
+
     /// Whether nothing in the workspace may change.
     pub fn only_previews(&self) -> bool {
-        !matches!(self.attack, Attack::Apply(_) | Attack::ApplyThenCall(..))
+        !matches!(
+            self.attack,
+            Attack::Apply(_) | Attack::Again(..) | Attack::ApplyThenCall(..)
+        )
     }
 }
 
@@ -154,24 +220,38 @@ pub fn group(name: &str) -> Group {
         "computing" => ("Computing and memory", computing::rows()),
         "asking" => ("Asking the host without an end", asking::rows()),
         "holding" => ("Holding on to the host's things", holding::rows()),
+        "greed" => ("Taking more than a share", greed::rows()),
         "files" => ("Changing files before a decision", files::rows()),
         "paths" => ("Paths that lead elsewhere", paths::rows()),
         "pushing" => ("Results and pending actions", pushing::rows()),
+        "schemas" => ("Params that are dear to check", schemas::rows()),
+        "json" => ("JSON that is larger in memory than as text", json::rows()),
+        "compiling" => ("Components that are dear to compile", compiling::rows()),
         "components" => ("Components that no compiler would make", components::rows()),
+        "editing" => ("Sources that are hard work for `ast_edit`", editing::rows()),
+        "swapping" => ("Neighbours that swap files meanwhile", swapping::rows()),
+        "storing" => ("Filling the store", storing::rows()),
         _ => panic!("there is no group {name}"),
     };
     Group { title, rows }
 }
 
 /// The names of the groups.
-pub const GROUPS: [&str; 7] = [
+pub const GROUPS: [&str; 14] = [
     "computing",
     "asking",
     "holding",
+    "greed",
     "files",
     "paths",
+    "swapping",
     "pushing",
+    "storing",
+    "json",
+    "schemas",
     "components",
+    "compiling",
+    "editing",
 ];
 
 /// The row of this name.

@@ -15,7 +15,7 @@ pub use airlock_store_suite::{
     postgres_version_2, sqlite_version_2,
 };
 pub use guests::{component, engine, guests_folder, plugin};
-pub use memory::peak_memory;
+pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};
 pub use poll::poll_once;
 pub use puppet::{Puppet, durable, push};
 pub use random::Random;

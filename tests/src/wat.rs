@@ -76,6 +76,19 @@ pub fn component_of(
 /// # Panics
 /// Where they have more bytes than a memory of four gigabytes.
 pub fn defining(tools: &[(&str, &str)]) -> Vec<u8> {
+    running(tools, 0, |_| "unreachable".to_owned())
+}
+
+/// The same with tools that run: `execute` makes the body of the function of that name, from the address of so many pages of memory that are its
+/// own. Its params lie on the first of them.
+///
+/// # Panics
+/// As [`defining`].
+pub fn running(
+    tools: &[(&str, &str)],
+    more: usize,
+    execute: impl FnOnce(usize) -> String,
+) -> Vec<u8> {
     // A list, then its elements (eight bytes for each text, and what has none), then the texts.
     const ELEMENT: usize = 48;
     let mut texts = String::new();
@@ -101,6 +114,17 @@ pub fn defining(tools: &[(&str, &str)]) -> Vec<u8> {
     let module = module("i32.const 0", &format!("(data (i32.const 0) \"{data}\")"));
     let memory = r#"(memory $memory (export "memory") 1)"#;
     assert!(module.contains(memory));
-    let larger = memory.replace(") 1)", &format!(") {pages})"));
-    component(&module.replace(memory, &larger))
+    let larger = memory.replace(") 1)", &format!(") {})", pages + more));
+    let free = pages << 16;
+    let runs = format!("(result i32) {}", execute(free));
+    let place = match more {
+        0 => "unreachable".to_owned(),
+        _ => format!("i32.const {free}"),
+    };
+    let takes = format!("(param i32 i32 i32 i32) (result i32) {place}");
+    let module = module
+        .replace(memory, &larger)
+        .replacen("(result i32) unreachable", &runs, 1)
+        .replace("(param i32 i32 i32 i32) (result i32) unreachable", &takes);
+    component(&module)
 }

@@ -2,6 +2,7 @@
 //!
 //! `hostile_worker ROW FOLDER CACHE` writes a line for each thing that happens: `ready`, `honest` for each call of the honest session,
 //! `ended <JSON>` when the row's attack has ended, and `done`. Behind `ready` and `done` it waits for a line, so that its process can be looked at.
+//! What an attack is made with is there before `ready`: FOLDER holds the row's component, if there is one.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use airlock_host::{CompileCache, Engine, Error, LoadError, Plugin, Resolution, Session};
+use airlock_host::{
+    CompileCache, DurableStore, Engine, EngineBuilder, Error, LoadError, NativeProducer, Plugin,
+    Resolution, Session,
+};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
 use airlock_tests::{component, push};
 use serde_json::{Value, json};
 
-/// As much as anybody needs to know what it was.
-const MOST: usize = 4000;
+/// As much as anybody needs to know what it was, and whether there was anything in it that should not be.
+const MOST: usize = 1 << 20;
 
 fn main() {
+    airlock_host::compiler_main();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -32,23 +37,24 @@ async fn work() {
     let mut argument = || arguments.next().expect("three arguments");
     let row = hostile::row(&argument());
     let folder = PathBuf::from(argument());
-    let engine = engine(&folder, Path::new(&argument()));
+    let cache = PathBuf::from(argument());
+    // On a busy machine, the puppet takes longer to compile than an attack may.
+    let unhurried = engine(&folder, &cache).build().expect("an engine");
+    let puppet = Plugin::load(&unhurried, component("puppet")).await;
+    drop((puppet.expect("the puppet loads"), unhurried));
+    let engine = engine(&folder, &cache).compile_limits(hostile::compile_limits());
+    let engine = engine.build().expect("an engine");
     let plugin = Plugin::load(&engine, component("puppet")).await;
     let plugin = plugin.expect("the puppet loads");
-    let store = SqliteStore::builder(folder.join("store.db")).open().await;
-    let store = Arc::new(store.expect("a store"));
-    let open = |id: &str, workspace: &str| {
-        Session::builder()
-            .id(id)
-            .workspace(folder.join(workspace))
-            .store(store.clone())
-            .limits(hostile::limits())
-            .plugin(&plugin)
-            .open()
-            .expect("a session")
+    let host = Host {
+        store: store(&folder, "store.db").await,
+        folder,
+        engine,
+        plugin,
     };
-    let hostile = open("hostile", "workspace");
-    let honest = open("honest", "honest");
+    let hostile = host.open("hostile", "workspace", &host.plugin, &host.store);
+    let honest = host.open("honest", "honest", &host.plugin, &host.store);
+    let made = Made::of(&row.attack, &host.folder);
     honest_call(&honest).await;
     say("ready");
     wait();
@@ -68,7 +74,7 @@ async fn work() {
             }
         }
     });
-    let attack = tokio::spawn(async move { attack(row.attack, &engine, &hostile).await });
+    let attack = tokio::spawn(async move { attack(row.attack, made, &host, &hostile).await });
     let ended = attack.await.expect("the host doesn't panic");
     say(&format!("ended {ended}"));
     is_over.store(true, Ordering::Relaxed);
@@ -77,15 +83,71 @@ async fn work() {
     wait();
 }
 
-fn engine(folder: &Path, cache: &Path) -> Engine {
+/// What all sessions here share.
+struct Host {
+    folder: PathBuf,
+    engine: Engine,
+    plugin: Plugin,
+    store: Arc<SqliteStore>,
+}
+
+impl Host {
+    fn open(
+        &self,
+        id: &str,
+        workspace: &str,
+        plugin: &Plugin,
+        store: &Arc<SqliteStore>,
+    ) -> Session {
+        Session::builder()
+            .id(id)
+            .workspace(self.folder.join(workspace))
+            .store(store.clone())
+            .limits(hostile::limits())
+            .plugin(plugin)
+            .open()
+            .expect("a session")
+    }
+}
+
+async fn store(folder: &Path, name: &str) -> Arc<SqliteStore> {
+    let store = SqliteStore::builder(folder.join(name)).open().await;
+    Arc::new(store.expect("a store"))
+}
+
+/// What an attack is made with.
+#[derive(Default)]
+struct Made {
+    component: Vec<u8>,
+    params: Value,
+}
+
+impl Made {
+    fn of(attack: &Attack, folder: &Path) -> Self {
+        let params = match attack {
+            Attack::Tool(_, make, _)
+            | Attack::Params(make)
+            | Attack::Edit(make)
+            | Attack::Look(make, _) => make(),
+            _ => Value::Null,
+        };
+        let component = match attack {
+            Attack::Load(_) | Attack::Tool(..) => std::fs::read(folder.join("hostile.wasm")),
+            _ => Ok(Vec::new()),
+        };
+        let component = component.expect("the row's component");
+        Self { component, params }
+    }
+}
+
+fn engine(folder: &Path, cache: &Path) -> EngineBuilder {
     let cache = CompileCache::open(cache, cache.join("key")).expect("a cache");
     Engine::builder()
         .limits(hostile::limits())
         .cache(cache)
+        .compiler(std::env::current_exe().expect("its own path"))
         .live_instances(8)
         .scratch_parent(folder.join("scratch"))
-        .build()
-        .expect("an engine")
 }
 
 /// What an honest tool does: reads a file, writes to its scratch directory, previews, and is applied.
@@ -104,7 +166,8 @@ async fn honest_call(session: &Session) {
     say("honest");
 }
 
-async fn attack(attack: Attack, engine: &Engine, session: &Session) -> Value {
+async fn attack(attack: Attack, made: Made, host: &Host, session: &Session) -> Value {
+    let Made { component, params } = made;
     match attack {
         Attack::Calls(all) => {
             let mut last = Value::Null;
@@ -118,6 +181,13 @@ async fn attack(attack: Attack, engine: &Engine, session: &Session) -> Value {
             call(session, json!([harm])).await;
             resolve(session, Resolution::apply("a test says so")).await
         }
+        Attack::Again(harm, times) => {
+            let mut last = call(session, json!([harm])).await;
+            for _ in 0..times {
+                last = resolve(session, Resolution::apply("a test says so")).await;
+            }
+            last
+        }
         Attack::Discard(steps) => {
             let harm = push("Harm", json!({ "reject": steps }));
             call(session, json!([harm])).await;
@@ -129,17 +199,81 @@ async fn attack(attack: Attack, engine: &Engine, session: &Session) -> Value {
             resolve(session, Resolution::apply("a test says so")).await;
             call(session, then).await
         }
-        Attack::Load(bytes) => loaded(Plugin::from_bytes(engine, "hostile", bytes()).await),
-        Attack::LoadGuest(guest) => loaded(Plugin::load(engine, component(guest)).await),
-        Attack::Params(params) => {
-            let called = session.call("puppet", &params()).await;
-            told(called.map(|outcome| outcome.text()))
+        Attack::Load(_) => loaded(Plugin::from_bytes(&host.engine, "hostile", component).await),
+        Attack::LoadGuest(guest) => {
+            loaded(Plugin::load(&host.engine, airlock_tests::component(guest)).await)
         }
+        Attack::Tool(_, _, times) => {
+            let plugin = match Plugin::from_bytes(&host.engine, "hostile", component).await {
+                Ok(plugin) => plugin,
+                failed => return loaded(failed),
+            };
+            let session = host.open("by hand", "workspace", &plugin, &host.store);
+            let mut last = Value::Null;
+            for _ in 0..times {
+                last = called(&session, "t", &params).await;
+            }
+            last
+        }
+        Attack::Params(_) => called(session, "puppet", &params).await,
+        Attack::Edit(_) => {
+            let editing = Session::builder()
+                .workspace(host.folder.join("workspace"))
+                .store(host.store.clone())
+                .limits(hostile::limits())
+                .producer(&NativeProducer::ast_edit())
+                .open();
+            called(&editing.expect("a session"), "ast_edit", &params).await
+        }
+        Attack::Look(_, times) => {
+            let pushed = call(session, params).await;
+            match look(host, session, times).await {
+                Some(pending) => json!({"text": format!("{pending} pending, {pushed}")}),
+                None => pushed,
+            }
+        }
+        Attack::Sessions(steps, count) => fill(host, steps, count).await,
     }
 }
 
+/// Everybody who may looks at what is pending, so many times. None where they don't see the same.
+async fn look(host: &Host, session: &Session, times: usize) -> Option<usize> {
+    let other = host.open("hostile", "workspace", &host.plugin, &host.store);
+    let mut seen = None;
+    for _ in 0..times {
+        let own = session.pending().await.ok()?.len();
+        session.next_turn().await.ok()?;
+        let others = other.pending().await.ok()?.len();
+        let all = host.store.open_actions(None).await.ok()?.len();
+        // The honest session may have one of its own there.
+        let is_same = own == others && (own..=own + 1).contains(&all);
+        if !is_same || *seen.get_or_insert(own) != own {
+            return None;
+        }
+    }
+    seen
+}
+
+/// Has many sessions do the same, one after the other, in a store of their own: what fills it is no other store's concern.
+async fn fill(host: &Host, steps: Value, count: usize) -> Value {
+    let store = store(&host.folder, "second.db").await;
+    let limited = store.set_byte_limit(Some(hostile::STORE_BYTES)).await;
+    limited.expect("a store can be limited");
+    let mut last = Value::Null;
+    for number in 0..count {
+        let id = format!("hostile-{number}");
+        let session = host.open(&id, "workspace", &host.plugin, &store);
+        last = call(&session, steps.clone()).await;
+    }
+    last
+}
+
 async fn call(session: &Session, steps: Value) -> Value {
-    let called = session.call("puppet", &json!({ "steps": steps })).await;
+    called(session, "puppet", &json!({ "steps": steps })).await
+}
+
+async fn called(session: &Session, tool: &str, params: &Value) -> Value {
+    let called = session.call(tool, params).await;
     told(called.map(|outcome| outcome.text()))
 }
 

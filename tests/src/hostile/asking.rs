@@ -140,7 +140,7 @@ pub fn rows() -> Vec<Row> {
             "wait-for-one-often",
             "waits for one timer that it names 100,000 times in a list",
             json!({"do": "wait", "distinct": 1, "each": 100_000}),
-            Error("", "handle limit"),
+            Error("trap", "handle limit"),
         ),
         call(
             "wait-for-nothing",

@@ -8,15 +8,21 @@ use crate::wat;
 
 pub fn rows() -> Vec<Row> {
     let load = |name, does, bytes: fn() -> Vec<u8>, ends| {
-        Row::new(name, does, Attack::Load(bytes), ends).seconds(30)
+        Row::new(name, does, Attack::Load(Box::new(bytes)), ends)
     };
     let guest = |name, does, guest: &'static str, ends| {
-        Row::new(name, does, Attack::LoadGuest(guest), ends).seconds(30)
+        Row::new(name, does, Attack::LoadGuest(guest), ends)
     };
-    // Which error it is, other tests say.
-    let any = Error("", "");
     let mut rows = vec![
-        load("no-bytes", "is an empty file", Vec::new, any),
+        load(
+            "no-bytes",
+            "is an empty file",
+            Vec::new,
+            Error(
+                "not-a-component",
+                "the bytes don't begin as WebAssembly does",
+            ),
+        ),
         load(
             "noise",
             "is noise",
@@ -25,7 +31,10 @@ pub fn rows() -> Vec<Row> {
                     .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
                     .collect()
             },
-            any,
+            Error(
+                "not-a-component",
+                "the bytes don't begin as WebAssembly does",
+            ),
         ),
         load(
             "noise-behind-a-header",
@@ -34,19 +43,22 @@ pub fn rows() -> Vec<Row> {
                 let noise = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8);
                 b"\0asm\x0d\0\x01\0".iter().copied().chain(noise).collect()
             },
-            any,
+            Error("not-a-component", "failed to parse WebAssembly module"),
         ),
         load(
             "a-core-module",
             "is a core module",
             || ::wat::parse_str("(module)").expect("a module"),
-            any,
+            Error("not-a-component", "it is a core module"),
         ),
         load(
             "an-empty-component",
             "is a component with nothing in it",
             || text("(component)"),
-            any,
+            Error(
+                "world-mismatch",
+                "it doesn't export `airlock:tool/tool@0.1.0`",
+            ),
         ),
         load(
             "cut-off",
@@ -56,7 +68,7 @@ pub fn rows() -> Vec<Row> {
                 bytes.truncate(bytes.len() / 2);
                 bytes
             },
-            any,
+            Error("not-a-component", "failed to parse WebAssembly module"),
         ),
         load(
             "many-instances",
@@ -67,19 +79,19 @@ pub fn rows() -> Vec<Row> {
                     "(core instance (instantiate $m))".repeat(5000)
                 ))
             },
-            any,
+            Error("too-complex", "5000 instances; the limit is 1000"),
         ),
         load(
             "an-unknown-import",
             "imports what no host has",
             || text("(component (import \"evil:host/escape\" (instance (export \"run\" (func)))))"),
-            any,
+            Error("world-mismatch", "doesn't fit the world"),
         ),
         load(
             "a-large-table",
             "begins with a table of five million elements",
             || module("unreachable", "(table 5000000 funcref)"),
-            any,
+            Error("not-a-component", "5000000"),
         ),
         load(
             "a-growing-table",
@@ -90,7 +102,10 @@ pub fn rows() -> Vec<Row> {
                     "(table $t 1 funcref)",
                 )
             },
-            any,
+            Error(
+                "no-definitions",
+                "needs more than its 100000 table elements",
+            ),
         ),
         load(
             "a-growing-memory",
@@ -101,43 +116,43 @@ pub fn rows() -> Vec<Row> {
                     "",
                 )
             },
-            any,
+            Error("no-definitions", "needs more than its 64 MiB of memory"),
         ),
         load(
             "a-start-that-loops",
             "begins with a loop without an end",
             || module("unreachable", "(func $s (loop $l br $l)) (start $s)"),
-            any,
+            Error("no-definitions", "was stopped after 2 s"),
         ),
         load(
             "a-start-that-traps",
             "traps when it starts",
             || module("unreachable", "(func $s unreachable) (start $s)"),
-            any,
+            Error("no-definitions", "`unreachable` instruction"),
         ),
         load(
             "a-start-that-recurses",
             "calls itself without an end when it starts",
             || module("unreachable", "(func $s (call $s)) (start $s)"),
-            any,
+            Error("no-definitions", "used up its stack"),
         ),
         load(
             "definitions-that-trap",
             "traps when it is asked for its tools",
             || module("unreachable", ""),
-            any,
+            Error("no-definitions", "`unreachable` instruction"),
         ),
         load(
             "definitions-that-recurse",
             "calls itself without an end when it is asked for its tools",
             || module("(call $f) i32.const 0", "(func $f (call $f))"),
-            any,
+            Error("no-definitions", "used up its stack"),
         ),
         guest(
             "definitions-that-loop",
             "computes without an end when it is asked for its tools",
             "bad_definitions_spin",
-            any,
+            Error("no-definitions", "was stopped after 2 s"),
         ),
         guest(
             "definitions-that-flood",
@@ -158,53 +173,69 @@ pub fn rows() -> Vec<Row> {
 
 /// What `definitions` gives the host to read: a pointer to a pointer and a length.
 fn lifted() -> Vec<Row> {
-    let load = |name, does, bytes: fn() -> Vec<u8>| {
-        Row::new(name, does, Attack::Load(bytes), Error("", "")).seconds(30)
+    let load = |name, does, bytes: fn() -> Vec<u8>, ends| {
+        Row::new(name, does, Attack::Load(Box::new(bytes)), ends)
     };
     vec![
         load(
             "a-result-outside-of-memory",
             "gives a pointer behind its memory",
             || module("i32.const 0x7ffffff0", ""),
+            Error("no-definitions", "pointer out of bounds of memory"),
         ),
         load(
             "a-result-that-is-not-aligned",
             "gives a pointer that is not aligned",
             || module("i32.const 3", ""),
+            Error("no-definitions", "return pointer not aligned"),
         ),
         load(
             "a-list-outside-of-memory",
             "gives a list behind its memory",
             || list(0x7fff_0000, 10, ""),
+            Error("no-definitions", "list pointer/length out of bounds"),
         ),
         load(
             "a-list-that-wraps",
             "gives a list that goes on at address 0",
             || list(0xffff_fff0, 10, ""),
+            Error("no-definitions", "list pointer/length out of bounds"),
         ),
-        load("a-list-of-all-memory", "gives a list of 2^31 tools", || {
-            list(64, 0x8000_0000, "")
-        }),
+        load(
+            "a-list-of-all-memory",
+            "gives a list of 2^31 tools",
+            || list(64, 0x8000_0000, ""),
+            Error("no-definitions", "list pointer/length out of bounds"),
+        ),
         load(
             "a-list-that-is-not-aligned",
             "gives a list at an odd address",
             || list(65, 1, ""),
+            Error("no-definitions", "list pointer is not aligned"),
         ),
-        load("a-list-of-nothing", "gives no tools", || list(64, 0, "")),
+        load(
+            "a-list-of-nothing",
+            "gives no tools",
+            || list(64, 0, ""),
+            Error("no-tools", "has no tool that can be used"),
+        ),
         load(
             "a-thousand-empty-tools",
             "gives 1,000 tools without names",
             || list(64, 1000, ""),
+            Error("no-tools", "a tool's name has 1 to 64 of the characters"),
         ),
         load(
             "a-string-outside-of-memory",
             "gives a name behind its memory",
             || list(64, 1, r#"(data (i32.const 64) "\00\00\ff\7f\10\00\00\00")"#),
+            Error("no-definitions", "string pointer/length out of bounds"),
         ),
         load(
             "a-string-that-wraps",
             "gives a name that goes on at address 0",
             || list(64, 1, r#"(data (i32.const 64) "\f0\ff\ff\ff\ff\ff\00\00")"#),
+            Error("no-definitions", "string pointer/length out of bounds"),
         ),
         load(
             "a-string-that-is-no-utf-8",
@@ -216,6 +247,7 @@ fn lifted() -> Vec<Row> {
                     r#"(data (i32.const 64) "\00\10\00\00\04\00\00\00") (data (i32.const 4096) "\ff\fe\c0\80")"#,
                 )
             },
+            Error("no-definitions", "invalid utf-8 sequence"),
         ),
         load(
             "a-string-with-a-surrogate",
@@ -227,21 +259,25 @@ fn lifted() -> Vec<Row> {
                     r#"(data (i32.const 64) "\00\10\00\00\03\00\00\00") (data (i32.const 4096) "\ed\a0\80")"#,
                 )
             },
+            Error("no-definitions", "invalid utf-8 sequence"),
         ),
         load(
             "a-wrong-discriminant",
             "gives an option that is neither none nor some",
             || list(64, 1, r#"(data (i32.const 96) "\07")"#),
+            Error("no-definitions", "invalid option discriminant"),
         ),
         load(
             "unknown-flags",
             "gives traits that the world doesn't know",
             || list(64, 1, r#"(data (i32.const 108) "\ff")"#),
+            Error("no-tools", "a tool's name has 1 to 64 of the characters"),
         ),
         load(
             "strings-on-top-of-each-other",
             "gives 1,100 tools whose names are all the same 32,639 bytes",
             aliased,
+            Error("no-definitions", "passed more than 33554432 bytes"),
         ),
     ]
 }

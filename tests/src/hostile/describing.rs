@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Bounds, Ends, GROUPS, group, limits};
+use super::{Bounds, Ends, GROUPS, compile_limits, group, limits, tried};
 
 /// The file `tests/hostile/README.md`.
 pub fn table() -> String {
@@ -15,7 +15,8 @@ pub fn table() -> String {
          all the while. The harness looks from outside at the process's memory, its descriptors, the space on the disk and the clock. This file is \
          written by the test, with `UPDATE_EXPECT=1`.\n\n\
          A session's limits are low here: {} s a call, {} MiB of memory, {} open files, {} MiB of scratch space. Where a row says nothing else, the \
-         process may take {} MiB of memory, {} descriptors and {} MiB on the disk more than before, and {} s.\n",
+         process may take {} MiB of memory, {} descriptors and {} MiB on the disk more than before, and {} s. \
+         A component is compiled by another process, which may take {} MiB and {} s.\n",
         limits.call_time.as_secs(),
         limits.memory >> 20,
         limits.open_files,
@@ -24,6 +25,8 @@ pub fn table() -> String {
         usual.descriptors,
         usual.disk_mib,
         usual.seconds,
+        compile_limits().memory >> 20,
+        compile_limits().time.as_secs(),
     );
     for name in GROUPS {
         let group = group(name);
@@ -39,6 +42,8 @@ pub fn table() -> String {
                 Ends::ResultOrTime(says) => format!("`{says}`, or the end of its time"),
                 Ends::Error(kind, "") => format!("error {kind}"),
                 Ends::Error(kind, says) => format!("error {kind}: `{says}`"),
+                Ends::ErrorOf(kinds, "") => format!("error {}", kinds.join(" or ")),
+                Ends::ErrorOf(kinds, says) => format!("error {}: `{says}`", kinds.join(" or ")),
             };
             let bounds = bounds(row.bounds, usual);
             let _ = writeln!(
@@ -49,6 +54,19 @@ pub fn table() -> String {
                 ends.replace('|', "\\|")
             );
         }
+    }
+    text.push_str(
+        "\n## Seen by the program `airlock`\n\nThese are tests of the program, in `host/cli/tests/cli`, by file and name.\n\n\
+         | test | what is done | what comes of it |\n| --- | --- | --- |\n",
+    );
+    for tried in tried() {
+        let super::program::Tried {
+            file,
+            test,
+            does,
+            ends,
+        } = tried;
+        let _ = writeln!(text, "| `{file}::{test}` | {does} | {ends} |");
     }
     text
 }

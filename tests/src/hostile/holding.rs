@@ -56,7 +56,7 @@ pub fn rows() -> Vec<Row> {
             "keep-readers",
             "keeps 100,000 streams of one file",
             "readers",
-            Error("", "handle limit"),
+            Error("trap", "handle limit"),
         ),
         keep(
             "keep-standard-inputs",
@@ -246,7 +246,8 @@ fn copies(count: usize) -> Value {
         .collect()
 }
 
-fn many_files(workspace: &Path) {
+/// A directory `many` of 5,000 files, whose names have 200 letters.
+pub fn many_files(workspace: &Path) {
     let many = workspace.join("many");
     fs::create_dir(&many).expect("a folder");
     for number in 0..5000 {

@@ -286,7 +286,8 @@ fn links(workspace: &Path) {
     link("../secret.txt", "chain38");
 }
 
-fn pipe(workspace: &Path) {
+/// A named pipe `pipe`.
+pub fn pipe(workspace: &Path) {
     let made = Command::new("mkfifo").arg(workspace.join("pipe")).status();
     assert!(made.expect("mkfifo runs").success());
     // Not to be looked into by the harness either.

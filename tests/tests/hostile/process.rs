@@ -1,14 +1,18 @@
 //! The process of a row, and what is seen of it from outside.
 
+use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use airlock_tests::hostile::{Bounds, Row};
-use airlock_tests::peak_memory;
+use airlock_tests::hostile::{self, Bounds, Row};
+use airlock_tests::{peak_memory, peak_memory_if_any, reset_peak_memory};
 use serde_json::Value;
 
 use crate::site::Site;
@@ -22,11 +26,16 @@ const HONEST: Duration = Duration::from_secs(4);
 /// How often the process is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// What a process that compiles has beside what it may take to do so: the program itself.
+const COMPILER: u64 = 64 << 20;
+
 /// What was seen.
 pub struct Seen {
     pub ended: Value,
     took: Duration,
     memory: u64,
+    /// Of the processes that the host's process started, together.
+    compilers: u64,
     descriptors: usize,
     disk: u64,
     /// The longest time between two lines of the honest session.
@@ -53,6 +62,11 @@ impl Seen {
         bound("seconds", self.took.as_secs(), bounds.seconds);
         bound("MiB of memory", mib(self.memory), bounds.memory_mib);
         bound(
+            "MiB of memory of processes that compile",
+            mib(self.compilers),
+            mib(hostile::compile_limits().memory + COMPILER),
+        );
+        bound(
             "descriptors",
             self.descriptors as u64,
             bounds.descriptors as u64,
@@ -67,6 +81,24 @@ impl Seen {
             problems.push("the honest session did nothing meanwhile".to_owned());
         }
         problems
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes >> 20;
+        write!(
+            f,
+            "{:.1} s, {} MiB and {} MiB to compile, {} descriptors, {} MiB on the disk, {} calls beside it, the longest wait {} ms: {}",
+            self.took.as_secs_f64(),
+            mib(self.memory),
+            mib(self.compilers),
+            self.descriptors,
+            mib(self.disk),
+            self.honest_calls,
+            self.longest_wait.as_millis(),
+            self.ended.to_string().chars().take(200).collect::<String>(),
+        )
     }
 }
 
@@ -109,23 +141,29 @@ impl Worker {
 
     fn watch(&mut self, row: &Row, site: &Site) -> Result<Seen, String> {
         self.hear_until("ready", Instant::now() + STARTING, &mut || {})?;
-        let memory = peak_memory(self.process.id());
+        let id = self.process.id();
+        reset_peak_memory(id);
+        let memory = peak_memory(id);
         let descriptors = self.descriptors();
         let disk = site.size();
         self.go_on();
         let began = Instant::now();
         let deadline = began + Duration::from_secs(row.bounds.seconds + 20);
         let (mut most_descriptors, mut most_disk, mut looks) = (descriptors, disk, 0u32);
-        let id = self.process.id();
+        let mut compilers = 0;
         let mut look = || {
             most_descriptors = most_descriptors.max(descriptors_of(id));
+            compilers = compilers.max(memory_of_children(id));
             // Walking a tree takes longer.
             if looks % 20 == 0 {
                 most_disk = most_disk.max(site.size());
             }
             looks += 1;
         };
-        let heard = self.hear_until("done", deadline, &mut look)?;
+        let neighbour = row.neighbour.map(|does| Neighbour::start(does, site));
+        let heard = self.hear_until("done", deadline, &mut look);
+        drop(neighbour);
+        let heard = heard?;
         most_disk = most_disk.max(site.size());
         let is_end = |(_, line): &&(Instant, String)| line.starts_with("ended ");
         let (ended_at, ended) = heard.iter().find(is_end).ok_or("it never ended")?;
@@ -139,7 +177,8 @@ impl Worker {
         Ok(Seen {
             ended: serde_json::from_str(&ended["ended ".len()..]).expect("it is JSON"),
             took: *ended_at - began,
-            memory: peak_memory(self.process.id()).saturating_sub(memory),
+            memory: peak_memory(id).saturating_sub(memory),
+            compilers,
             descriptors: most_descriptors - descriptors,
             disk: most_disk - disk,
             longest_wait: waits.max().unwrap_or_default(),
@@ -190,4 +229,50 @@ impl Worker {
 
 fn descriptors_of(process: u32) -> usize {
     fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
+}
+
+/// The peaks of all processes that a process has started.
+fn memory_of_children(process: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{process}/task"));
+    let mut sum = 0;
+    for thread in threads.into_iter().flatten().flatten() {
+        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|id| id.parse().ok());
+        // One that has ended has no memory any more.
+        sum += children.filter_map(peak_memory_if_any).sum::<u64>();
+    }
+    sum
+}
+
+/// Somebody who changes the workspace over and over, until it is dropped.
+struct Neighbour {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Neighbour {
+    fn start(does: fn(&Path), site: &Site) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let workspace = site.path().join("workspace");
+        let thread = std::thread::spawn({
+            let is_over = Arc::clone(&is_over);
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    does(&workspace);
+                }
+            }
+        });
+        let thread = Some(thread);
+        Self { is_over, thread }
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let ended = self.thread.take().map(JoinHandle::join);
+        if let Some(Err(panicked)) = ended {
+            std::panic::resume_unwind(panicked);
+        }
+    }
 }

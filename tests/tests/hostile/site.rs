@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use airlock_tests::hostile::Row;
 use tempfile::TempDir;
 
-/// What lies outside of the workspace.
+/// What lies outside of the workspace: in a file, and as a file's name.
 pub const SECRET: &str = "TOP-SECRET";
 
 pub struct Site {
@@ -30,11 +30,15 @@ impl Site {
             fs::create_dir(at(name)).unwrap();
         }
         fs::write(at("secret.txt"), SECRET).unwrap();
+        fs::write(at(SECRET), "").unwrap();
         fs::write(at("honest/honest.txt"), "honest").unwrap();
         fs::write(at("workspace/a.txt"), "alpha").unwrap();
         fs::write(at("workspace/f"), "file").unwrap();
         fs::write(at("workspace/dir/b.txt"), "beta").unwrap();
         symlink("a.txt", at("workspace/link")).unwrap();
+        if let Some(component) = row.component() {
+            fs::write(at("hostile.wasm"), component).unwrap();
+        }
         (row.fill)(&at("workspace"));
         let before = snapshot(folder.path(), &["secret.txt", "workspace"]);
         Self { folder, before }
@@ -58,8 +62,17 @@ impl Site {
             .collect();
         let strangers = fs::read_dir(self.path()).unwrap().filter_map(|entry| {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let is_known = ["workspace", "honest", "scratch", "secret.txt"].contains(&&*name)
-                || name.starts_with("store.db");
+            let is_known = [
+                "workspace",
+                "honest",
+                "scratch",
+                "secret.txt",
+                SECRET,
+                "hostile.wasm",
+            ]
+            .contains(&&*name)
+                || name.starts_with("store.db")
+                || name.starts_with("second.db");
             (!is_known).then_some(name)
         });
         let strangers: Vec<String> = strangers.collect();

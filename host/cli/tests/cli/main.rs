@@ -12,6 +12,8 @@ mod exit_codes;
 mod fit;
 mod foreign;
 mod guides;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod inspect;
 mod interrupted;
 mod json;

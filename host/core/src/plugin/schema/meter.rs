@@ -174,6 +174,21 @@ pub(super) fn steps_of(bytes: usize) -> u64 {
     1 + bytes as u64 / BYTES_A_STEP
 }
 
+/// What doesn't fit is noted with the value, and each subschema of an `anyOf` or `oneOf` that notes it copies all of it.
+fn spend_on_a_copy(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => spend(1) && items.iter().all(spend_on_a_copy),
+        Value::Object(members) => {
+            let mut members = members.iter();
+            spend(1)
+                && members
+                    .all(|(name, value)| spend(steps_of(name.len())) && spend_on_a_copy(value))
+        }
+        Value::String(text) => spend(steps_of(text.len())),
+        _ => spend(1),
+    }
+}
+
 /// A text that patterns may be looked for in.
 fn show(text: &str, weight: impl FnOnce(Cost) -> u64) -> bool {
     METER.with(|meter| {
@@ -281,8 +296,10 @@ impl<'a> json::Node<'a, Metered> for &'a Value {
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        spend(1);
-        Cow::Borrowed(self)
+        match spend_on_a_copy(self) {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(Value::Null),
+        }
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
