@@ -3,6 +3,7 @@
 mod call;
 mod failure;
 mod host;
+mod network;
 mod output;
 mod state;
 mod usage;
@@ -70,13 +71,14 @@ impl Instance {
 
 /// What a guest may import: the world's own interfaces, and WASI 0.2 with our gate in front of the files.
 ///
-/// Sockets are there to be imported, since some languages' runtimes do; the context denies every use of them.
+/// Sockets are there to be imported, and every use of them is refused, see [`network`].
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     linker.allow_shadowing(true);
     types::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
     preopens::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
+    network::add_to_linker(&mut linker)?;
     linker.allow_shadowing(false);
     world::add_to_linker(&mut linker)?;
     Ok(linker)

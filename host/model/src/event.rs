@@ -67,6 +67,11 @@ pub enum Refusal {
         /// How often it tried in this call.
         times: u64,
     },
+    /// To reach a network, which no guest may: told once, at the end of the call.
+    Network {
+        /// How often it tried in this call: each address that it would use, and each name that it looks up.
+        times: u64,
+    },
     /// To push a pending action: its label is empty, or it is too large, or the stack is full.
     Push {
         /// What the guest was told.
@@ -84,6 +89,15 @@ impl fmt::Display for Refusal {
                 f,
                 "refused to change the workspace while it may only be read, {times} times"
             ),
+            Refusal::Network { times: 1 } => {
+                f.write_str("refused to reach the network: tools have none")
+            }
+            Refusal::Network { times } => {
+                write!(
+                    f,
+                    "refused to reach the network, {times} times: tools have none"
+                )
+            }
             Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
         }
     }

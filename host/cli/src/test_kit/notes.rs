@@ -66,17 +66,25 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
             .chain(seen.discarded.iter().map(|discarded| &discarded.decided))
             .map(|decided| &decided.heard),
     );
-    let (mut wrote, mut dropped) = (false, false);
+    let (mut wrote, mut reached, mut dropped) = (false, false, false);
     for heard in heard {
         dropped |= heard.dropped_lines > 0;
         wrote |= heard
             .refusals
             .iter()
             .any(|refusal| matches!(refusal, Refusal::WorkspaceChange { .. }));
+        reached |= heard
+            .refusals
+            .iter()
+            .any(|refusal| matches!(refusal, Refusal::Network { .. }));
     }
     say(
         wrote,
         "it tried to change the workspace outside of an apply, and was refused",
+    );
+    say(
+        reached,
+        "it tried to reach the network, and was refused: tools have none",
     );
     say(
         dropped,

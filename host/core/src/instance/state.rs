@@ -13,6 +13,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::network::NetworkView;
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
 use crate::pushing::SessionContext;
@@ -86,6 +87,8 @@ pub(crate) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
     files: Files,
+    /// How often the current call tried to reach the network.
+    network_attempts: u64,
     pub usage: Usage,
     pub home: Home,
     pub log: GuestLog,
@@ -115,6 +118,7 @@ impl State {
                 .build(),
             table,
             files: Files::new(home.roots.clone(), limits.open_files, limits.scratch_bytes),
+            network_attempts: 0,
             usage: Usage::new(limits),
             running: None,
             pushed: Vec::new(),
@@ -141,6 +145,10 @@ impl State {
         if times > 0 {
             self.log.refused(Refusal::WorkspaceChange { times });
         }
+        let times = std::mem::take(&mut self.network_attempts);
+        if times > 0 {
+            self.log.refused(Refusal::Network { times });
+        }
         let LeftOut { names, listings } = self.files.take_left_out();
         if names > 0 {
             self.log.left_out(names, listings);
@@ -148,6 +156,13 @@ impl State {
         self.log.end_call();
         self.running = None;
         self.cancel = None;
+    }
+
+    pub(super) fn network(&mut self) -> NetworkView<'_> {
+        NetworkView {
+            attempts: &mut self.network_attempts,
+            table: &mut self.table,
+        }
     }
 
     pub(super) fn files(&mut self) -> FilesView<'_> {
