@@ -34,7 +34,7 @@ pub(crate) use definition::{RESOLVE, resolve_definition};
 pub use definition::{RejectedTool, ToolDefinition, ToolTraits};
 use linked::Linked;
 pub(crate) use reserved::ReservedNames;
-pub(crate) use schema::ParamsSchema;
+pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};
 pub use world::WORLD_VERSION;
 

@@ -10,7 +10,7 @@ use super::cache::Key;
 use super::compile::elsewhere;
 use super::definition::{self, RejectedTool, ToolDefinition};
 use super::linked::Linked;
-use super::{Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
+use super::{Checks, Facts, LoadError, LoadedTool, Plugin, PluginInner, world};
 use crate::descriptors::Descriptors;
 use crate::digest::Digest;
 use crate::engine::Engine;
@@ -51,12 +51,16 @@ pub(super) async fn from_bytes(
         let mut rejected = facts.rejected;
         let reserved = engine.reserved_names();
         let tools = reserved.leave_out(source.digest, facts.tools, &mut rejected);
+        let checks = Checks::new();
         Plugin {
             inner: Arc::new(PluginInner {
                 source,
                 world_version: facts.world_version,
                 imports: facts.imports,
-                tools: tools.into_iter().map(LoadedTool::new).collect(),
+                tools: tools
+                    .into_iter()
+                    .map(|tool| LoadedTool::new(tool, &checks))
+                    .collect(),
                 rejected,
                 engine: engine.clone(),
                 component,

@@ -15,7 +15,7 @@ use super::NativeIdentity;
 use crate::content::ToolResult;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::plugin::{LoadedTool, ToolDefinition};
+use crate::plugin::{Checks, LoadedTool, ToolDefinition};
 use crate::pushing::Pushed;
 use crate::store::PluginBytes;
 use crate::workspace::{ReadableFolder, WritableFolder};
@@ -90,7 +90,7 @@ impl NativeProducer {
             inner: Arc::new(Inner {
                 source: identity.source(),
                 identity,
-                tools: vec![LoadedTool::new(definition)],
+                tools: vec![LoadedTool::new(definition, &Checks::new())],
                 native: Box::new(native),
             }),
         }

@@ -18,7 +18,7 @@ use crate::instance::{Call, ResolverResolution};
 use crate::json::{self, Json};
 use crate::limits::Limits;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution};
-use crate::plugin::{ParamsSchema, resolve_definition};
+use crate::plugin::{Checks, ParamsSchema, resolve_definition};
 use crate::store::{Claim, Claimed};
 
 /// What the tool is called.
@@ -31,7 +31,7 @@ pub(super) async fn parse(
     cancel: Option<&CancellationToken>,
 ) -> Result<Resolution, Error> {
     static SCHEMA: LazyLock<ParamsSchema> =
-        LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters));
+        LazyLock::new(|| ParamsSchema::new(resolve_definition().parameters, &Checks::new()));
     SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
