@@ -16,12 +16,13 @@ use super::folder::ReadableFolder;
 /// The files by their paths from a folder, the first of which counts the most: it is asked of all folders before the next is.
 const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
-/// A larger one is no list that somebody wrote.
-const MOST_FILE_BYTES: u64 = 1 << 20;
+/// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440 bytes of memory, and 2 microseconds to be read.
+const MOST_FILE_BYTES: u64 = 128 << 10;
 
-/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read again where it is asked for.
+/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read again where it is asked for. The files of a folder and of
+/// all around it have no more bytes either, since they are needed together.
 const MOST_FOLDERS: usize = 10_000;
-const MOST_BYTES: usize = 4 << 20;
+const MOST_BYTES: usize = 256 << 10;
 
 /// The ignore files from one folder down.
 pub(super) struct Ignored {
@@ -41,6 +42,8 @@ struct Read {
 /// What a folder's files say, and those of the folders around it.
 struct Rules {
     files: [Gitignore; FILES.len()],
+    /// Of these files, and of those around.
+    bytes: usize,
     around: Option<Arc<Rules>>,
 }
 
@@ -79,10 +82,20 @@ impl Ignored {
         };
         let texts = FILES.map(|file| self.text(&folder.join(file)));
         let bytes: usize = texts.iter().map(Vec::len).sum();
+        let together = bytes + around.as_ref().map_or(0, |around| around.bytes);
         let rules = match bytes {
             0 => around,
+            _ if together > MOST_BYTES => {
+                let problem = format!(
+                    "the ignore files of {:?} (with those around it they are {together} bytes; the limit is {MOST_BYTES})",
+                    folder.display()
+                );
+                self.remembered().problems.insert(problem);
+                around
+            }
             _ => Some(Arc::new(Rules {
                 files: texts.map(|text| lines(folder, &text)),
+                bytes: together,
                 around,
             })),
         };
@@ -232,7 +245,7 @@ mod tests {
     #[test]
     fn a_list_as_large_as_may_be_is_read_soon_and_a_larger_one_is_told_of() {
         let folder = TempDir::new().unwrap();
-        write(&folder, "a.js", "");
+        write(&folder, "y.js", "");
         let most = usize::try_from(MOST_FILE_BYTES).unwrap();
         let lines: String = (0..)
             .map(|n| format!("*{n:x}?[!a-c]**\n"))
@@ -247,6 +260,20 @@ mod tests {
             "{:?}",
             begun.elapsed()
         );
+        // Those inside of each other count together.
+        fs::remove_file(folder.path().join(".gitignore")).unwrap();
+        let long = "#".repeat(most - 1);
+        for path in ["a/.gitignore", "a/b/.gitignore", "a/b/c/.gitignore"] {
+            write(&folder, path, &long);
+        }
+        write(&folder, "a/b/c/d.js", "");
+        let (files, problems) = walked(&folder, "a");
+        assert_eq!(files.len(), 1);
+        assert!(
+            problems[0].starts_with("the ignore files of \"a/b/c\" (with those"),
+            "{problems:?}"
+        );
+        fs::remove_dir_all(folder.path().join("a")).unwrap();
         write(&folder, ".gitignore", "#".repeat(most + 1));
         let (files, problems) = walked(&folder, "");
         assert_eq!(files.len(), 1);
