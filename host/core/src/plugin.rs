@@ -23,7 +23,7 @@ use crate::reserved::ToolNames;
 use crate::world::GuestPre;
 
 use linked::Linked;
-pub(crate) use schema::ParamsSchema;
+pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};
 
 /// A loaded plugin. Cheap to clone; clones share the compiled code.

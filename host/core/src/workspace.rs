@@ -8,6 +8,8 @@
 mod folder;
 mod gate;
 mod handle;
+#[cfg(feature = "ast-edit")]
+mod ignored;
 mod listing;
 mod open;
 mod quota;

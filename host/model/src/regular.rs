@@ -43,7 +43,12 @@ pub fn check_regular(file: &File) -> io::Result<()> {
 /// # Errors
 /// As [`open_regular_file`], and [`io::ErrorKind::FileTooLarge`] where the file is larger.
 pub fn read_regular_file(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular_file(path)?;
+    read_regular(open_regular_file(path)?, most)
+}
+
+/// The same, of a file that was opened without waiting.
+pub fn read_regular(file: File, most: u64) -> io::Result<Vec<u8>> {
+    check_regular(&file)?;
     let length = file.metadata()?.len();
     let too_large = |length: u64| {
         let message = format!("it is {length} bytes; the limit is {most}");
@@ -90,7 +95,8 @@ pub fn must_wait(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn not_regular() -> io::Error {
+/// The error of what refuses to read anything but a regular file.
+pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 

@@ -53,6 +53,16 @@ async fn matches_in_beside_or_around_an_error_are_listed_and_left_and_the_others
         1,
     )
     .await;
+    // Beside it in the text alone, being the last or the first part of what is beside it in the tree.
+    for beside in ["x = old(2) @@;", "@@ old(2).b;"] {
+        check(
+            "a.js",
+            &format!("old(1);\nlet a = 1;\n{beside}\nlet b = 1;\nold(4);\n"),
+            &format!("new(1);\nlet a = 1;\n{beside}\nlet b = 1;\nnew(4);\n"),
+            1,
+        )
+        .await;
+    }
 }
 
 #[tokio::test]

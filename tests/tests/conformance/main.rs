@@ -2,6 +2,7 @@
 //!
 //! Each case is a test for each language, named `<language>::<file>::<case>`.
 
+mod broken;
 mod case;
 mod compare;
 mod language;
@@ -35,6 +36,10 @@ fn trials() -> Vec<Trial> {
             move || rules_name_tests_that_exist(&cases)
         }),
     ];
+    trials.push(Trial::test(
+        "patches_that_break_rules_fit_the_sources",
+        || Ok(broken::check(&folder())?),
+    ));
     for name in LANGUAGES {
         let language = Arc::new(Language::new(name));
         // Without a component, one failure says how to build it, instead of one for each case.

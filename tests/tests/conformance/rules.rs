@@ -10,7 +10,7 @@ use crate::case::Case;
 /// # Errors
 /// Each row that names none, and each name of none.
 pub fn check(page: &str, cases: &[(String, Case)]) -> Result<(), String> {
-    let rows: Vec<Row> = page.lines().filter_map(Row::read).collect();
+    let rows = rows(page);
     if rows.is_empty() {
         return Err("there are no rows".to_owned());
     }
@@ -21,9 +21,14 @@ pub fn check(page: &str, cases: &[(String, Case)]) -> Result<(), String> {
     }
 }
 
-struct Row<'a> {
-    rule: &'a str,
-    tests: Vec<&'a str>,
+pub struct Row<'a> {
+    pub rule: &'a str,
+    pub tests: Vec<&'a str>,
+}
+
+/// All rows of the page.
+pub fn rows(page: &str) -> Vec<Row<'_>> {
+    page.lines().filter_map(Row::read).collect()
 }
 
 impl<'a> Row<'a> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use airlock_host::{Session, SessionId};
+use airlock_host::{MemoryStore, Session, SessionId};
 use airlock_tests::{Puppet, durable, plugin};
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -38,7 +38,9 @@ async fn sessions_are_send_and_run_in_parallel() {
 
 #[tokio::test]
 async fn guests_share_no_memory_and_no_stack_across_sessions() {
-    let (one, other) = (Puppet::new().await, Puppet::new().await);
+    let store = Arc::new(MemoryStore::new());
+    let open = async || Puppet::with(|session| session.store(store.clone())).await;
+    let (one, other) = (open().await, open().await);
     one.text(json!([{"do": "remember", "key": "k", "value": "one"}]))
         .await;
     one.push(durable("One's", json!([]))).await;
@@ -47,6 +49,7 @@ async fn guests_share_no_memory_and_no_stack_across_sessions() {
         "none"
     );
     assert!(other.labels().await.is_empty());
+    assert_eq!(one.labels().await, ["One's"]);
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! Schemas of a guest that would keep its host busy, or fill its memory.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_host::{CancellationToken, Error, LimitKind, Limits, LoadError, Plugin, Session};
 use airlock_tests::{Puppet, engine, wat};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 
 /// What takes much less than a test may, and would take for ever if nothing ended it.
 const SOON: Duration = Duration::from_secs(20);
@@ -132,6 +134,95 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
+/// How many threads of this process check params.
+fn checking() -> usize {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "airlock-params").count()
+}
+
+#[tokio::test]
+async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nobody_else_waiting() {
+    let bystander = Puppet::new().await;
+    let unending = Limits {
+        params_steps: u64::MAX,
+        ..Limits::default()
+    };
+    let (params, cancel) = (Arc::new(numbers()), CancellationToken::new());
+    let laborious = defining(&[&laborious(), &laborious()]).await.unwrap();
+    let mut calls = JoinSet::new();
+    for number in 0..200 {
+        let session = Session::builder()
+            .plugin(&laborious)
+            .limits(unending.clone());
+        let session = session.open().unwrap();
+        let (params, cancel) = (Arc::clone(&params), cancel.clone());
+        let tool = ["tool0", "tool1"][number % 2];
+        calls.spawn(async move { session.call_with(tool, &params, Some(&cancel)).await });
+    }
+    let begun = Instant::now();
+    while checking() == 0 {
+        assert!(begun.elapsed() < SOON);
+        tokio::task::yield_now().await;
+    }
+    // Too large for a schema to be compiled, and a value to be checked, in a moment: others have room for that.
+    let members = (0..500).map(|n| (format!("member{n}"), json!({"type": "integer"})));
+    let large =
+        json!({"type": "object", "properties": members.collect::<Map<_, _>>(), "required": ["z"]});
+    let others = session(&large, Limits::default()).await;
+    for _ in 0..20 {
+        bystander_goes_on(&bystander).await;
+        let error = others.call("tool0", &json!({"a": vec![0; 20_000]})).await;
+        assert!(
+            matches!(error, Err(Error::InvalidParams { .. })),
+            "{error:?}"
+        );
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let busy = checking();
+        assert!(busy <= cores.max(2), "{busy} threads");
+    }
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    cancel.cancel();
+    for called in calls.join_all().await {
+        assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
+    }
+}
+
+/// To wait for one's turn is part of the call's time.
+#[tokio::test]
+async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() {
+    let plugin = defining(&[&laborious()]).await.unwrap();
+    let open = |call_time| {
+        let limits = Limits {
+            call_time,
+            params_steps: u64::MAX,
+            ..Limits::default()
+        };
+        Session::builder().plugin(&plugin).limits(limits).open()
+    };
+    let long = open(Duration::from_secs(60)).unwrap();
+    let short = open(Duration::from_millis(300)).unwrap();
+    let (params, cancel) = (Arc::new(numbers()), CancellationToken::new());
+    let mut in_the_way = JoinSet::new();
+    for _ in 0..16 {
+        let (session, params, cancel) = (long.clone(), Arc::clone(&params), cancel.clone());
+        let call = async move { session.call_with("tool0", &params, Some(&cancel)).await };
+        in_the_way.spawn(call);
+    }
+    let begun = Instant::now();
+    let error = short.call("tool0", &params).await.unwrap_err();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    let Error::Limit { kind, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(*kind, LimitKind::CallTime);
+    cancel.cancel();
+    for called in in_the_way.join_all().await {
+        assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
+    }
+}
+
 /// A check that takes long is no concern of the thread that asks for it.
 #[tokio::test]
 async fn another_session_on_the_same_thread_goes_on_while_params_are_checked() {
@@ -181,6 +272,25 @@ async fn definitions_are_bounded_together_and_the_first_of_them_load() {
             && reasons[0].contains("the limit is 1048576"),
         "{}",
         reasons[0]
+    );
+
+    let many = json!({"type": "object", "enum": vec![json!({"": 0}); 8000]});
+    let plugin = defining(&[&many; 5]).await.unwrap();
+    assert_eq!(plugin.tools().len(), 3);
+    assert_eq!(
+        plugin.rejected()[0].reason,
+        "its parameters schema and those before it have 64012 nodes; the limit is 50000 for all"
+    );
+    let patterns: Vec<_> = (0..250)
+        .map(|n| json!({"pattern": format!("{n}.{{30}}")}))
+        .collect();
+    let many = json!({"type": "object", "prefixItems": patterns});
+    let plugin = defining(&[&many; 5]).await.unwrap();
+    assert_eq!(plugin.tools().len(), 2);
+    let reason = &plugin.rejected()[0].reason;
+    assert!(
+        reason.contains("have 750 patterns; the limit is 512 for all"),
+        "{reason}"
     );
 
     let large = json!({"type": "object", "description": "d".repeat(300_000)});

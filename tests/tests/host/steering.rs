@@ -108,6 +108,15 @@ async fn a_turn_that_decided_is_not_forced_though_the_apply_failed_and_it_is_tol
     assert_eq!(turn.tool_choice, ToolChoice::Auto);
     assert_eq!(turn.reminders.len(), 1);
     assert_eq!(turn.reminders[0].text, REMINDER);
+    // One that decided about another action is no turn that ignored the one on top.
+    let below = puppet.push(durable("Below", json!([]))).await;
+    puppet.push(durable("On top", json!([]))).await;
+    puppet.session.next_turn().await.unwrap();
+    let below = Resolution::apply("").with_id(&*below);
+    puppet.resolve(below).await.unwrap();
+    let turn = puppet.session.next_turn().await.unwrap();
+    assert_eq!(turn.tool_choice, ToolChoice::Auto);
+    assert!(turn.reminders.is_empty(), "{turn:?}");
 }
 
 #[tokio::test]

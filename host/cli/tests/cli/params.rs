@@ -1,6 +1,9 @@
 //! Where params come from, and which tool gets them.
 
-use serde_json::json;
+use std::time::{Duration, Instant};
+
+use airlock_tests::wat;
+use serde_json::{Value, json};
 
 use crate::airlock::{RENAME, airlock_in, folder, guest};
 
@@ -76,4 +79,62 @@ fn what_is_wrong_with_them_is_told_with_its_place() {
     );
     // Left out, they are an empty object.
     check(&["batch-rename"], &["\"files\" is a required property"]);
+}
+
+/// Runs a tool with this schema, in so many seconds. Gives the program's exit code, and the error.
+fn within(seconds: &str, schema: &Value, params: &Value) -> (i32, Value) {
+    let folder = folder(&[]);
+    let plugin = wat::defining(&[("hard", &schema.to_string())]);
+    std::fs::write(folder.path().join("hard.wasm"), plugin).unwrap();
+    let run = |args: &[&str], params: &str| {
+        let args = [&["run", "./hard.wasm", "hard", "-", "--json"], args].concat();
+        airlock_in(folder.path(), &args).stdin(params).run()
+    };
+    // From here on it is compiled, and in the cache.
+    run(&[], "[]");
+    let begun = Instant::now();
+    let ran = run(&["--timeout", seconds], &params.to_string());
+    // Two at most, and what a process takes to start on a machine that does other things.
+    assert!(begun.elapsed() < Duration::from_secs(8), "{ran:#?}");
+    (ran.code, ran.json()["error"].clone())
+}
+
+#[test]
+fn a_schema_that_is_hard_to_check_ends_with_the_steps_or_the_time_that_a_call_has() {
+    // At each level of the params there is twice as much to list.
+    let branch = json!({"properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["z"]});
+    let doubling =
+        json!({"type": "object", "$ref": "#/$defs/n", "$defs": {"n": {"anyOf": [branch, branch]}}});
+    let deep = (0..26).fold(json!({}), |inner, _| json!({"a": inner}));
+    let (code, error) = within("2", &doubling, &deep);
+    assert_eq!(
+        (code, &error["kind"]),
+        (2, &json!("invalid-params")),
+        "{error}"
+    );
+    let message = error["message"].as_str().unwrap();
+    let expected = "where is not listed, since finding all places takes more than 200000 steps";
+    assert!(message.contains(expected), "{message}");
+
+    // Each of many numbers is looked at many times.
+    let looks = (0..200)
+        .map(|n| json!({"properties": {"a": {"contains": {"contains": {"const": -1 - n}}}}}));
+    let laborious = json!({"type": "object", "anyOf": looks.collect::<Vec<_>>()});
+    let row: Vec<u32> = (0..1000).collect();
+    let params = json!({"a": vec![row; 500]});
+    for (seconds, expected) in [
+        (
+            "2",
+            "was not called: checking the params takes more than 50000000 steps",
+        ),
+        ("0.001", "was stopped after 0."),
+    ] {
+        let (code, error) = within(seconds, &laborious, &params);
+        assert_eq!((code, &error["kind"]), (4, &json!("limit")), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.starts_with(&format!("tool `hard` {expected}")),
+            "{message}"
+        );
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -27,6 +28,7 @@ impl Home {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = command(self.0.path());
         command
+            .env("HOME", self.0.path())
             .env("XDG_CACHE_HOME", self.path("cache"))
             .env("XDG_STATE_HOME", self.path("state"))
             .args(args);
@@ -44,7 +46,7 @@ impl Home {
             .stderr(fs::File::create(&err).unwrap())
             .spawn()
             .unwrap();
-        let end = Instant::now() + Duration::from_secs(120);
+        let end = Instant::now() + Duration::from_secs(30);
         let status = loop {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
@@ -139,6 +141,79 @@ fn a_pipe_in_place_of_the_caches_key_or_of_an_entry_costs_a_compilation() {
     let (code, said) = home.ends(&run);
     assert_eq!(code, 0, "{said}");
     assert!(entries[0].metadata().unwrap().is_file());
+}
+
+#[test]
+fn a_pipe_in_place_of_an_ignore_file_ignores_nothing_and_is_not_waited_for() {
+    let check = |link: bool, path: &str| {
+        let home = Home::new();
+        fs::create_dir(home.path("sub")).unwrap();
+        fs::write(home.path("sub/a.js"), "old(1);\n").unwrap();
+        match link {
+            false => make_pipe(&home.path(path)),
+            true => {
+                make_pipe(&home.path("pipe"));
+                fs::create_dir_all(home.path(path).parent().unwrap()).unwrap();
+                std::os::unix::fs::symlink(home.path("pipe"), home.path(path)).unwrap();
+            }
+        }
+        let ops = r#"{"ops": [{"pat": "old($A)", "out": "new($A)"}]}"#;
+        let (code, said) = home.ends(&["run", "ast_edit", ops, "--timeout", "10"]);
+        let found = "1 replacement in 1 file, of 1 file searched";
+        assert!(code == 0 && said.contains(found), "{path}: {said}");
+    };
+    for link in [false, true] {
+        check(link, ".gitignore");
+        check(link, ".ignore");
+        check(link, "sub/.gitignore");
+        check(link, ".git/info/exclude");
+        // A work tree that is linked to its repository.
+        check(link, ".git");
+        check(link, "sub/.git");
+        // The user's own, which play no part: `core.excludesFile` would be named by the first two.
+        check(link, ".gitconfig");
+        check(link, ".config/git/config");
+        check(link, ".config/git/ignore");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_search_within_a_moment() {
+    let home = Home::new();
+    // The parser takes a quarter of a minute for that.
+    let source = format!("<b>x</b>{}", "<div>".repeat(150_000));
+    fs::write(home.path("a.html"), source).unwrap();
+    let ops = r#"{"ops": [{"pat": "<b>$$$A</b>", "out": "<i>$$$A</i>"}]}"#;
+    let mut child = home
+        .command(&["run", "ast_edit", ops, "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let threads = format!("/proc/{}/task", child.id());
+    let is_searching = || {
+        let mut threads = fs::read_dir(&threads).into_iter().flatten().flatten();
+        threads.any(|thread| {
+            let name = fs::read_to_string(thread.path().join("comm"));
+            name.is_ok_and(|name| name.trim() == "airlock-ast_edit".split_at(15).0)
+        })
+    };
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is_searching() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        assert!(Instant::now() < end, "it never searches");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let interrupted = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    // A second or two, on a machine that does other things.
+    assert!(
+        interrupted.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        interrupted.elapsed()
+    );
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
 }
 
 #[test]

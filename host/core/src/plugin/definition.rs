@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 
 use super::LoadedTool;
-use super::schema::{self, ParamsSchema};
+use super::schema::{self, Checks, ParamsSchema, Size};
 use crate::world::Definition;
 
 /// The most tools that a plugin may define.
@@ -26,6 +26,7 @@ pub(super) fn check_all(
     let mut rejected = Vec::new();
     let mut names = HashSet::new();
     let mut left = most;
+    let mut size = Size::default();
     let surplus = definitions.len().saturating_sub(MAX_TOOLS);
     for definition in definitions.into_iter().take(MAX_TOOLS) {
         let name = definition.name.clone();
@@ -39,7 +40,11 @@ pub(super) fn check_all(
             continue;
         }
         left -= bytes;
-        match check(definition, bytes) {
+        let checked = check(definition, bytes).and_then(|(tool, its)| {
+            size = size.plus(its)?;
+            Ok(tool)
+        });
+        match checked {
             Ok(_) if names.contains(&name) => rejected.push(RejectedTool::conflict(&name)),
             Ok(tool) => {
                 names.insert(name);
@@ -64,7 +69,8 @@ fn bytes(definition: &Definition) -> usize {
         + definition.output.as_ref().map_or(0, String::len)
 }
 
-fn check(definition: Definition, bytes: usize) -> Result<ToolDefinition, String> {
+/// The tool, and what the schema of its params takes of memory.
+fn check(definition: Definition, bytes: usize) -> Result<(ToolDefinition, Size), String> {
     if let Ok(reason) = serde_json::from_str::<String>(&definition.parameters) {
         return Err(by_its_own_account(&reason));
     }
@@ -87,22 +93,23 @@ fn check(definition: Definition, bytes: usize) -> Result<ToolDefinition, String>
     if definition.description.trim().is_empty() {
         return Err("its description is empty".to_owned());
     }
-    let parameters = schema::parse("parameters", &definition.parameters)?;
+    let (parameters, size) = schema::parse("parameters", &definition.parameters)?;
     if !schema::is_of_objects(&parameters) {
         return Err("the `type` of its parameters schema is not \"object\"".to_owned());
     }
     let output = match definition.output {
-        Some(output) => Some(schema::parse("output", &output)?),
+        Some(output) => Some(schema::parse("output", &output)?.0),
         None => None,
     };
-    Ok(ToolDefinition {
+    let tool = ToolDefinition {
         name,
         label: definition.label,
         description: definition.description,
         parameters,
         output,
         traits: definition.traits,
-    })
+    };
+    Ok((tool, size))
 }
 
 /// Why a plugin says that a tool of its can't be used, marked as its words.
@@ -116,8 +123,9 @@ fn by_its_own_account(reason: &str) -> String {
 }
 
 impl LoadedTool {
-    pub fn new(definition: ToolDefinition) -> Self {
-        let params = ParamsSchema::new(definition.parameters.clone());
+    /// The tools of a plugin have one `checks`.
+    pub fn new(definition: ToolDefinition, checks: &Checks) -> Self {
+        let params = ParamsSchema::new(definition.parameters.clone(), checks);
         Self { definition, params }
     }
 }

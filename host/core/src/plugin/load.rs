@@ -13,7 +13,7 @@ use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 
 use super::linked::Linked;
-use super::{LoadedTool, Plugin, PluginInner};
+use super::{Checks, LoadedTool, Plugin, PluginInner};
 use super::{definition, fit};
 use crate::compile::{Facts, Key, elsewhere};
 use crate::descriptors::Descriptors;
@@ -54,13 +54,17 @@ pub(super) async fn from_bytes(
         let reserved = engine.reserved_names();
         let tools = reserved.leave_out(source.digest, facts.tools, &mut rejected);
         let names = ToolNames::new(source.digest, tools.iter(), reserved);
+        let checks = Checks::new();
         Plugin {
             inner: Arc::new(PluginInner {
                 names: Arc::new(names),
                 source,
                 world_version: facts.world_version,
                 imports: facts.imports,
-                tools: tools.into_iter().map(LoadedTool::new).collect(),
+                tools: tools
+                    .into_iter()
+                    .map(|tool| LoadedTool::new(tool, &checks))
+                    .collect(),
                 rejected,
                 engine: engine.clone(),
                 component,

@@ -20,9 +20,10 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
 use cost::Cost;
+pub(super) use cost::Size;
 use meter::{Allowance, Metered, Stopped};
 
-pub(crate) use params::ParamsSchema;
+pub(crate) use params::{Checks, ParamsSchema};
 
 /// How many violations an error lists.
 const LISTED: usize = 20;
@@ -104,6 +105,11 @@ impl Schema {
             Ok(_) => Ok(schema),
             Err(reason) => Err(reason.clone()),
         }
+    }
+
+    /// What it takes of memory; nothing where it can't be used.
+    fn size(&self) -> Size {
+        self.compiled().map_or(Size::default(), |it| it.cost.size)
     }
 
     /// Whether a value fits. Blocks for as long as that takes, which `steps` bound: a hundred million are seconds.
@@ -224,15 +230,16 @@ fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     })
 }
 
-/// Reads a schema and checks that it can be used. `what` names it in the reason.
-pub(super) fn parse(what: &str, text: &str) -> Result<Json, String> {
+/// Reads a schema and checks that it can be used; tells what it takes of memory then. `what` names it in the reason.
+pub(super) fn parse(what: &str, text: &str) -> Result<(Json, Size), String> {
     let json =
         Json::checked(text).map_err(|error| format!("its {what} schema is not JSON: {error}"))?;
     if !json.as_str().starts_with('{') {
         return Err(format!("its {what} schema is not a JSON object"));
     }
-    Schema::new(&json).map_err(|reason| format!("its {what} schema can't be used: {reason}"))?;
-    Ok(json)
+    let schema = Schema::new(&json)
+        .map_err(|reason| format!("its {what} schema can't be used: {reason}"))?;
+    Ok((json, schema.size()))
 }
 
 /// Whether it names objects as what it is about.

@@ -17,7 +17,7 @@ use airlock_model::tool::ToolDefinition;
 use serde_json::Value;
 
 use super::NativeIdentity;
-use crate::plugin::LoadedTool;
+use crate::plugin::{Checks, LoadedTool};
 use crate::pushing::Pushed;
 use crate::workspace::{ReadableFolder, WritableFolder};
 
@@ -91,7 +91,7 @@ impl NativeProducer {
             inner: Arc::new(Inner {
                 source: identity.source(),
                 identity,
-                tools: vec![LoadedTool::new(definition)],
+                tools: vec![LoadedTool::new(definition, &Checks::new())],
                 native: Box::new(native),
             }),
         }

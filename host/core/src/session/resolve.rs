@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::lease::{Asked, HeldLease};
 use crate::instance::Call;
-use crate::plugin::ParamsSchema;
+use crate::plugin::{Checks, ParamsSchema};
 use crate::world::DecidedAction;
 
 /// What the tool is called.
@@ -31,7 +31,7 @@ pub(super) async fn parse(
     cancel: Option<&CancellationToken>,
 ) -> Result<Resolution, Error> {
     static SCHEMA: LazyLock<ParamsSchema> =
-        LazyLock::new(|| ParamsSchema::new(resolve_tool().parameters));
+        LazyLock::new(|| ParamsSchema::new(resolve_tool().parameters, &Checks::new()));
     SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();

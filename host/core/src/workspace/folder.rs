@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use airlock_model::error::Error;
+use airlock_model::regular::{not_regular, read_regular};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
 #[cfg(unix)]
 use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -164,6 +165,28 @@ impl ReadableFolder {
         }
         let stamp = Stamp::of(&metadata);
         Ok(ReadFile { bytes, stamp })
+    }
+
+    /// Reads a regular file of at most so many bytes, also through links that stay in the workspace.
+    pub(super) fn read_linked(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        // Who opens a pipe or a device has done something to it, so that is refused before where it can be seen.
+        if !self.dir.metadata(path)?.is_file() {
+            return Err(not_regular());
+        }
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        let file = self.dir.open_with(path, &options)?.into_std();
+        read_regular(file, most)
+    }
+
+    /// The same workspace, for another thread to have.
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            dir: self.dir.try_clone()?,
+            path: self.path.clone(),
+        })
     }
 
     /// The file's present stamp, without opening it.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ignore::{WalkBuilder, WalkState};
 
 use super::folder::ReadableFolder;
+use super::ignored::Ignored;
 
 /// Folders of what others wrote or a program made, wherever they are.
 const DEPENDENCIES: [&str; 3] = ["node_modules", "bower_components", "__pycache__"];
@@ -143,19 +144,27 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
             // A glob begins with a folder that is not there: nothing is meant by it.
             return;
         }
+        let folder = match self.folder.try_clone() {
+            Ok(folder) => folder,
+            Err(error) => {
+                if (self.visit)(Visited::Unreadable(error.to_string())).is_break() {
+                    self.stopped.store(true, Ordering::Relaxed);
+                }
+                return;
+            }
+        };
+        let ignored = Arc::new(Ignored::below(folder, start));
         let mut builder = WalkBuilder::new(top);
-        builder
-            .parents(false)
-            .git_global(false)
-            .require_git(false)
-            .hidden(!hidden)
-            .follow_links(false);
+        // What is left out is for the filter to say.
+        builder.standard_filters(false).follow_links(false);
         let is_in_left_out = start.components().any(|part| {
             let name = part.as_os_str().to_str().unwrap_or_default();
             DEPENDENCIES.contains(&name) || PERHAPS_MADE.contains(&name)
         });
         let filter = Filter {
             workspace: workspace.clone(),
+            ignored: Arc::clone(&ignored),
+            hidden,
             wanted: wanted.cloned(),
             leaves_out: (!is_in_left_out).then(|| Arc::clone(&self.left_out)),
         };
@@ -186,6 +195,11 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
                 }
             })
         });
+        for problem in ignored.problems() {
+            if (self.visit)(Visited::Unreadable(problem)).is_break() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -202,9 +216,12 @@ fn below(workspace: &Path, start: &Path) -> PathBuf {
     }
 }
 
-/// What a walk enters, besides what is ignored.
+/// What a walk comes by and enters.
 struct Filter {
     workspace: PathBuf,
+    ignored: Arc<Ignored>,
+    /// Whether hidden files are meant too.
+    hidden: bool,
     wanted: Option<Arc<Vec<Wanted>>>,
     /// None where folders of dependencies and builds are meant.
     leaves_out: Option<Arc<Mutex<BTreeSet<PathBuf>>>>,
@@ -217,6 +234,17 @@ impl Filter {
         };
         if is_folder && path.file_name().is_some_and(|name| name == ".git") {
             return false;
+        }
+        if depth > 0 {
+            let is_hidden = || {
+                path.file_name()
+                    .is_some_and(|name| is_hidden(Path::new(name)))
+            };
+            match self.ignored.leaves_out(path, is_folder) {
+                Some(true) => return false,
+                None if !self.hidden && is_hidden() => return false,
+                _ => {}
+            }
         }
         if depth > 0
             && is_folder

@@ -14,6 +14,10 @@ use serde_json::Value;
 /// The most nodes that a schema may have when its references are written out.
 const MAX_NODES: u64 = 200_000;
 
+/// The most bytes that the ways to all of these may have, each from the top of the schema: a validator keeps the way of each keyword. Without that, 8,000
+/// subschemas below a member with a name of 100,000 bytes, 212 KB of text, took 2.3 GB.
+const MAX_WAY_BYTES: u64 = 16 << 20;
+
 /// The most subschemas that may apply to one place.
 const MAX_IN_PLACE: u64 = 10_000;
 
@@ -26,7 +30,85 @@ const MAX_PATTERNS: usize = 256;
 const MAX_PATTERN_WEIGHT: u64 = 100_000;
 
 /// What the schemas of the drafts themselves count for.
-const DRAFT: u64 = 500;
+const DRAFT: Written = Written {
+    nodes: 500,
+    way_bytes: 50_000,
+};
+
+/// What a schema takes of memory while it is compiled, which it is from its tool's first call on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Nodes as they are written.
+    pub nodes: u64,
+    /// Patterns.
+    pub patterns: u64,
+    /// What the patterns weigh.
+    pub positions: u64,
+}
+
+impl Size {
+    /// The most that the schemas of a plugin's params may have together. Measured in schemas of 250 KB each, the bytes that a compiled one holds: for a
+    /// node up to 2,300 (`unevaluatedProperties` inside of each other), 1,050 (`enum` of `{"":0}`), mostly 100 to 260; for a position of a pattern
+    /// up to 140 (`.{100}`, `(?i)[a-z]{50}`). So all of a plugin's take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
+    /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a pattern has caches
+    /// of 128 KiB, once something is matched that fills them.
+    pub const MOST: Self = Self {
+        nodes: 50_000,
+        patterns: 512,
+        positions: 500_000,
+    };
+
+    /// Both together, unless that is more than the most.
+    ///
+    /// # Errors
+    /// A clause about the schema that is added.
+    pub fn plus(self, other: Self) -> Result<Self, String> {
+        let most = Self::MOST;
+        let sum = Self {
+            nodes: self.nodes.saturating_add(other.nodes),
+            patterns: self.patterns.saturating_add(other.patterns),
+            positions: self.positions.saturating_add(other.positions),
+        };
+        for (sum, most, what) in [
+            (sum.nodes, most.nodes, "nodes"),
+            (sum.patterns, most.patterns, "patterns"),
+            (sum.positions, most.positions, "positions in their patterns"),
+        ] {
+            if sum > most {
+                return Err(format!(
+                    "its parameters schema and those before it have {sum} {what}; the limit is {most} for all"
+                ));
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// A node with everything below it, and what its references lead to.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    nodes: u64,
+    way_bytes: u64,
+}
+
+impl Written {
+    const NOTHING: Self = Self {
+        nodes: 0,
+        way_bytes: 0,
+    };
+
+    /// With what a step leads to that has so many bytes in the way.
+    fn with(self, step: usize, part: Self) -> Self {
+        let steps = part.nodes.saturating_mul(step as u64 + 1);
+        Self {
+            nodes: self.nodes.saturating_add(part.nodes),
+            way_bytes: self
+                .way_bytes
+                .saturating_add(part.way_bytes)
+                .saturating_add(steps),
+        }
+    }
+}
 
 /// What using a schema costs, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +121,7 @@ pub(super) struct Cost {
     pub names: u64,
     /// Whether numbers are divided.
     pub divides: bool,
+    pub size: Size,
 }
 
 impl Cost {
@@ -47,6 +130,11 @@ impl Cost {
         pattern: 0,
         names: 0,
         divides: false,
+        size: Size {
+            nodes: 0,
+            patterns: 0,
+            positions: 0,
+        },
     };
 
     /// Refuses a schema that would cost too much to compile, or for each place of a value.
@@ -55,15 +143,22 @@ impl Cost {
     /// A clause about the schema.
     pub fn of(schema: &Value) -> Result<Self, String> {
         let mut reader = Reader::new(schema);
-        let nodes = reader.written_out(schema, 0)?;
-        if nodes > MAX_NODES {
+        let written = reader.written_out(schema, 0)?;
+        if written.nodes > MAX_NODES {
             return Err(format!(
                 "with its references written out it is more than {MAX_NODES} nodes"
+            ));
+        }
+        if written.way_bytes > MAX_WAY_BYTES {
+            return Err(format!(
+                "with its references written out the ways to its parts are {} bytes; the limit is {MAX_WAY_BYTES}",
+                written.way_bytes
             ));
         }
         let mut cost = Self::NONE;
         let (mut patterns, mut weight) = (0, 0_u64);
         for node in all(schema) {
+            cost.size.nodes += 1;
             let Value::Object(members) = node else {
                 continue;
             };
@@ -97,6 +192,8 @@ impl Cost {
                 "its patterns have {weight} positions with their repetitions written out; the limit is {MAX_PATTERN_WEIGHT}"
             ));
         }
+        cost.size.patterns = patterns as u64;
+        cost.size.positions = weight;
         Ok(cost)
     }
 }
@@ -131,7 +228,7 @@ struct Reader<'a> {
     resources: Vec<&'a Value>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
     /// By the nodes' addresses.
-    written_out: HashMap<*const Value, u64>,
+    written_out: HashMap<*const Value, Written>,
     in_place: HashMap<*const Value, Counted>,
 }
 
@@ -163,39 +260,43 @@ impl<'a> Reader<'a> {
 
     /// How large a node is with all references written out; one that leads back to where it is counted from ends there, as it does for
     /// the compiler.
-    fn written_out(&mut self, node: &'a Value, depth: usize) -> Result<u64, String> {
-        if let Some(size) = self.written_out.get(&std::ptr::from_ref(node)) {
-            return Ok(*size);
+    fn written_out(&mut self, node: &'a Value, depth: usize) -> Result<Written, String> {
+        if let Some(written) = self.written_out.get(&std::ptr::from_ref(node)) {
+            return Ok(*written);
         }
         if depth > MAX_DEPTH {
             return Err(format!(
                 "its references lead more than {MAX_DEPTH} parts deep"
             ));
         }
-        self.written_out.insert(std::ptr::from_ref(node), 0);
-        let mut size = 1_u64;
+        self.written_out
+            .insert(std::ptr::from_ref(node), Written::NOTHING);
+        let mut written = Written {
+            nodes: 1,
+            way_bytes: 0,
+        };
         if let Value::Object(members) = node {
             // Definitions cost nothing where they stand: only where they are referred to.
             let own = members.iter();
             let own = own.filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
-            for (_, part) in own {
-                size = size.saturating_add(self.written_out(part, depth + 1)?);
+            for (key, part) in own {
+                written = written.with(key.len(), self.written_out(part, depth + 1)?);
             }
             match self.referred(node)? {
                 Target::Here(targets) => {
                     for target in targets {
-                        size = size.saturating_add(self.written_out(target, depth + 1)?);
+                        written = written.with(4, self.written_out(target, depth + 1)?);
                     }
                 }
-                Target::Draft => size = size.saturating_add(DRAFT),
+                Target::Draft => written = written.with(4, DRAFT),
             }
         } else {
             for part in parts(node) {
-                size = size.saturating_add(self.written_out(part, depth + 1)?);
+                written = written.with(5, self.written_out(part, depth + 1)?);
             }
         }
-        self.written_out.insert(std::ptr::from_ref(node), size);
-        Ok(size)
+        self.written_out.insert(std::ptr::from_ref(node), written);
+        Ok(written)
     }
 
     /// How many subschemas apply where this one does.
@@ -245,7 +346,7 @@ impl<'a> Reader<'a> {
                     size = size.saturating_add(self.in_place(target, depth + 1)?);
                 }
             }
-            Target::Draft => size = size.saturating_add(DRAFT),
+            Target::Draft => size = size.saturating_add(DRAFT.nodes),
         }
         self.in_place
             .insert(std::ptr::from_ref(node), Counted::Done(size));
@@ -337,6 +438,8 @@ fn positions(pattern: &str) -> u64 {
             Ast::Concat(items) => sum(&items.asts),
             // Of letters in Unicode's classes each has many forms.
             Ast::ClassUnicode(_) => 100,
+            // Each has the bytes of all letters.
+            Ast::Dot(_) => 10,
             Ast::ClassBracketed(class) => {
                 let written = class.span.end.offset - class.span.start.offset;
                 2 + written as u64 * if class.negated { 2 } else { 1 }
@@ -407,6 +510,19 @@ mod tests {
         );
         refused(&chain(200, |next| next), "100 of its subschemas");
         assert!(Cost::of(&chain(90, |next| next)).is_ok());
+    }
+
+    /// Each of the many keywords of a schema is kept with the whole way to it.
+    #[test]
+    fn many_parts_at_the_end_of_a_long_way_are_refused() {
+        let below = |name: &str| json!({"properties": {name: {"prefixItems": vec![json!({"minimum": 0}); 8000]}}});
+        refused(&below(&"k".repeat(100_000)), "the ways to its parts are");
+        assert!(Cost::of(&below(&"k".repeat(700))).is_ok());
+        let way = (0..490).fold(
+            json!({}),
+            |inner, _| json!({"properties": {"k".repeat(280): inner}}),
+        );
+        refused(&way, "the ways to its parts are");
     }
 
     #[test]

@@ -1,29 +1,69 @@
 //! Params, checked as a part of their call: within its time, and without holding up the thread that makes it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use airlock_model::error::Error;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::meter::{Allowance, Going, Stopped};
 use super::{Judged, STACK, STACK_USED, Schema};
 
+/// How many checks go on at one time in all of the process, beside those that are done in a moment: each may keep a core busy, and fill its stack.
+static AT_ONCE: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
+
+static ALL: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(*AT_ONCE)));
+
+/// Those of one plugin in all of its sessions: half of them, so that what its schemas ask for is not what others wait for.
+#[derive(Debug, Clone)]
+pub(crate) struct Checks(Arc<Semaphore>);
+
+impl Checks {
+    pub fn new() -> Self {
+        Self(Arc::new(Semaphore::new(*AT_ONCE / 2)))
+    }
+
+    /// The right to one more. Who waits for the plugin's own stands in nobody else's way.
+    async fn permit(&self) -> Permit {
+        Permit {
+            _own: acquire(&self.0).await,
+            _of_all: acquire(&ALL).await,
+        }
+    }
+}
+
+async fn acquire(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    match Arc::clone(semaphore).acquire_owned().await {
+        Ok(permit) => permit,
+        // Nobody closes it.
+        Err(_) => unreachable!("the semaphore was closed"),
+    }
+}
+
+/// Held until the thread has ended, which it may do after its call did.
+struct Permit {
+    _own: OwnedSemaphorePermit,
+    _of_all: OwnedSemaphorePermit,
+}
+
 /// The schema of a tool's params.
 #[derive(Debug, Clone)]
 pub(crate) struct ParamsSchema {
     schema: Arc<Schema>,
+    checks: Checks,
 }
 
 impl ParamsSchema {
-    pub fn new(schema: Json) -> Self {
+    pub fn new(schema: Json, checks: &Checks) -> Self {
         Self {
             schema: Arc::new(Schema::unchecked(schema)),
+            checks: checks.clone(),
         }
     }
 
@@ -66,7 +106,12 @@ impl ParamsSchema {
             stack: STACK_USED,
             going: Some(going),
         };
-        let judged = self.judge_elsewhere(params.clone(), allowance)?;
+        let judging = async {
+            let permit = self.checks.permit().await;
+            let judged = self.judge_elsewhere(params.clone(), allowance, permit)?;
+            let judged = judged.await;
+            judged.map_err(|error| Error::host("the params could not be checked", error))
+        };
         let cancelled = async {
             match cancel {
                 Some(cancel) => cancel.cancelled().await,
@@ -75,9 +120,9 @@ impl ParamsSchema {
         };
         let judged = tokio::select! {
             biased;
-            judged = judged => judged.map_err(|error| Error::host("the params could not be checked", error))?,
+            judged = judging => judged?,
             () = cancelled => return Err(Error::Cancelled),
-            // It stops by itself, unless it is still compiling the schema.
+            // It stops by itself, unless it is waiting for its turn or still compiling the schema.
             () = tokio::time::sleep(limits.call_time) => Judged::Stopped(Stopped::Told),
         };
         told(judged, tool, limits)?;
@@ -89,6 +134,7 @@ impl ParamsSchema {
         &self,
         params: Value,
         allowance: Allowance,
+        permit: Permit,
     ) -> Result<oneshot::Receiver<Judged>, Error> {
         let (answer, answered) = oneshot::channel();
         let schema = Arc::clone(&self.schema);
@@ -96,7 +142,9 @@ impl ParamsSchema {
             .name("airlock-params".to_owned())
             .stack_size(STACK)
             .spawn(move || {
-                let _ = answer.send(schema.judge(&params, allowance));
+                let judged = schema.judge(&params, allowance);
+                drop((params, permit));
+                let _ = answer.send(judged);
             })
             .map_err(|error| Error::host("could not start a thread to check params", error))?;
         Ok(answered)
