@@ -9,8 +9,11 @@ mod guest;
 mod rendering;
 mod rows;
 
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tokio::runtime::{Builder, Runtime};
 
 pub use cache::cache_entry;
@@ -43,6 +46,30 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "store_rows" => rows::seeds(),
         _ => rendering::seeds(),
     }
+}
+
+/// What is kept of a target's corpus: inputs that reached different code. A line each, in base64.
+///
+/// # Panics
+/// Where a line is something else.
+pub fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let text = std::fs::read_to_string(kept(target)).unwrap_or_default();
+    let lines = text.lines().map(|line| STANDARD.decode(line));
+    lines.map(|input| input.expect("base64")).collect()
+}
+
+/// Keeps these inputs, and no others.
+///
+/// # Errors
+/// Where the file can't be written.
+pub fn keep(target: &str, inputs: &[Vec<u8>]) -> std::io::Result<()> {
+    let lines = inputs.iter().map(|input| STANDARD.encode(input) + "\n");
+    std::fs::write(kept(target), lines.collect::<String>())
+}
+
+fn kept(target: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    folder.join(target).with_extension("base64")
 }
 
 /// One runtime for all runs.

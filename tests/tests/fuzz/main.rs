@@ -1,8 +1,5 @@
 //! The targets of `airlock_tests::fuzz`, with bytes that proptest makes of their seeds and of what was found before: `PROPTEST_CASES` says how many.
 
-use std::fs;
-use std::path::Path;
-
 use airlock_tests::fuzz;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,6 +8,9 @@ use proptest::test_runner::{Config, TestRunner};
 
 /// Of each target, unless `PROPTEST_CASES` says otherwise: seconds for all of them.
 const CASES: u32 = 64;
+
+/// How many inputs of a target's corpus are tried, likewise.
+const FROM_CORPUS: usize = 100;
 
 /// One change of some bytes.
 #[derive(Debug, Clone)]
@@ -73,15 +73,14 @@ fn input(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![6 => changed, 1 => vec(any::<u8>(), 0..512)]
 }
 
-/// What was found before, in `tests/fuzz/corpus`: each file is tried in each run.
-fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    let Ok(entries) = fs::read_dir(folder.join(target)) else {
-        return Vec::new();
+/// What was found before, in `tests/fuzz/corpus`: a part of it, spread over all, unless `PROPTEST_CASES` asks for more than usual.
+fn corpus(target: &str, asks_for_more: bool) -> Vec<Vec<u8>> {
+    let all = fuzz::corpus(target);
+    let every = match asks_for_more {
+        true => 1,
+        false => all.len().div_ceil(FROM_CORPUS).max(1),
     };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    all.into_iter().step_by(every).collect()
 }
 
 fn run(name: &str) {
@@ -89,8 +88,9 @@ fn run(name: &str) {
         .into_iter()
         .find(|(target, _)| *target == name)
         .expect("a target");
+    let asks_for_more = std::env::var_os("PROPTEST_CASES").is_some();
     let mut seeds = fuzz::seeds(name);
-    seeds.extend(corpus(name));
+    seeds.extend(corpus(name, asks_for_more));
     for seed in &seeds {
         target(seed);
     }
@@ -99,7 +99,7 @@ fn run(name: &str) {
         max_shrink_iters: 2000,
         ..Config::default()
     };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
+    if !asks_for_more {
         config.cases = CASES;
     }
     let mut runner = TestRunner::new(config);
