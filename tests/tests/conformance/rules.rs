@@ -79,6 +79,7 @@ fn folder(target: &str) -> PathBuf {
     match target {
         "core" | "model" | "render" => root.join("host").join(target).join("src"),
         "cli" => root.join("host/cli/tests/cli"),
+        "store" => root.join("tests/store-suite/tests/store"),
         target => root.join("tests/tests").join(target),
     }
 }

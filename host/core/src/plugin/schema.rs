@@ -10,6 +10,7 @@ mod cost;
 mod equality;
 mod meter;
 mod params;
+mod size;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -20,8 +21,8 @@ use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
 use cost::Cost;
-pub(super) use cost::Size;
 use meter::{Allowance, Metered, Stopped};
+pub(super) use size::Size;
 
 pub(crate) use params::{Checks, ParamsSchema};
 

@@ -8,8 +8,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange, parse::Parser};
 use serde_json::Value;
+
+use super::size::{Size, positions};
 
 /// The most nodes that a schema may have when its references are written out.
 const MAX_NODES: u64 = 200_000;
@@ -34,55 +35,6 @@ const DRAFT: Written = Written {
     nodes: 500,
     way_bytes: 50_000,
 };
-
-/// What a schema takes of memory while it is compiled, which it is from its tool's first call on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Size {
-    /// Nodes as they are written.
-    pub nodes: u64,
-    /// Patterns.
-    pub patterns: u64,
-    /// What the patterns weigh.
-    pub positions: u64,
-}
-
-impl Size {
-    /// The most that the schemas of a plugin's params may have together. Measured in schemas of 250 KB each, the bytes that a compiled one holds: for a
-    /// node up to 2,300 (`unevaluatedProperties` inside of each other), 1,050 (`enum` of `{"":0}`), mostly 100 to 260; for a position of a pattern
-    /// up to 140 (`.{100}`, `(?i)[a-z]{50}`). So all of a plugin's take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
-    /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a pattern has caches
-    /// of 128 KiB, once something is matched that fills them.
-    pub const MOST: Self = Self {
-        nodes: 50_000,
-        patterns: 512,
-        positions: 500_000,
-    };
-
-    /// Both together, unless that is more than the most.
-    ///
-    /// # Errors
-    /// A clause about the schema that is added.
-    pub fn plus(self, other: Self) -> Result<Self, String> {
-        let most = Self::MOST;
-        let sum = Self {
-            nodes: self.nodes.saturating_add(other.nodes),
-            patterns: self.patterns.saturating_add(other.patterns),
-            positions: self.positions.saturating_add(other.positions),
-        };
-        for (sum, most, what) in [
-            (sum.nodes, most.nodes, "nodes"),
-            (sum.patterns, most.patterns, "patterns"),
-            (sum.positions, most.positions, "positions in their patterns"),
-        ] {
-            if sum > most {
-                return Err(format!(
-                    "its parameters schema and those before it have {sum} {what}; the limit is {most} for all"
-                ));
-            }
-        }
-        Ok(sum)
-    }
-}
 
 /// A node with everything below it, and what its references lead to.
 #[derive(Debug, Clone, Copy)]
@@ -418,51 +370,6 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
         };
     }
     String::from_utf8_lossy(&bytes).into_owned().into()
-}
-
-/// How many places of a pattern a matching engine may be in at once, with repetitions written out.
-fn positions(pattern: &str) -> u64 {
-    fn of(ast: &Ast) -> u64 {
-        match ast {
-            Ast::Repetition(repetition) => {
-                let times = match &repetition.op.kind {
-                    RepetitionKind::Range(RepetitionRange::Exactly(times))
-                    | RepetitionKind::Range(RepetitionRange::AtLeast(times))
-                    | RepetitionKind::Range(RepetitionRange::Bounded(_, times)) => *times,
-                    _ => 1,
-                };
-                u64::from(times.max(1)).saturating_mul(of(&repetition.ast))
-            }
-            Ast::Group(group) => of(&group.ast).saturating_add(1),
-            Ast::Alternation(branches) => sum(&branches.asts),
-            Ast::Concat(items) => sum(&items.asts),
-            // Of letters in Unicode's classes each has many forms.
-            Ast::ClassUnicode(_) => 100,
-            // Each has the bytes of all letters.
-            Ast::Dot(_) => 10,
-            Ast::ClassBracketed(class) => {
-                let written = class.span.end.offset - class.span.start.offset;
-                2 + written as u64 * if class.negated { 2 } else { 1 }
-            }
-            _ => 1,
-        }
-    }
-    fn sum(parts: &[Ast]) -> u64 {
-        parts
-            .iter()
-            .fold(0, |sum, part| sum.saturating_add(of(part)))
-    }
-    match Parser::new().parse(pattern) {
-        Ok(ast) => of(&ast).max(1),
-        // What only JavaScript knows: as if each number in it repeated all of it.
-        Err(_) => {
-            let numbers = pattern.split(|c: char| !c.is_ascii_digit());
-            let numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());
-            numbers.fold(pattern.len() as u64, |product, times| {
-                product.saturating_mul(times.max(1))
-            })
-        }
-    }
 }
 
 #[cfg(test)]
