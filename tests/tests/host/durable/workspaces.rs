@@ -177,17 +177,21 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
         .conversation
         .session_in(&place.host, &place.workspace())
         .await;
-    let id = push(&session, durable("Waits", json!([{"do": "block"}]))).await;
+    let begin = json!({"do": "fs", "op": "write", "path": "/workspace/begun", "text": ""});
+    let waits = durable("Waits", json!([begin, {"do": "block"}]));
+    let id = push(&session, waits).await;
     {
         let mut resolving = std::pin::pin!(session.resolve(apply));
-        let claimed = async {
-            while find(&place.host, &id).await.state != ActionState::Resolving {
+        // Not as soon as the store lists it as claimed: the session may not have heard of that yet, and then nothing was tried.
+        let begun = place.workspace().join("begun");
+        let begun = async {
+            while !begun.exists() {
                 tokio::task::yield_now().await;
             }
         };
         tokio::select! {
             _ = &mut resolving => panic!("it waits"),
-            () = claimed => {}
+            () = begun => {}
         }
     }
     let interrupted = async || find(&place.host, &id).await.state == ActionState::Interrupted;
