@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Bounds on what a guest can take from its host, each with a safe default.
 ///
 /// They hold for each live instance, or each call where that is said. Stack depth and the number of live instances belong to
-/// the whole [`Engine`](crate::Engine), and are set on its [builder](crate::EngineBuilder).
+/// the whole `Engine`, and are set on its builder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
@@ -44,7 +44,7 @@ pub struct Limits {
     pub log_line_bytes: usize,
     /// Files, directories and listings that are open at one time, in an instance; a listing counts twice. A file is open until its descriptor and
     /// all streams of it are gone. Default: 256. What all sessions together may have open:
-    /// [`EngineBuilder::guest_descriptors`](crate::EngineBuilder::guest_descriptors).
+    /// `EngineBuilder::guest_descriptors`.
     pub open_files: usize,
     /// Bytes that the scratch directory of a plugin in a session may hold: the sizes that files show, holes included, and 4 KiB for each file,
     /// directory and link. What is removed counts no more. Default: 256 MiB.
@@ -91,13 +91,13 @@ pub enum LimitKind {
     TableElements,
     /// [`Limits::core_instances`].
     CoreInstances,
-    /// [`EngineBuilder::stack_bytes`](crate::EngineBuilder::stack_bytes).
+    /// `EngineBuilder::stack_bytes`.
     Stack,
     /// [`Limits::hostcall_bytes`].
     HostcallBytes,
     /// [`Limits::result_bytes`].
     ResultBytes,
-    /// [`EngineBuilder::live_instances`](crate::EngineBuilder::live_instances).
+    /// `EngineBuilder::live_instances`.
     LiveInstances,
     /// The handles that a guest holds on the host's side, as many as [`Limits::open_files`] and what comes with each.
     Handles,

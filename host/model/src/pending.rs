@@ -96,7 +96,7 @@ pub struct PendingAction {
     /// Whether the plugin wants to hear of a discard.
     pub has_reject: bool,
     /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state itself stays in the
-    /// store, see [`Claimed::guest_state`](crate::Claimed::guest_state).
+    /// store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
     pub durable: bool,
     /// The bytes that pushed it, and the only ones that may apply it.
     pub plugin: Digest,
@@ -215,7 +215,7 @@ pub struct Resolution {
     /// Who decided, for the audit trail of a durable store.
     pub decided_by: Option<String>,
     /// Whoever decides says that the session's workspace is the one that was previewed, whatever its path and its
-    /// [identity](crate::WorkspaceIdentity) say: it was moved, copied, or restored.
+    /// [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied, or restored.
     pub same_workspace: bool,
 }
 

@@ -149,11 +149,11 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
     /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
-    /// the stack, [interrupted](crate::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
+    /// the stack, [interrupted](crate::pending::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
     fn abandon(&self, lease: Lease);
 
     /// The guest's instance that held these volatile actions in memory has ended, though its host goes on: they are
-    /// [lost](crate::ActionState::Lost) from now on, those that are claimed as soon as they are on the stack again. Never blocks, and may
+    /// [lost](crate::pending::ActionState::Lost) from now on, those that are claimed as soon as they are on the stack again. Never blocks, and may
     /// take effect later; the session that lost them knows by itself.
     fn lose(&self, session: &SessionId, actions: &[ActionId]);
 

@@ -33,7 +33,7 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// What [`Session::resolve`](crate::Session::resolve) gave. The action is what it was about, where that is known beforehand: an outcome
+    /// What `Session::resolve` gave. The action is what it was about, where that is known beforehand: an outcome
     /// tells its label, and an error does not.
     pub fn resolved(
         resolution: &'a Resolution,

@@ -55,11 +55,13 @@ type SessionKey = [u8; 16];
 ///
 /// ```no_run
 /// use std::sync::Arc;
-/// use airlock_host::{PostgresStore, Session};
+/// use airlock_model::store::PendingStore;
+/// use airlock_store_postgres::PostgresStore;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = PostgresStore::connect("postgres://airlock:secret@database.example/airlock").await?;
-/// let session = Session::builder().id("a conversation").store(Arc::new(store)).open()?;
+/// // What a session of `airlock-host` takes: `Session::builder().store(store)`.
+/// let store: Arc<dyn PendingStore> = Arc::new(store);
 /// # Ok(())
 /// # }
 /// ```
@@ -68,7 +70,7 @@ type SessionKey = [u8; 16];
 ///
 /// **Claims are leases.** A host renews its claim as long as it works on it. Where it dies, or can't reach the server for the
 /// [lease time](PostgresStoreBuilder::lease_time), the action is listed as
-/// [interrupted](crate::ActionState::Interrupted), and may be decided about anew, here or elsewhere. All times are the server's, and
+/// [interrupted](airlock_model::pending::ActionState::Interrupted), and may be decided about anew, here or elsewhere. All times are the server's, and
 /// a claim that has passed to somebody else can't be completed any more.
 ///
 /// **Connections may break.** Each call is tried again for as long as the [patience](PostgresStoreBuilder::patience) lasts, and takes
@@ -78,7 +80,7 @@ type SessionKey = [u8; 16];
 /// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of the address insists on it, and on a certificate
 /// for the server's name from an authority that the system trusts, or from that in the file `&sslrootcert=FILE`.
 ///
-/// **Volatile actions** are listed for all, and [lost](crate::ActionState::Lost) when their host has not been heard of for a lease time.
+/// **Volatile actions** are listed for all, and [lost](airlock_model::pending::ActionState::Lost) when their host has not been heard of for a lease time.
 ///
 /// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where many claim the topmost action at once,
 /// `SKIP LOCKED` gives each another one.

@@ -113,7 +113,7 @@ impl SqliteStore {
     }
 
     /// Writes a copy of the store to a new file, while the store is in use. All open actions are marked as
-    /// [interrupted](crate::ActionState::Interrupted) in the copy, since they may be resolved after it was made.
+    /// [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since they may be resolved after it was made.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where `to` exists, or can't be written.

@@ -29,7 +29,7 @@ pub(super) const OPEN: &str = "a.resolved IS NULL";
 /// Details and states of at most so many bytes stand in their action's row.
 const SMALL: usize = 1024;
 
-/// A [`Push`](crate::Push) that can go to another thread.
+/// A [`Push`](airlock_model::store::Push) that can go to another thread.
 pub(super) struct OwnedPush {
     pub session: SessionId,
     pub action: Arc<PendingAction>,
