@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use airlock_tests::peak_memory_if_any;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -61,7 +62,8 @@ impl Home {
         let started = Instant::now();
         let mut peak = 0;
         let status = loop {
-            peak = peak.max(peak_mib(child.id()));
+            // None once it has ended.
+            peak = peak.max(peak_memory_if_any(child.id()).unwrap_or_default() >> 20);
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
@@ -77,14 +79,6 @@ impl Home {
         let code = status.code().expect("no signal ends it");
         Ended { code, said }
     }
-}
-
-/// 0 once it has ended.
-fn peak_mib(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next());
-    kib.map_or(0, |kib| kib.parse::<u64>().unwrap() >> 10)
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -126,7 +126,7 @@ fn other_wasi<'a>(mut imports: impl Iterator<Item = &'a str>, is_async: bool) ->
     ))
 }
 
-/// Of the world's own package only what [`check_import`] knows is left here. Patches of a version of WASI are the linker's to tell.
+/// Of the world's own package only what is in [`IMPORTS`] is left here. Patches of a version of WASI are the linker's to tell.
 fn is_offered(import: &str) -> bool {
     if import.starts_with(PACKAGE) {
         return true;
