@@ -123,6 +123,8 @@ pub struct Bounds {
     pub seconds: u64,
     /// Resident memory, in MiB.
     pub memory_mib: u64,
+    /// That of the processes that compile and parse for it, in MiB.
+    pub helpers_mib: u64,
     /// Descriptors at one time.
     pub descriptors: usize,
     /// Space on the disk for workspace, scratch directories and store, in MiB, and also as the files' lengths say.
@@ -135,6 +137,8 @@ impl Default for Bounds {
         Self {
             seconds: 12,
             memory_mib: 160,
+            // Beside what it may take, a process that compiles has the program itself.
+            helpers_mib: (compile_limits().memory >> 20) + 64,
             descriptors: 96,
             disk_mib: 32,
         }

@@ -1,7 +1,7 @@
 //! What is part of this program and has tools: plugins, and producers that are native.
 
 #[cfg(feature = "ast-edit")]
-use airlock_host::NativeProducer;
+use airlock_host::native::NativeProducer;
 use airlock_host::{Digest, EngineBuilder, SessionBuilder};
 
 /// One of them.
@@ -39,9 +39,18 @@ pub const ALL: &[Bundled] = &[
         name: "ast_edit",
         about: "Rewrites code by its structure, in many files at once, once you have seen the diff",
         tools: &["ast_edit"],
-        form: Form::Native(NativeProducer::ast_edit),
+        form: Form::Native(ast_edit),
     },
 ];
+
+/// Parses in processes of its own, which are this program.
+#[cfg(feature = "ast-edit")]
+fn ast_edit() -> NativeProducer {
+    let ast_edit = airlock_ast_edit::AstEdit::new();
+    #[cfg(unix)]
+    let ast_edit = ast_edit.parser(crate::load::this_program());
+    ast_edit.producer()
+}
 
 impl Form {
     pub fn digest(self) -> Digest {

@@ -81,9 +81,9 @@ pub fn engine(limits: Limits) -> Result<Engine, Failure> {
     Ok(engine.build()?)
 }
 
-/// What compiles components: this program, in another process.
+/// What compiles components and parses sources: this program, in other processes.
 #[cfg(unix)]
-fn this_program() -> PathBuf {
+pub fn this_program() -> PathBuf {
     // This leads to the very program that runs, though another may lie at its path by now.
     let running = PathBuf::from("/proc/self/exe");
     match running.exists() {

@@ -1,7 +1,7 @@
 //! What has the tools that a command line is about: a plugin, or a part of the host.
 
 #[cfg(feature = "ast-edit")]
-use airlock_host::NativeProducer;
+use airlock_host::native::NativeProducer;
 use airlock_host::{Plugin, RejectedTool, SessionBuilder, ToolDefinition};
 
 pub enum Loaded {

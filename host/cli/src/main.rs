@@ -46,9 +46,11 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // Where the program was started by itself, to compile a component, this doesn't return.
+    // Where the program was started by itself, to compile a component or to parse sources, these don't return.
     #[cfg(unix)]
     airlock_host::compiler_main();
+    #[cfg(all(unix, feature = "ast-edit"))]
+    airlock_ast_edit::parser_main();
     match Cli::try_parse() {
         Ok(cli) => run(cli).into(),
         Err(error) => usage::report(&error).into(),

@@ -31,7 +31,7 @@
 //! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`], [`CompileLimits`], [`compiler_main`] |
 //! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
 //! | check a value as params are checked | [`Json`], [`Schema`] |
-//! | have tools that are part of the host | [`NativeProducer`] |
+//! | have tools that are part of the host | [`native`] |
 //! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
 //! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
 //! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
@@ -58,7 +58,78 @@ mod session;
 mod workspace;
 mod world;
 
-pub use airlock_model::content::{CallOutcome, Content, ResolutionDetails, ResolutionOutcome};
+/// Tools that are part of the host: the trait to write one with, and what it gets.
+///
+/// ```
+/// use airlock_host::native::{
+///     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
+/// };
+/// use airlock_host::{Content, Error, Json, Session, ToolDefinition, ToolResult, ToolTraits};
+/// use serde_json::{Value, json};
+///
+/// /// Sends a message, once somebody has let it.
+/// struct Send;
+///
+/// impl NativeTool for Send {
+///     fn definition(&self) -> ToolDefinition {
+///         ToolDefinition {
+///             name: "send".to_owned(),
+///             label: "Send".to_owned(),
+///             description: "Sends a message.".to_owned(),
+///             parameters: Json::of_own(&json!({
+///                 "type": "object",
+///                 "properties": {"text": {"type": "string"}},
+///                 "required": ["text"],
+///             })),
+///             output: None,
+///             traits: ToolTraits::default(),
+///         }
+///     }
+///
+///     fn state_version(&self) -> u32 {
+///         1
+///     }
+///
+///     fn preview(&self, params: &Value, _: &PreviewCall) -> Result<Preview, Error> {
+///         let text = params["text"].as_str().unwrap_or_default();
+///         let action = ProposedAction::new(format!("Send {text:?}"), text);
+///         Ok(Preview::of(ToolResult::text("1 message would be sent.")).proposing(action))
+///     }
+///
+///     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
+///         call.begin_changes()?;
+///         // Here it is sent.
+///         let text = String::from_utf8_lossy(&action.state);
+///         Ok(ToolResult::text(format!("Sent {text:?}.")))
+///     }
+/// }
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let send = NativeProducer::new(Send)?;
+/// let session = Session::builder().producer(&send).open()?;
+/// session.call("send", &json!({"text": "hello"})).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub mod native {
+    pub use crate::producer::native::{
+        ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
+        RunningCall, STACK_BYTES, Stop,
+    };
+
+    /// The workspace, as native tools get it.
+    ///
+    /// This is kept small, and is not stable: a transactional workspace will replace what is behind it.
+    pub mod folder {
+        pub use crate::workspace::{
+            EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder,
+        };
+    }
+}
+
+pub use airlock_model::content::{
+    CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
+};
 pub use airlock_model::digest::{Digest, ParseDigestError};
 pub use airlock_model::error::{Error, Violation};
 pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal};
@@ -89,8 +160,6 @@ pub use compile::{CompileCache, CompileLimits, Complexity};
 pub use engine::{Engine, EngineBuilder};
 pub use load_error::LoadError;
 pub use plugin::{Misfit, Plugin, Schema};
-#[cfg(feature = "ast-edit")]
-pub use producer::NativeProducer;
 pub use session::{Session, SessionBuilder, StandingHandler, StandingResult};
 pub use tokio_util::sync::CancellationToken;
 pub use world::WORLD_VERSION;

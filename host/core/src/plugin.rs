@@ -22,6 +22,7 @@ use crate::load_error::LoadError;
 use crate::reserved::ToolNames;
 use crate::world::GuestPre;
 
+pub(crate) use definition::checked_native;
 use linked::Linked;
 pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};

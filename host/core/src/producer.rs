@@ -1,10 +1,7 @@
 //! Who can stage actions: a plugin, or a part of the host itself. A session treats both alike.
 
-#[cfg(feature = "ast-edit")]
-mod ast_edit;
 mod identity;
-#[cfg(feature = "ast-edit")]
-mod native;
+pub(crate) mod native;
 mod wasm;
 
 use std::sync::Arc;
@@ -26,14 +23,12 @@ use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
-#[cfg(feature = "ast-edit")]
-pub use native::NativeProducer;
+use native::NativeProducer;
 
 /// What can be bound to a session.
 #[derive(Clone)]
 pub(crate) enum Origin {
     Plugin(Plugin),
-    #[cfg(feature = "ast-edit")]
     Native(NativeProducer),
 }
 
@@ -51,7 +46,6 @@ pub(crate) struct Surroundings {
 #[derive(Clone)]
 pub(crate) enum Producer {
     Wasm(Arc<wasm::Slot>),
-    #[cfg(feature = "ast-edit")]
     Native(Arc<native::Slot>),
 }
 
@@ -61,7 +55,6 @@ impl Origin {
     pub fn bind(&self, surroundings: Surroundings) -> Result<Producer, Error> {
         match self {
             Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Slot::new(plugin, surroundings)?)),
-            #[cfg(feature = "ast-edit")]
             Origin::Native(native) => Ok(Producer::Native(Arc::new(native::Slot::new(
                 native,
                 surroundings,
@@ -75,7 +68,6 @@ impl Producer {
     pub fn origin(&self) -> Origin {
         match self {
             Producer::Wasm(slot) => Origin::Plugin(slot.plugin().clone()),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => Origin::Native(slot.producer().clone()),
         }
     }
@@ -83,7 +75,6 @@ impl Producer {
     pub fn digest(&self) -> Digest {
         match self {
             Producer::Wasm(slot) => slot.plugin().digest(),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => slot.producer().digest(),
         }
     }
@@ -92,7 +83,6 @@ impl Producer {
     pub fn native(&self) -> Option<&NativeIdentity> {
         match self {
             Producer::Wasm(_) => None,
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => Some(slot.producer().identity()),
         }
     }
@@ -100,7 +90,6 @@ impl Producer {
     pub fn policy(&self) -> &Policy {
         match self {
             Producer::Wasm(slot) => slot.policy(),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => slot.policy(),
         }
     }
@@ -108,7 +97,6 @@ impl Producer {
     pub fn tools(&self) -> &[LoadedTool] {
         match self {
             Producer::Wasm(slot) => slot.plugin().loaded_tools(),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => slot.producer().loaded_tools(),
         }
     }
@@ -117,7 +105,6 @@ impl Producer {
     pub fn rejected(&self) -> &[RejectedTool] {
         match self {
             Producer::Wasm(slot) => slot.plugin().rejected(),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(_) => &[],
         }
     }
@@ -126,9 +113,7 @@ impl Producer {
     pub fn is(&self, other: &Producer) -> bool {
         match (self, other) {
             (Producer::Wasm(one), Producer::Wasm(other)) => Arc::ptr_eq(one, other),
-            #[cfg(feature = "ast-edit")]
             (Producer::Native(one), Producer::Native(other)) => Arc::ptr_eq(one, other),
-            #[cfg(feature = "ast-edit")]
             _ => false,
         }
     }
@@ -142,7 +127,6 @@ impl Producer {
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         match self {
             Producer::Wasm(slot) => slot.execute(call, call_id, params).await,
-            #[cfg(feature = "ast-edit")]
             Producer::Native(slot) => slot.execute(call, params).await,
         }
     }
@@ -156,8 +140,7 @@ impl Producer {
     ) -> Result<ToolResult, Error> {
         match self {
             Producer::Wasm(slot) => slot.apply(call, action, resolution).await,
-            #[cfg(feature = "ast-edit")]
-            Producer::Native(slot) => slot.apply(call, resolution).await,
+            Producer::Native(slot) => slot.apply(call, action, resolution).await,
         }
     }
 
@@ -170,9 +153,7 @@ impl Producer {
     ) -> Result<Option<ToolResult>, Error> {
         match self {
             Producer::Wasm(slot) => slot.reject(call, action, resolution).await,
-            // A native one keeps nothing that a discard would leave behind.
-            #[cfg(feature = "ast-edit")]
-            Producer::Native(_) => Ok(None),
+            Producer::Native(slot) => slot.reject(call, action, resolution).await,
         }
     }
 
@@ -180,7 +161,6 @@ impl Producer {
     pub async fn start(&self) -> Result<(), Error> {
         match self {
             Producer::Wasm(slot) => slot.start().await,
-            #[cfg(feature = "ast-edit")]
             Producer::Native(_) => Ok(()),
         }
     }
@@ -189,7 +169,6 @@ impl Producer {
     pub fn make_room(&self) {
         match self {
             Producer::Wasm(slot) => slot.make_room(),
-            #[cfg(feature = "ast-edit")]
             Producer::Native(_) => {}
         }
     }
@@ -199,7 +178,6 @@ impl Producer {
         match self {
             Producer::Wasm(slot) => slot.release(action),
             // All that it pushes is durable.
-            #[cfg(feature = "ast-edit")]
             Producer::Native(_) => {}
         }
     }

@@ -58,10 +58,6 @@ pub(crate) enum Details {
     None,
     /// From a guest, who may have written anything.
     Text(String),
-    #[cfg_attr(
-        not(feature = "ast-edit"),
-        expect(dead_code, reason = "guests have text")
-    )]
     Json(Json),
 }
 

@@ -4,12 +4,9 @@
 //! check of the phase that each call makes anew ([`gate`]), and so are the streams that a guest may keep
 //! open from one phase into the next ([`stream`]).
 
-#[cfg(feature = "ast-edit")]
 mod folder;
 mod gate;
 mod handle;
-#[cfg(feature = "ast-edit")]
-mod ignored;
 mod listing;
 mod open;
 mod quota;
@@ -17,8 +14,6 @@ mod removal;
 mod roots;
 mod scratch;
 mod stream;
-#[cfg(feature = "ast-edit")]
-mod walk;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -31,12 +26,9 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use crate::descriptors::HeldDescriptors;
 
-#[cfg(feature = "ast-edit")]
-pub(crate) use folder::{EntryKind, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
+pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchHomes};
-#[cfg(feature = "ast-edit")]
-pub(crate) use walk::{Start, Visited};
 
 use handle::{OpenCount, OpenHandle};
 use listing::Listing;

@@ -94,6 +94,16 @@ pub struct ToolResult {
     pub details: Option<Json>,
 }
 
+impl ToolResult {
+    /// A text for the model, and nothing for programs.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![Content::text(text)],
+            details: None,
+        }
+    }
+}
+
 /// A call that succeeded.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

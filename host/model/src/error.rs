@@ -290,7 +290,7 @@ impl fmt::Display for Here<'_> {
             ),
             Some(version) => write!(
                 f,
-                "and the `{name}` here reads format {version}; resolve it with the version of airlock that previewed it, or discard it and preview again"
+                "and the `{name}` here reads format {version}; resolve it with the version of the program that previewed it, or discard it and preview again"
             ),
         }
     }

@@ -103,6 +103,8 @@ impl RejectedTool {
     }
 }
 
+impl std::error::Error for RejectedTool {}
+
 impl fmt::Display for RejectedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tool {:?}: {}", self.name, self.reason)

@@ -1,6 +1,7 @@
-//! A program that compiles components for the tests of the library, which start it.
+//! A program that compiles components and parses sources for the tests of the library, which start it.
 
 fn main() {
     airlock_host::compiler_main();
+    airlock_ast_edit::parser_main();
     println!("the tests of the library start this");
 }

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use airlock_ast_edit::AstEdit;
 use airlock_host::{
-    CompileCache, DurableStore, Engine, EngineBuilder, Error, LoadError, NativeProducer, Plugin,
-    Resolution, Session,
+    CompileCache, DurableStore, Engine, EngineBuilder, Error, LoadError, Plugin, Resolution,
+    Session,
 };
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
@@ -24,6 +25,7 @@ const MOST: usize = 1 << 20;
 
 fn main() {
     airlock_host::compiler_main();
+    airlock_ast_edit::parser_main();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -217,11 +219,13 @@ async fn attack(attack: Attack, made: Made, host: &Host, session: &Session) -> V
         }
         Attack::Params(_) => called(session, "puppet", &params).await,
         Attack::Edit(_) => {
+            let this = std::env::current_exe().expect("its own path");
+            let ast_edit = AstEdit::new().parser(this).producer();
             let editing = Session::builder()
                 .workspace(host.folder.join("workspace"))
                 .store(host.store.clone())
                 .limits(hostile::limits())
-                .producer(&NativeProducer::ast_edit())
+                .producer(&ast_edit)
                 .open();
             called(&editing.expect("a session"), "ast_edit", &params).await
         }

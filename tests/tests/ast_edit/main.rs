@@ -1,9 +1,10 @@
-//! `ast_edit`, the producer that is part of the host, in real sessions on real files.
+//! `ast_edit`, a native tool, in real sessions on real files.
 
 mod advising;
 mod applying;
 mod damaged;
 mod languages;
+mod parsing;
 mod paths;
 mod previewing;
 mod producing;
@@ -13,3 +14,16 @@ mod source;
 mod stopping;
 mod tree;
 mod untouched;
+
+use airlock_ast_edit::AstEdit;
+use airlock_host::native::NativeProducer;
+
+/// As programs have it: sources are parsed in processes of their own.
+fn ast_edit() -> NativeProducer {
+    let ast_edit = AstEdit::new();
+    // A rule that is to be broken is named by the environment, which these processes don't get: see `tests/conformance/break-rules`.
+    match std::env::var_os("AIRLOCK_BROKEN") {
+        Some(_) => ast_edit.producer(),
+        None => ast_edit.parser(env!("CARGO_BIN_EXE_compiler")).producer(),
+    }
+}

@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use airlock_host::{
-    CancellationToken, Error, Event, LimitKind, Limits, MemoryStore, NativeProducer, Policy,
-    Resolution, Session, WorkspaceGrant,
+    CancellationToken, Error, Event, LimitKind, Limits, MemoryStore, Policy, Resolution, Session,
+    WorkspaceGrant,
 };
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::plugin;
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::ast_edit;
 use crate::tree::Tree;
 
 const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
@@ -20,7 +21,7 @@ const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
 async fn its_tool_stands_beside_those_of_plugins() {
     let puppet = plugin("puppet").await;
     let (session, rejected) = Session::builder()
-        .producer(&NativeProducer::ast_edit())
+        .producer(&ast_edit())
         .plugin(&puppet)
         .open_with_report()
         .unwrap();
@@ -29,14 +30,14 @@ async fn its_tool_stands_beside_those_of_plugins() {
     assert_eq!(names[0], "ast_edit");
     assert!(names.contains(&"puppet".to_owned()), "{names:?}");
     assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
-    session.unbind(NativeProducer::ast_edit().digest());
+    session.unbind(ast_edit().digest());
     let error = session.call("ast_edit", &json!({})).await.unwrap_err();
     assert!(matches!(error, Error::UnknownTool { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_name_that_is_taken_is_left_out_and_reported() {
-    let ast_edit = NativeProducer::ast_edit();
+    let ast_edit = ast_edit();
     // Bound twice it is the same producer, whose tool is there already.
     let (session, rejected) = Session::builder()
         .producer(&ast_edit)
@@ -59,10 +60,7 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
         error.to_string(),
         "Pending action store unavailable for custom tools in this runtime."
     );
-    let session = Session::builder()
-        .producer(&NativeProducer::ast_edit())
-        .open()
-        .unwrap();
+    let session = Session::builder().producer(&ast_edit()).open().unwrap();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     let error = session.call("ast_edit", &ops).await.unwrap_err();
     assert_eq!(
@@ -111,7 +109,7 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
             .id("one")
             .workspace(folder.path())
             .store(store.clone())
-            .producer_with(&NativeProducer::ast_edit(), policy)
+            .producer_with(&ast_edit(), policy)
             .open()
             .unwrap()
     };
@@ -359,7 +357,7 @@ async fn action_of_version(version: u32) {
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(
         error.ends_with(&format!(
-            "with a state in format {version}, and the `ast_edit` here reads format 2; resolve it with the version of airlock that previewed it, or discard it and preview again"
+            "with a state in format {version}, and the `ast_edit` here reads format 2; resolve it with the version of the program that previewed it, or discard it and preview again"
         )),
         "{error}"
     );

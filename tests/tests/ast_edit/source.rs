@@ -58,7 +58,7 @@ async fn what_can_not_be_searched_is_named_and_the_rest_is_done() {
     let text = previewed.text();
     assert!(text.starts_with("1 replacement in 1 file"), "{text}");
     for note in [
-        "Not searched: \"huge.js\", it has 4900000 bytes, 4194304 is the most.",
+        "Not searched: \"huge.js\", it is 4900000 bytes; the limit is 4194304.",
         "Not searched: \"latin.js\", it is not text in UTF-8.",
         "Not searched: \"null.js\", it is not text in UTF-8.",
     ] {

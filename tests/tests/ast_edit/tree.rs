@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::ast_edit;
 use airlock_host::{
-    CallOutcome, Error, MemoryStore, NativeProducer, PendingStore, Resolution, ResolutionOutcome,
-    Session, SessionBuilder,
+    CallOutcome, Error, MemoryStore, PendingStore, Resolution, ResolutionOutcome, Session,
+    SessionBuilder,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,7 +32,7 @@ impl Tree {
         let folder = TempDir::new().unwrap();
         let session = Session::builder()
             .workspace(folder.path())
-            .producer(&NativeProducer::ast_edit());
+            .producer(&ast_edit());
         let session = settings(session).open().unwrap();
         let tree = Self { session, folder };
         for (name, text) in files {
@@ -47,7 +48,7 @@ impl Tree {
             .id(self.session.id().clone())
             .workspace(self.folder.path())
             .store(store)
-            .producer(&NativeProducer::ast_edit())
+            .producer(&ast_edit())
             .open()
             .unwrap()
     }

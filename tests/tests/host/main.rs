@@ -8,6 +8,7 @@ mod hostile;
 mod isolation;
 mod limits;
 mod loading;
+mod native;
 mod params;
 mod phases;
 mod pushing;

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use airlock_tests::hostile::{self, Bounds, Row};
+use airlock_tests::hostile::{Bounds, Row};
 use airlock_tests::{peak_memory, peak_memory_if_any, reset_peak_memory};
 use serde_json::Value;
 
@@ -26,16 +26,13 @@ const HONEST: Duration = Duration::from_secs(4);
 /// How often the process is looked at.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What a process that compiles has beside what it may take to do so: the program itself.
-const COMPILER: u64 = 64 << 20;
-
 /// What was seen.
 pub struct Seen {
     pub ended: Value,
     took: Duration,
     memory: u64,
     /// Of the processes that the host's process started, together.
-    compilers: u64,
+    helpers: u64,
     descriptors: usize,
     disk: u64,
     /// The longest time between two lines of the honest session.
@@ -62,9 +59,9 @@ impl Seen {
         bound("seconds", self.took.as_secs(), bounds.seconds);
         bound("MiB of memory", mib(self.memory), bounds.memory_mib);
         bound(
-            "MiB of memory of processes that compile",
-            mib(self.compilers),
-            mib(hostile::compile_limits().memory + COMPILER),
+            "MiB of memory of processes that compile and parse",
+            mib(self.helpers),
+            bounds.helpers_mib,
         );
         bound(
             "descriptors",
@@ -89,10 +86,10 @@ impl fmt::Display for Seen {
         let mib = |bytes: u64| bytes >> 20;
         write!(
             f,
-            "{:.1} s, {} MiB and {} MiB to compile, {} descriptors, {} MiB on the disk, {} calls beside it, the longest wait {} ms: {}",
+            "{:.1} s, {} MiB and {} MiB to compile and parse, {} descriptors, {} MiB on the disk, {} calls beside it, the longest wait {} ms: {}",
             self.took.as_secs_f64(),
             mib(self.memory),
-            mib(self.compilers),
+            mib(self.helpers),
             self.descriptors,
             mib(self.disk),
             self.honest_calls,
@@ -150,10 +147,10 @@ impl Worker {
         let began = Instant::now();
         let deadline = began + Duration::from_secs(row.bounds.seconds + 20);
         let (mut most_descriptors, mut most_disk, mut looks) = (descriptors, disk, 0u32);
-        let mut compilers = 0;
+        let mut helpers = 0;
         let mut look = || {
             most_descriptors = most_descriptors.max(descriptors_of(id));
-            compilers = compilers.max(memory_of_children(id));
+            helpers = helpers.max(memory_of_children(id));
             // Walking a tree takes longer.
             if looks % 20 == 0 {
                 most_disk = most_disk.max(site.size());
@@ -178,7 +175,7 @@ impl Worker {
             ended: serde_json::from_str(&ended["ended ".len()..]).expect("it is JSON"),
             took: *ended_at - began,
             memory: peak_memory(id).saturating_sub(memory),
-            compilers,
+            helpers,
             descriptors: most_descriptors - descriptors,
             disk: most_disk - disk,
             longest_wait: waits.max().unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! What there is to know of a part of the host.
 
-use airlock_host::{NativeProducer, Policy};
+use airlock_host::Policy;
+use airlock_host::native::NativeProducer;
 use serde_json::{Value, json};
 
 use super::Facts;

@@ -5,6 +5,8 @@
 
 use std::io::{self, Read, Write};
 
+use airlock_worker::Bounds;
+
 /// The argument that makes a program a compiler.
 pub const ARGUMENT: &str = "airlock-compile-a-component";
 
@@ -19,10 +21,8 @@ pub const REASON_BYTES: usize = 4096;
 pub struct Request {
     /// Which code the host's engine can run.
     pub compatibility: u64,
-    /// Bytes that the process may have.
-    pub memory: u64,
-    /// Seconds of processor time that it may take.
-    pub processor_seconds: u64,
+    /// What the process may take.
+    pub bounds: Bounds,
     /// Bytes of the component that follows.
     pub component: u64,
 }
@@ -31,11 +31,14 @@ impl Request {
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         let Self {
             compatibility,
-            memory,
-            processor_seconds,
+            bounds,
             component,
         } = *self;
         let mut bytes = REQUEST.to_vec();
+        let Bounds {
+            memory,
+            processor_seconds,
+        } = bounds;
         for number in [compatibility, memory, processor_seconds, component] {
             bytes.extend(number.to_le_bytes());
         }
@@ -55,8 +58,10 @@ impl Request {
         };
         Ok(Self {
             compatibility: number()?,
-            memory: number()?,
-            processor_seconds: number()?,
+            bounds: Bounds {
+                memory: number()?,
+                processor_seconds: number()?,
+            },
             component: number()?,
         })
     }
@@ -156,8 +161,10 @@ mod tests {
     fn a_request_is_read_as_it_was_written() {
         let request = Request {
             compatibility: u64::MAX,
-            memory: 2 << 30,
-            processor_seconds: 7,
+            bounds: Bounds {
+                memory: 2 << 30,
+                processor_seconds: 7,
+            },
             component: 12,
         };
         let mut bytes = Vec::new();

@@ -1,25 +1,21 @@
 //! The process that compiles one component for a host, and ends.
 
-use std::env;
 use std::io::{self, Read};
 use std::process;
 use std::thread;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use airlock_worker::{close_inherited, is_asked_for};
 use wasmtime::Engine;
 
 use super::protocol::{ARGUMENT, Answer, Request};
 use crate::runtime::{code_compatibility, code_config};
-
-/// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
-const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
 /// Makes this process a compiler, if that is what it was started for, and otherwise returns at once.
 ///
 /// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls this first in its `main`: before it starts a thread,
 /// and before it opens a file.
 pub fn compiler_main() {
-    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+    if is_asked_for(ARGUMENT) {
         process::exit(match serve() {
             Ok(()) => 0,
             Err(error) => {
@@ -35,7 +31,7 @@ fn serve() -> io::Result<()> {
     close_inherited();
     let mut stdin = io::stdin().lock();
     let request = Request::read(&mut stdin)?;
-    bound(&request)?;
+    request.bounds.apply()?;
     let mut component = Vec::new();
     stdin
         .by_ref()
@@ -73,41 +69,6 @@ fn failure(error: &wasmtime::Error) -> Answer {
         true => Answer::OutOfMemory,
         false => Answer::Refused(super::causes(error)),
     }
-}
-
-/// Only what this process is given over its pipes is its business. A host marks its descriptors so that they are not inherited, but not all of
-/// its libraries may.
-fn close_inherited() {
-    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
-        return;
-    };
-    let open: Vec<i32> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect();
-    for descriptor in open {
-        if descriptor > 2 {
-            // SAFETY: `main` has just begun, so that nothing in this process knows of a descriptor but the standard ones. That of
-            // the listing is closed already.
-            unsafe { rustix::io::close(descriptor) };
-        }
-    }
-}
-
-/// What the host asks for, as far as the system can hold this process to it.
-fn bound(request: &Request) -> io::Result<()> {
-    let limit = |resource, most: u64| {
-        let most = Some(most);
-        let (current, maximum) = (most, most);
-        setrlimit(resource, Rlimit { current, maximum }).map_err(io::Error::from)
-    };
-    limit(Resource::Core, 0)?;
-    limit(Resource::Fsize, 0)?;
-    limit(Resource::Cpu, request.processor_seconds)?;
-    limit(Resource::Data, request.memory)?;
-    limit(
-        Resource::As,
-        request.memory.saturating_add(ADDRESS_SPACE_MORE),
-    )
 }
 
 /// The host says no more, so what comes next is the end of its end: it has lost interest, or was killed.

@@ -112,6 +112,24 @@ fn check(definition: Definition, bytes: usize) -> Result<(ToolDefinition, Size),
     Ok((tool, size))
 }
 
+/// A tool that is part of the host, after the same checks.
+pub(crate) fn checked_native(tool: ToolDefinition) -> Result<LoadedTool, RejectedTool> {
+    let definition = Definition {
+        name: tool.name,
+        label: tool.label,
+        description: tool.description,
+        parameters: tool.parameters.as_str().to_owned(),
+        output: tool.output.map(|output| output.as_str().to_owned()),
+        traits: tool.traits,
+    };
+    let (tools, rejected) = check_all(vec![definition], MAX_DEFINITION_BYTES);
+    match (tools.into_iter().next(), rejected.into_iter().next()) {
+        (_, Some(rejected)) => Err(rejected),
+        (Some(tool), None) => Ok(LoadedTool::new(tool, &Checks::new())),
+        (None, None) => Err(RejectedTool::new("", "it is not there")),
+    }
+}
+
 /// Why a plugin says that a tool of its can't be used, marked as its words.
 fn by_its_own_account(reason: &str) -> String {
     let mut text = reason.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -12,9 +12,6 @@ use bytes::Bytes;
 /// No component begins like this.
 const FIRST_LINE: &str = "airlock native producer";
 
-/// All there has been, for stores that keep no bytes.
-const KNOWN: [(&str, u32); 2] = [("ast_edit", 1), ("ast_edit", 2)];
-
 /// A native producer's name, and the version of the format of its actions' state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NativeIdentity {
@@ -23,6 +20,9 @@ pub(crate) struct NativeIdentity {
 }
 
 impl NativeIdentity {
+    /// Bounded, so that a digest can be looked for.
+    pub const LAST_STATE_VERSION: u32 = 999;
+
     pub fn new(name: &str, state_version: u32) -> Self {
         Self {
             name: name.to_owned(),
@@ -50,11 +50,11 @@ impl NativeIdentity {
         Some(Self::new(name, state_version))
     }
 
-    /// The one that this digest belongs to, of those that this version of the host has heard of.
-    pub fn of(digest: Digest) -> Option<Self> {
-        let known = KNOWN.iter();
-        let mut known = known.map(|(name, state_version)| Self::new(name, *state_version));
-        known.find(|identity| identity.source().digest == digest)
+    /// The one of this name that has this digest, if any: for stores that keep no bytes.
+    pub fn of(name: &str, digest: Digest) -> Option<Self> {
+        (0..=Self::LAST_STATE_VERSION)
+            .map(|state_version| Self::new(name, state_version))
+            .find(|identity| identity.source().digest == digest)
     }
 }
 
@@ -98,14 +98,26 @@ mod tests {
     /// Actions of released versions are kept under these.
     #[test]
     fn the_digests_of_known_ones_stay() {
-        let digest: Digest =
-            "sha256:0000000000000000000000000000000000000000000000000000000000000000"
-                .parse()
-                .unwrap();
-        assert_eq!(NativeIdentity::of(digest), None);
-        for state_version in [1, 2] {
+        for (state_version, digest) in [
+            (
+                1,
+                "sha256:127b3989a62a33148c9a7226eeceed05bf8de2a45b18b7d7e4a49466ac7af288",
+            ),
+            (
+                2,
+                "sha256:92faaef15940ab5720099d591e77b450a72669d6f2ee9542da26cf04425a574d",
+            ),
+        ] {
             let ast_edit = NativeIdentity::new("ast_edit", state_version);
-            assert_eq!(NativeIdentity::of(ast_edit.source().digest), Some(ast_edit));
+            assert_eq!(ast_edit.source().digest.to_string(), digest);
         }
+    }
+
+    #[test]
+    fn an_identity_is_found_by_its_name_and_digest() {
+        let digest = NativeIdentity::new("send", 999).source().digest;
+        let found = NativeIdentity::of("send", digest).unwrap();
+        assert_eq!(found.state_version, 999);
+        assert_eq!(NativeIdentity::of("ast_edit", digest), None);
     }
 }

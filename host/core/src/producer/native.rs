@@ -1,9 +1,6 @@
-//! A producer that is part of the host.
-//!
-//! It gets less than its code could take: to preview, a [`ReadableFolder`], which has no way to change a file, and it returns what it wants
-//! pushed instead of pushing; to apply, a [`WritableFolder`], where the policy grants that.
+//! Tools that are part of the host: trusted code that keeps the rules of plugins.
 
-mod running;
+mod call;
 mod slot;
 
 use std::fmt;
@@ -12,66 +9,164 @@ use std::sync::Arc;
 use airlock_model::content::ToolResult;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
+use airlock_model::json::Json;
+use airlock_model::pending::ActionId;
 use airlock_model::store::PluginBytes;
-use airlock_model::tool::ToolDefinition;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
 use serde_json::Value;
 
 use super::NativeIdentity;
-use crate::plugin::{Checks, LoadedTool};
-use crate::pushing::Pushed;
-use crate::workspace::{ReadableFolder, WritableFolder};
+use crate::plugin::{LoadedTool, checked_native};
 
-pub(crate) use running::{Running, Stop};
-pub(crate) use slot::STACK_BYTES;
+pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
+pub use slot::STACK_BYTES;
 pub(super) use slot::Slot;
 
-/// What a native producer does. Its functions block, and run on threads that may be blocked.
-pub(super) trait Native: Send + Sync + 'static {
-    /// Finds out what would happen.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told to the caller.
-    fn preview(
-        &self,
-        params: &Value,
-        folder: &ReadableFolder,
-        running: &Running,
-    ) -> Result<Preview, Error>;
+/// A tool that is part of the host.
+///
+/// It is trusted: it runs outside of any sandbox. What it gets is less than its code could take, so that the rules are kept without
+/// thinking of them: a preview gets the workspace as something that has no way to change a file, and returns what it wants decided instead of
+/// pushing it.
+///
+/// The functions block, and run on threads of their own that may be blocked, one call at a time in each session. They are to ask
+/// [`RunningCall::check`] between any two pieces of work: a call whose time is up, or that was cancelled, is left half a second later if it
+/// goes on, and can't begin changes any more.
+pub trait NativeTool: Send + Sync + 'static {
+    /// What the tool says of itself. Asked once, by [`NativeProducer::new`].
+    fn definition(&self) -> ToolDefinition;
 
-    /// Lets it happen. Before the first change that others see, [`Running::begin_changes`] is to be asked.
+    /// The version of the format of its actions' state, at most 999. To be changed whenever what [`apply`](Self::apply) reads means
+    /// something else: actions of another version are kept, and can't be applied.
+    fn state_version(&self) -> u32;
+
+    /// Finds out what would happen. The params fit the definition's schema.
     ///
     /// # Errors
-    /// [`Error::Tool`] for what is to be told to the caller.
-    fn apply(
+    /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told to the caller, and what
+    /// [`RunningCall::check`] returns.
+    fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
+
+    /// Lets a decided action happen. Before the first change that others see, [`ApplyCall::begin_changes`] is to be asked.
+    ///
+    /// What was previewed may have changed since: an apply that finds it otherwise refuses.
+    ///
+    /// # Errors
+    /// [`Error::Tool`] for what is to be told to the caller, and what [`RunningCall::check`] returns: then it was not applied, and
+    /// stays pending.
+    fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
+
+    /// Hears of the discard of an action that was proposed with [`ProposedAction::hearing_of_a_discard`]. None says what the host says.
+    ///
+    /// # Errors
+    /// [`Error::Tool`]; the action is discarded all the same.
+    fn reject(
         &self,
-        decided: &Decided,
-        folder: &WritableFolder,
-        running: &Running,
-    ) -> Result<ToolResult, Error>;
+        action: &DecidedAction,
+        call: &PreviewCall,
+    ) -> Result<Option<ToolResult>, Error> {
+        let (_, _) = (action, call);
+        Ok(None)
+    }
 }
 
-/// A decision to apply, as a producer is told of it.
-pub(super) struct Decided {
-    /// What the producer had kept with the action.
+/// A decision about one action, as the tool that proposed it is told.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DecidedAction {
+    /// The action's id.
+    pub id: ActionId,
+    /// The action's label.
+    pub label: String,
+    /// The name under which it was proposed, by default the tool's.
+    pub source_tool_name: String,
+    /// What the tool had kept with the action.
     pub state: Vec<u8>,
+    /// Why it was decided so, as whoever decided said; often empty.
     pub reason: String,
-    /// 1 for the first try.
+    /// What else was said with the decision, a JSON object.
+    pub extra: Option<Json>,
+    /// 1 for the first try. More where an earlier try failed, or was interrupted: then its changes may be there in part.
     pub attempt: u32,
 }
 
 /// What a preview found out.
-pub(super) struct Preview {
-    pub result: ToolResult,
-    /// What is to be decided, if anything.
-    pub action: Option<Pushed>,
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Preview {
+    pub(super) result: ToolResult,
+    pub(super) action: Option<ProposedAction>,
 }
 
-/// A producer that is part of the host, and stages actions as plugins do: see [`SessionBuilder::producer`](crate::SessionBuilder::producer).
-/// Cheap to clone.
+impl Preview {
+    /// There is nothing to decide.
+    pub fn of(result: ToolResult) -> Self {
+        Self {
+            result,
+            action: None,
+        }
+    }
+
+    /// What is to be decided.
+    pub fn proposing(self, action: ProposedAction) -> Self {
+        Self {
+            action: Some(action),
+            ..self
+        }
+    }
+}
+
+/// What a preview wants decided. It is always durable: what it needs to be applied is in its state.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ProposedAction {
+    pub(super) label: String,
+    pub(super) source_tool_name: Option<String>,
+    pub(super) details: Option<Json>,
+    pub(super) has_reject: bool,
+    pub(super) state: Vec<u8>,
+}
+
+impl ProposedAction {
+    /// An action with a label, which is one line that says what would happen, and the state from which it can be applied, also by another process.
+    pub fn new(label: impl Into<String>, state: impl Into<Vec<u8>>) -> Self {
+        Self {
+            label: label.into(),
+            source_tool_name: None,
+            details: None,
+            has_reject: false,
+            state: state.into(),
+        }
+    }
+
+    /// What programs and people can look into before they decide.
+    pub fn details(self, details: Json) -> Self {
+        Self {
+            details: Some(details),
+            ..self
+        }
+    }
+
+    /// What it is listed under. Default: the tool's name.
+    pub fn source_tool_name(self, name: impl Into<String>) -> Self {
+        Self {
+            source_tool_name: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// [`NativeTool::reject`] is called where it is discarded.
+    pub fn hearing_of_a_discard(self) -> Self {
+        Self {
+            has_reject: true,
+            ..self
+        }
+    }
+}
+
+/// A [`NativeTool`], ready to be bound to sessions: see [`SessionBuilder::producer`](crate::SessionBuilder::producer). Cheap to clone.
 ///
-/// Its tools obey the rules of plugins' tools: params are checked against their schemas, names are unique in a session, calls end with their
-/// time or when cancelled, actions count toward the limits and go to the same store. It runs outside of any sandbox, but a preview has no way
-/// to change the workspace, and an apply is granted what the policy grants.
+/// The tool obeys the rules of plugins' tools: params are checked against its schema, names are unique in a session, calls end with their
+/// time or when cancelled, actions count toward the limits and go to the same store.
 #[derive(Clone)]
 pub struct NativeProducer {
     inner: Arc<Inner>,
@@ -81,20 +176,31 @@ struct Inner {
     identity: NativeIdentity,
     source: PluginBytes,
     tools: Vec<LoadedTool>,
-    native: Box<dyn Native>,
+    tool: Box<dyn NativeTool>,
 }
 
 impl NativeProducer {
-    pub(super) fn new(state_version: u32, definition: ToolDefinition, native: impl Native) -> Self {
+    /// # Errors
+    /// What is wrong with the tool's definition, by the same checks as a plugin's.
+    pub fn new(tool: impl NativeTool) -> Result<Self, RejectedTool> {
+        let definition = tool.definition();
+        let state_version = tool.state_version();
+        if state_version > NativeIdentity::LAST_STATE_VERSION {
+            let reason = format!(
+                "its state version is {state_version}; the limit is {}",
+                NativeIdentity::LAST_STATE_VERSION
+            );
+            return Err(RejectedTool::new(&definition.name, reason));
+        }
         let identity = NativeIdentity::new(&definition.name, state_version);
-        Self {
+        Ok(Self {
             inner: Arc::new(Inner {
                 source: identity.source(),
                 identity,
-                tools: vec![LoadedTool::new(definition, &Checks::new())],
-                native: Box::new(native),
+                tools: vec![checked_native(definition)?],
+                tool: Box::new(tool),
             }),
-        }
+        })
     }
 
     /// What it is called in messages.

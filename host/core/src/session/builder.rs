@@ -22,9 +22,8 @@ use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::lost::LostActions;
 use crate::plugin::Plugin;
-#[cfg(feature = "ast-edit")]
-use crate::producer::NativeProducer;
 use crate::producer::Origin;
+use crate::producer::native::NativeProducer;
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 
@@ -122,13 +121,11 @@ impl SessionBuilder {
 
     /// Binds a producer that is part of the host, under the default policy. Its tools stand beside those of plugins, in the order in
     /// which all are bound.
-    #[cfg(feature = "ast-edit")]
     pub fn producer(self, producer: &NativeProducer) -> Self {
         self.producer_with(producer, Policy::default())
     }
 
     /// Binds such a producer under a policy of its own.
-    #[cfg(feature = "ast-edit")]
     pub fn producer_with(mut self, producer: &NativeProducer, policy: Policy) -> Self {
         self.origins
             .push((Origin::Native(producer.clone()), policy));
@@ -159,7 +156,6 @@ impl SessionBuilder {
             let mut origins = self.origins.iter();
             origins.find_map(|(origin, _)| match origin {
                 Origin::Plugin(plugin) => Some(plugin.engine().clone()),
-                #[cfg(feature = "ast-edit")]
                 Origin::Native(_) => None,
             })
         });

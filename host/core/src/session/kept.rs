@@ -48,7 +48,7 @@ impl Session {
         let kept = self.store()?.plugin(action.plugin).await?;
         let native = match &kept {
             Some(kept) => NativeIdentity::read(&kept.bytes),
-            None => NativeIdentity::of(action.plugin),
+            None => NativeIdentity::of(&action.plugin_name, action.plugin),
         };
         if let Some(native) = native {
             return Err(self.without(native));

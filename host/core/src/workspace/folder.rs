@@ -4,11 +4,13 @@
 //! through that directory's descriptor, and paths or links that lead out of it are refused by the system (`openat2`), or where that
 //! can't, by walking the path (`cap-std`).
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use airlock_model::error::Error;
+use airlock_model::identity::Machine;
 use airlock_model::regular::{not_regular, read_regular};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
 #[cfg(unix)]
@@ -17,46 +19,67 @@ use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use super::WorkspaceFolder;
 
 /// The workspace, to be read.
-pub(crate) struct ReadableFolder {
+pub struct ReadableFolder {
     dir: Dir,
-    /// For the walk alone: nothing is opened by it.
-    pub(super) path: PathBuf,
+    path: PathBuf,
 }
 
 /// The workspace, to be read and changed.
-pub(crate) struct WritableFolder {
+pub struct WritableFolder {
     readable: ReadableFolder,
 }
 
 /// What there is at a path, without following a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+#[non_exhaustive]
+pub enum EntryKind {
+    /// A regular file.
     File,
+    /// A directory.
     Folder,
+    /// A symbolic link.
     Link,
     /// A pipe, a socket or a device.
     Special,
 }
 
 /// A file that was read.
-pub(crate) struct ReadFile {
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReadFile {
+    /// All of it.
     pub bytes: Vec<u8>,
+    /// How it was when it was opened.
     pub stamp: Stamp,
 }
 
 /// Why a file was not read.
 #[derive(Debug)]
-pub(crate) enum Unread {
-    /// It has more bytes than that, namely so many.
+#[non_exhaustive]
+pub enum Unread {
+    /// It is larger than the caller takes: so many bytes.
     TooLarge(u64),
-    /// It is no file any more.
+    /// It is no regular file any more.
     NotAFile,
+    /// The system's reason.
     Io(io::Error),
 }
 
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unread::TooLarge(bytes) => write!(f, "it is {bytes} bytes, which is too large"),
+            Unread::NotAFile => f.write_str("it is not a regular file"),
+            Unread::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unread {}
+
 /// What tells one state of a file from another, as far as the system notes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     permissions: Permissions,
     length: u64,
     #[cfg(unix)]
@@ -98,9 +121,23 @@ impl Stamp {
 }
 
 impl ReadableFolder {
+    /// A directory, as a session would open it: to test what reads from one.
+    ///
+    /// # Errors
+    /// [`Error::Workspace`] where there is none.
+    pub fn at(path: &Path) -> Result<Self, Error> {
+        match WorkspaceFolder::at(path, Machine::this().clone()) {
+            Ok(workspace) => Self::open(&workspace),
+            Err(error) => Err(Error::Workspace {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            }),
+        }
+    }
+
     /// # Errors
     /// [`Error::Workspace`] where it is gone, or something else is in its place.
-    pub fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
+    pub(crate) fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
         match workspace.open_directory() {
             Ok(directory) => Ok(Self {
                 dir: Dir::from_std_file(directory),
@@ -113,12 +150,16 @@ impl ReadableFolder {
         }
     }
 
-    /// The workspace's absolute path, to tell what lies in it.
+    /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be opened by it: what it leads to may be another
+    /// directory meanwhile.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What there is at a path; none where there is nothing.
+    /// What there is at a path, which is relative to the workspace as all are; none where there is nothing.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
         let path = match path.as_os_str().is_empty() {
             true => Path::new("."),
@@ -144,7 +185,10 @@ impl ReadableFolder {
         }))
     }
 
-    /// Reads a file of at most so many bytes.
+    /// Reads a file of at most so many bytes. Links are not followed.
+    ///
+    /// # Errors
+    /// [`Unread`].
     pub fn read(&self, path: &Path, most: u64) -> Result<ReadFile, Unread> {
         let mut file = self.open_file(path).map_err(Unread::Io)?;
         let metadata = file.metadata().map_err(Unread::Io)?;
@@ -168,7 +212,10 @@ impl ReadableFolder {
     }
 
     /// Reads a regular file of at most so many bytes, also through links that stay in the workspace.
-    pub(super) fn read_linked(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// Those of the system, and one where it is no regular file or larger.
+    pub fn read_through_links(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         // Who opens a pipe or a device has done something to it, so that is refused before where it can be seen.
         if !self.dir.metadata(path)?.is_file() {
             return Err(not_regular());
@@ -182,7 +229,10 @@ impl ReadableFolder {
     }
 
     /// The same workspace, for another thread to have.
-    pub(super) fn try_clone(&self) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Those of the system, say where the process has no more descriptors.
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             dir: self.dir.try_clone()?,
             path: self.path.clone(),
@@ -190,6 +240,9 @@ impl ReadableFolder {
     }
 
     /// The file's present stamp, without opening it.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         self.dir
             .symlink_metadata(path)
@@ -213,12 +266,16 @@ impl ReadableFolder {
 impl WritableFolder {
     /// # Errors
     /// As [`ReadableFolder::open`].
-    pub fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
+    pub(crate) fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
         let readable = ReadableFolder::open(workspace)?;
         Ok(Self { readable })
     }
 
-    /// Writes a file's new contents beside it, with its permissions and its owner, and has them on the disk.
+    /// Writes a file's new contents beside it, with its permissions and its owner, and syncs them to the disk. Other names of the file (hard
+    /// links) keep the old contents, and extended attributes are lost.
+    ///
+    /// # Errors
+    /// Those of the system; nothing is left behind then.
     pub fn stage(&self, path: &Path, was: &Stamp, contents: &[u8]) -> io::Result<Staged<'_>> {
         let temporary = temporary_name(path);
         let mut options = OpenOptions::new();
@@ -250,7 +307,10 @@ impl WritableFolder {
         Ok(staged)
     }
 
-    /// Has a folder's entries on the disk.
+    /// Syncs a folder's entries to the disk (fsync).
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
         let path = match path.as_os_str().is_empty() {
             true => Path::new("."),
@@ -278,7 +338,7 @@ impl Deref for WritableFolder {
 }
 
 /// New contents that wait beside their file. Dropped, they are removed.
-pub(crate) struct Staged<'a> {
+pub struct Staged<'a> {
     folder: &'a WritableFolder,
     path: PathBuf,
     /// None once it has taken the file's place.
@@ -286,7 +346,10 @@ pub(crate) struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Puts them in the file's place, in one step.
+    /// Puts them in the file's place, in one step (a rename).
+    ///
+    /// # Errors
+    /// Those of the system; the new contents are removed then.
     pub fn place(mut self) -> io::Result<()> {
         let dir = &self.folder.dir;
         if let Some(temporary) = &self.temporary {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use airlock_model::content::{Content, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::event::Event;
+use airlock_model::json::Json;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::{Phase, Policy};
 use serde_json::Value;
@@ -15,16 +16,14 @@ use tokio::time::timeout;
 
 use super::super::Surroundings;
 use super::super::wasm::unless_cancelled;
-use super::running::{Observed, Running};
-use super::{Decided, NativeProducer, Preview};
+use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall};
+use super::{DecidedAction, NativeProducer, Preview};
 use crate::instance::Call;
-use crate::pushing::{NotPushed, Pusher};
-use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
-use crate::world::DecidedAction;
+use crate::pushing::{Details, NotPushed, Pushed, Pusher};
+use crate::world;
 
-/// The stack of the threads that work on a call. What recurses on them bounds how deep: `ast_edit` says how many bytes each level takes. Pages
-/// that are not used cost nothing.
-pub(crate) const STACK_BYTES: usize = 32 << 20;
+/// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound how deep. Pages that are not used cost nothing.
+pub const STACK_BYTES: usize = 32 << 20;
 
 /// How long a call that has to end is waited for. Its threads look at the clock between any two steps; this is for steps that can't be
 /// interrupted, such as a file system that hangs.
@@ -63,17 +62,26 @@ impl Slot {
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         let (producer, params) = (self.producer.clone(), params.clone());
-        let workspace = self.workspace(call.tool, Phase::Preview)?;
+        let workspace = self.workspace(Phase::Preview);
         let preview = self
             .run(call, move |running| {
-                let folder = ReadableFolder::open(&workspace)?;
-                producer.inner.native.preview(&params, &folder, running)
+                let call = PreviewCall::new(running, workspace);
+                producer.inner.tool.preview(&params, &call)
             })
             .await?;
         let Preview { result, action } = preview;
         check_size(&result, call)?;
         let mut pushed = Vec::new();
         if let Some(action) = action {
+            let action = Pushed {
+                label: action.label,
+                source_tool_name: action
+                    .source_tool_name
+                    .or_else(|| Some(call.tool.to_owned())),
+                details: action.details.map_or(Details::None, Details::Json),
+                has_reject: action.has_reject,
+                state: Some(action.state),
+            };
             let has_tool = |name: &str| self.producer.tools().any(|tool| tool.name == name);
             let pusher = Pusher {
                 source: &self.producer.inner.source,
@@ -96,39 +104,54 @@ impl Slot {
     pub async fn apply(
         &self,
         call: &Call<'_>,
-        resolution: &DecidedAction<'_>,
+        action: &PendingAction,
+        resolution: &world::DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
         let producer = self.producer.clone();
-        let decided = Decided {
-            state: resolution.state.unwrap_or_default().to_vec(),
-            reason: resolution.reason.to_owned(),
-            attempt: resolution.attempt,
-        };
-        let workspace = self.workspace(call.tool, Phase::Apply)?;
+        let decided = decided(action, resolution);
+        let workspace = self.workspace(Phase::Apply);
         let result = self
             .run(call, move |running| {
-                let folder = WritableFolder::open(&workspace)?;
-                producer.inner.native.apply(&decided, &folder, running)
+                let call = ApplyCall::new(running, workspace);
+                producer.inner.tool.apply(&decided, &call)
             })
             .await?;
         check_size(&result, call)?;
         Ok(result)
     }
 
-    /// The workspace, where the policy grants for this phase what the producer needs.
-    fn workspace(&self, tool: &str, phase: Phase) -> Result<Arc<WorkspaceFolder>, Error> {
+    pub async fn reject(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &world::DecidedAction<'_>,
+    ) -> Result<Option<ToolResult>, Error> {
+        let producer = self.producer.clone();
+        let decided = decided(action, resolution);
+        let workspace = self.workspace(Phase::Preview);
+        let result = self
+            .run(call, move |running| {
+                let call = PreviewCall::new(running, workspace);
+                producer.inner.tool.reject(&decided, &call)
+            })
+            .await?;
+        if let Some(result) = &result {
+            check_size(result, call)?;
+        }
+        Ok(result)
+    }
+
+    /// The workspace, where the policy grants for this phase what the tool's functions may do in it.
+    fn workspace(&self, phase: Phase) -> Granted {
         let policy = &self.surroundings.policy;
-        let refuse = |why: &str| Error::Tool {
-            message: format!("{tool} {why}"),
-        };
         match &self.surroundings.workspace {
-            None => Err(refuse("needs a workspace, and this session has none")),
+            None => Err("needs a workspace, and this session has none".to_owned()),
             Some(_) if !policy.allows_workspace_read() => {
-                Err(refuse("needs the workspace, and is not granted to read it"))
+                Err("needs the workspace, and is not granted to read it".to_owned())
             }
-            Some(_) if phase == Phase::Apply && !policy.allows_workspace_change(phase) => Err(
-                refuse("is granted to read the workspace, and not to change it"),
-            ),
+            Some(_) if phase == Phase::Apply && !policy.allows_workspace_change(phase) => {
+                Err("is granted to read the workspace, and not to change it".to_owned())
+            }
             Some(workspace) => Ok(Arc::clone(workspace)),
         }
     }
@@ -138,10 +161,10 @@ impl Slot {
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
-        work: impl FnOnce(&Running) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(RunningCall) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let turn = unless_cancelled(call.cancel, self.turn(call.tool)).await??;
-        let running = Running::new(call, &self.surroundings.limits, self.observed());
+        let running = RunningCall::new(call, &self.surroundings.limits, self.observed());
         running.check()?;
         let stop = Arc::clone(running.stop());
         let _leaving = stop.leave_on_drop();
@@ -149,7 +172,7 @@ impl Slot {
         let thread = move || {
             let _turn = turn;
             // Nobody takes it where the call was left.
-            let _ = done.send(work(&running));
+            let _ = done.send(work(running));
         };
         std::thread::Builder::new()
             .name(format!("airlock-{}", call.tool))
@@ -215,6 +238,19 @@ impl Slot {
     }
 }
 
+fn decided(action: &PendingAction, resolution: &world::DecidedAction<'_>) -> DecidedAction {
+    DecidedAction {
+        id: action.id.clone(),
+        label: action.label.clone(),
+        source_tool_name: action.source_tool_name.clone(),
+        state: resolution.state.unwrap_or_default().to_vec(),
+        reason: resolution.reason.to_owned(),
+        // The host's own text of what a caller gave as JSON.
+        extra: resolution.extra.and_then(|extra| Json::checked(extra).ok()),
+        attempt: resolution.attempt,
+    }
+}
+
 fn check_size(result: &ToolResult, call: &Call<'_>) -> Result<(), Error> {
     let details = result.details.as_ref();
     let bytes = result
@@ -245,11 +281,40 @@ mod tests {
     use std::thread::sleep;
 
     use super::*;
-    use crate::producer::native::NativeProducer;
+    use crate::producer::native::NativeTool;
     use crate::pushing::SessionContext;
     use airlock_model::limits::{LimitKind, Limits};
+    use airlock_model::tool::{ToolDefinition, ToolTraits};
 
     const CALL_TIME: Duration = Duration::from_millis(50);
+
+    /// Does nothing.
+    struct Idle;
+
+    impl NativeTool for Idle {
+        fn definition(&self) -> ToolDefinition {
+            ToolDefinition {
+                name: "idle".to_owned(),
+                label: "Idle".to_owned(),
+                description: "Does nothing.".to_owned(),
+                parameters: Json::checked(r#"{"type": "object"}"#).unwrap(),
+                output: None,
+                traits: ToolTraits::default(),
+            }
+        }
+
+        fn state_version(&self) -> u32 {
+            1
+        }
+
+        fn preview(&self, _: &Value, _: &PreviewCall) -> Result<Preview, Error> {
+            unreachable!("the tests give the work")
+        }
+
+        fn apply(&self, _: &DecidedAction, _: &ApplyCall) -> Result<ToolResult, Error> {
+            unreachable!("the tests give the work")
+        }
+    }
 
     fn slot(limits: &Limits) -> Slot {
         let surroundings = Surroundings {
@@ -266,7 +331,7 @@ mod tests {
                 descriptors: Default::default(),
             }),
         };
-        Slot::new(&NativeProducer::ast_edit(), surroundings)
+        Slot::new(&NativeProducer::new(Idle).unwrap(), surroundings)
     }
 
     #[tokio::test]
@@ -284,7 +349,7 @@ mod tests {
         };
         let (go_on, hangs) = mpsc::channel::<()>();
         let (tells, told) = mpsc::channel();
-        let hanging = move |running: &Running| {
+        let hanging = move |running: RunningCall| {
             let _ = hangs.recv();
             let _ = tells.send(running.begin_changes().is_err());
             Ok(())
@@ -320,7 +385,7 @@ mod tests {
             spent: Duration::ZERO,
             cancel: None,
         };
-        let changing = |running: &Running| {
+        let changing = |running: RunningCall| {
             running.begin_changes()?;
             sleep(CALL_TIME + 2 * GRACE);
             Ok::<_, Error>("changed")

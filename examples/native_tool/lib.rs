@@ -1,0 +1,1 @@
+//! The package holds the example `native_tool`, and nothing else.

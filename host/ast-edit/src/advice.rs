@@ -1,0 +1,71 @@
+//! What to tell about ops whose pattern probably means something else than was meant.
+
+use crate::code::Op;
+use crate::code::template::used_in;
+use crate::search::{Results, Search};
+
+/// How many languages are told for an op that matched nothing.
+const LANGUAGES_NAMED: usize = 3;
+
+/// One line for each op that deserves one.
+pub(crate) fn on(search: &Search<'_>, results: &Results) -> Vec<String> {
+    let mut advice = Vec::new();
+    for (index, op) in search.params.ops.iter().enumerate() {
+        if let Some(name) = with_two_dollars(op) {
+            advice.push(format!(
+                "Op {index}: `$${name}` stands for one node, with a name in the grammar or without, such as an operator; for any number of them write `$$${name}`."
+            ));
+        }
+        if let Some((language, name)) = results.own_variables.get(&index) {
+            advice.push(format!(
+                "Op {index}: there are {} variables `${name}`, and `${name}` in `pat` stands for any code; write `\\${name}` for the variable.",
+                language.name()
+            ));
+        }
+        if results.matches.get(index) == Some(&0) {
+            advice.push(on_nothing(index, op, search, results));
+        }
+    }
+    advice
+}
+
+fn with_two_dollars(op: &Op) -> Option<&str> {
+    let mut used = used_in(&op.pat);
+    used.find_map(|(dollars, name)| (dollars == 2).then_some(name))
+}
+
+/// What an op was read as that matched nothing.
+fn on_nothing(index: usize, op: &Op, search: &Search<'_>, results: &Results) -> String {
+    let mut readings = Vec::new();
+    let mut as_label = false;
+    for (language, files) in results.languages.iter().take(LANGUAGES_NAMED) {
+        let Ok(ops) = search.outline(*language) else {
+            continue;
+        };
+        let files = crate::plan::counted(usize::try_from(*files).unwrap_or(usize::MAX), "file");
+        let kinds: Vec<String> = ops
+            .kinds(index)
+            .iter()
+            .map(|kind| format!("`{kind}`"))
+            .collect();
+        let kinds = kinds.join(" or ");
+        as_label |= kinds.contains("labeled_statement");
+        readings.push(match ops.refusal(index) {
+            Some(refusal) => format!(
+                "{} ({files}), where {} says: {}",
+                language.name(),
+                refusal.field,
+                refusal.message
+            ),
+            None => format!("{} ({files}), as {kinds}", language.name()),
+        });
+    }
+    let mut advice = format!("Op {index} matches nothing in {}.", readings.join("; "));
+    if as_label {
+        advice.push_str(&format!(
+            " For a member of an object say where it stands: \"context\": {:?}.",
+            format!("({{ {} }})", op.pat.trim())
+        ));
+    }
+    advice
+}

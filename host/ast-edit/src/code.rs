@@ -1,0 +1,29 @@
+//! One source, and what ops make of it. Nothing here knows files, and nothing but [`Stop`](airlock_host::native::Stop) of calls: it runs in a
+//! process of its own, where there is one.
+
+mod damage;
+mod document;
+mod grammar;
+pub(crate) mod language;
+mod lines;
+pub(crate) mod outline;
+pub(crate) mod parser;
+pub(crate) mod pattern;
+pub(crate) mod rewrite;
+mod selected;
+mod steps;
+pub(crate) mod template;
+
+use serde::{Deserialize, Serialize};
+
+/// One rewrite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Op {
+    pub pat: String,
+    pub out: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+}

@@ -1,0 +1,187 @@
+//! How a language reads patterns: ast-grep's own way, but with a stop, and with an escape where `$` belongs to the language.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ast_grep_core::language::Language as Patterns;
+use ast_grep_core::matcher::{Pattern, PatternBuilder, PatternError};
+use ast_grep_core::meta_var::MetaVariable;
+use ast_grep_language::{LanguageExt as _, SupportLang};
+
+use super::document::Document;
+use super::language::Language;
+use airlock_host::native::Stop;
+
+/// A language while one pattern is read, or one source searched.
+#[derive(Clone)]
+pub(crate) struct Grammar {
+    language: Language,
+    known: SupportLang,
+    /// The language's own variables in a pattern, which are no metavariables: what follows their dollar sign.
+    own: Arc<[String]>,
+    stop: Arc<Stop>,
+}
+
+impl Grammar {
+    pub fn new(language: Language, stop: &Arc<Stop>) -> Self {
+        Self {
+            language,
+            known: language.grammar(),
+            own: Arc::default(),
+            stop: Arc::clone(stop),
+        }
+    }
+
+    /// The grammar for one pattern, in which `\$NAME` is the language's own variable.
+    ///
+    /// # Errors
+    /// A sentence, where the same name is also a metavariable.
+    pub fn for_pattern(language: Language, text: &str, stop: &Arc<Stop>) -> Result<Self, String> {
+        let mut grammar = Self::new(language, stop);
+        if !language.has_variables_with_dollars() {
+            return Ok(grammar);
+        }
+        let own: Vec<String> = escapes(text)
+            .filter_map(|piece| match piece {
+                Piece::Own(name) => Some(name.to_owned()),
+                Piece::Text(_) => None,
+            })
+            .collect();
+        for name in &own {
+            let used = escapes(text).any(|piece| match piece {
+                Piece::Own(_) => false,
+                Piece::Text(text) => {
+                    crate::code::template::used_in(text).any(|(_, used)| used == name)
+                }
+            });
+            if used {
+                return Err(format!(
+                    "it has `\\${name}`, which is {0}'s own variable, and the metavariable `${name}`; give that another name",
+                    language.name()
+                ));
+            }
+        }
+        grammar.own = own.into();
+        Ok(grammar)
+    }
+
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    pub fn stop(&self) -> &Arc<Stop> {
+        &self.stop
+    }
+
+    pub fn parser_language(&self) -> tree_sitter::Language {
+        self.known.get_ts_language()
+    }
+}
+
+impl Patterns for Grammar {
+    fn pre_process_pattern<'q>(&self, query: &'q str) -> Cow<'q, str> {
+        if self.own.is_empty() {
+            return self.known.pre_process_pattern(query);
+        }
+        let pieces = escapes(query).map(|piece| match piece {
+            Piece::Text(text) => self.known.pre_process_pattern(text),
+            Piece::Own(name) => Cow::Owned(format!("${name}")),
+        });
+        Cow::Owned(pieces.collect())
+    }
+
+    fn meta_var_char(&self) -> char {
+        self.known.meta_var_char()
+    }
+
+    fn expando_char(&self) -> char {
+        self.known.expando_char()
+    }
+
+    fn extract_meta_var(&self, source: &str) -> Option<MetaVariable> {
+        let is_own = source
+            .strip_prefix('$')
+            .is_some_and(|name| self.own.iter().any(|own| own == name));
+        match is_own {
+            true => None,
+            false => self.known.extract_meta_var(source),
+        }
+    }
+
+    fn kind_to_id(&self, kind: &str) -> u16 {
+        self.known.kind_to_id(kind)
+    }
+
+    fn field_to_id(&self, field: &str) -> Option<u16> {
+        self.known.field_to_id(field)
+    }
+
+    fn build_pattern(&self, builder: &PatternBuilder) -> Result<Pattern, PatternError> {
+        builder.build(|source| {
+            Document::parse_pattern(source, self.clone()).map_err(|why| why.to_string())
+        })
+    }
+}
+
+/// A part of a pattern or a template in a language that has variables with dollar signs of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    Text(&'a str),
+    /// What follows `\$`: a name that would be a metavariable without the backslash.
+    Own(&'a str),
+}
+
+/// Splits a text at `\$NAME`.
+pub(crate) fn escapes(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    let mut own = None;
+    std::iter::from_fn(move || {
+        if let Some(name) = own.take() {
+            return Some(Piece::Own(name));
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        let mut from = 0;
+        while let Some(at) = rest[from..].find("\\$").map(|at| at + from) {
+            let name = &rest[at + 2..];
+            let is_name = |c: char| matches!(c, 'A'..='Z' | '_' | '0'..='9');
+            let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
+            if !name.starts_with(|c| matches!(c, 'A'..='Z' | '_')) {
+                from = at + 2;
+                continue;
+            }
+            let before = &rest[..at];
+            rest = &name[length..];
+            return Some(match before.is_empty() {
+                true => Piece::Own(&name[..length]),
+                false => {
+                    own = Some(&name[..length]);
+                    Piece::Text(before)
+                }
+            });
+        }
+        Some(Piece::Text(std::mem::take(&mut rest)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dollar_sign_behind_a_backslash_is_the_languages_own() {
+        use Piece::{Own, Text};
+        let check = |text, pieces: &[Piece<'_>]| {
+            assert_eq!(escapes(text).collect::<Vec<_>>(), pieces, "{text}");
+        };
+        check("", &[]);
+        check("echo $A", &[Text("echo $A")]);
+        check("\\$HOME", &[Own("HOME")]);
+        check(
+            "a \\$B\\$C d",
+            &[Text("a "), Own("B"), Own("C"), Text(" d")],
+        );
+        check("costs \\$5", &[Text("costs \\$5")]);
+    }
+}

@@ -1,0 +1,123 @@
+//! The languages that can be searched.
+
+use std::path::Path;
+
+use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
+
+/// Each with the name that it goes by here; all other spellings that ast-grep knows are taken too.
+const ALL: [(SupportLang, &str); 17] = [
+    (SupportLang::Bash, "bash"),
+    (SupportLang::C, "c"),
+    (SupportLang::Cpp, "cpp"),
+    (SupportLang::CSharp, "csharp"),
+    (SupportLang::Css, "css"),
+    (SupportLang::Go, "go"),
+    (SupportLang::Html, "html"),
+    (SupportLang::Java, "java"),
+    (SupportLang::JavaScript, "javascript"),
+    (SupportLang::Json, "json"),
+    (SupportLang::Php, "php"),
+    (SupportLang::Python, "python"),
+    (SupportLang::Ruby, "ruby"),
+    (SupportLang::Rust, "rust"),
+    (SupportLang::Tsx, "tsx"),
+    (SupportLang::TypeScript, "typescript"),
+    (SupportLang::Yaml, "yaml"),
+];
+
+/// How many there are.
+pub(crate) const COUNT: usize = ALL.len();
+
+/// A language whose grammar is part of this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Language(usize);
+
+impl Language {
+    /// The language of this name, such as `rust`, or of another spelling, such as `rs`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::of(name.parse().ok()?)
+    }
+
+    /// What a file with this name is written in.
+    pub fn of_file(path: &Path) -> Option<Self> {
+        Self::of(SupportLang::from_path(path)?)
+    }
+
+    /// All of them, by their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..COUNT).map(Self)
+    }
+
+    fn of(grammar: SupportLang) -> Option<Self> {
+        let mut all = ALL.iter();
+        all.position(|(known, _)| *known == grammar).map(Self)
+    }
+
+    pub fn name(self) -> &'static str {
+        ALL[self.0].1
+    }
+
+    /// A number below [`COUNT`].
+    pub fn index(self) -> usize {
+        self.0
+    }
+
+    pub fn grammar(self) -> SupportLang {
+        ALL[self.0].0
+    }
+
+    /// Whether its own variables begin with the sign that metavariables begin with.
+    pub fn has_variables_with_dollars(self) -> bool {
+        matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
+    }
+
+    /// What a kind of node is called.
+    pub fn kind_name(self, kind: u16) -> String {
+        let grammar = self.grammar().get_ts_language();
+        grammar
+            .node_kind_for_id(kind)
+            .unwrap_or_default()
+            .to_owned()
+    }
+}
+
+/// All names, for a message.
+pub(crate) fn names() -> String {
+    let names: Vec<&str> = ALL.iter().map(|(_, name)| *name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_goes_by_its_name_its_other_spellings_and_its_files() {
+        let check = |name: &str, file: &str, expected: &str| {
+            assert_eq!(Language::named(name).unwrap().name(), expected, "{name}");
+            let of_file = Language::of_file(Path::new(file)).unwrap();
+            assert_eq!(of_file.name(), expected, "{file}");
+        };
+        check("rust", "src/lib.rs", "rust");
+        check("rs", "build.rs", "rust");
+        check("TS", "a.mts", "typescript");
+        check("tsx", "a.tsx", "tsx");
+        check("c++", "a.cc", "cpp");
+        check("cs", "a.cs", "csharp");
+        check("golang", "main.go", "go");
+        check("yml", ".github/workflows/ci.yaml", "yaml");
+    }
+
+    /// The library knows more of them than there are grammars in this program, and would panic.
+    #[test]
+    fn every_language_has_its_grammar_and_no_other_is_known() {
+        for (language, name) in ALL {
+            assert!(language.get_ts_language().node_kind_count() > 0, "{name}");
+        }
+        for name in ["kotlin", "swift", "lua", "cobol", ""] {
+            assert_eq!(Language::named(name), None, "{name}");
+        }
+        assert_eq!(Language::of_file(Path::new("a.kt")), None);
+        assert_eq!(Language::of_file(Path::new("Makefile")), None);
+    }
+}

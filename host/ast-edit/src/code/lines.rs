@@ -1,0 +1,86 @@
+//! Lines of a source: where they are, and how they end.
+
+use tree_sitter::Point;
+
+/// Where a text ends that begins at a place.
+pub(crate) fn after(start: Point, text: &str) -> Point {
+    match text.rfind('\n') {
+        None => Point::new(start.row, start.column + text.len()),
+        Some(last) => Point::new(
+            start.row + text.matches('\n').count(),
+            text.len() - last - 1,
+        ),
+    }
+}
+
+/// Counts lines up to places that come in order.
+pub(crate) struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: usize,
+    line_start: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let text = text.as_bytes();
+        Self {
+            text,
+            at: 0,
+            line: 1,
+            line_start: 0,
+        }
+    }
+
+    /// The line of a byte, counted from 1.
+    pub fn at(&mut self, at: usize) -> usize {
+        let at = at.clamp(self.at, self.text.len());
+        let passed = &self.text[self.at..at];
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count();
+        if let Some(end) = passed.iter().rposition(|byte| *byte == b'\n') {
+            self.line_start = self.at + end + 1;
+        }
+        self.at = at;
+        self.line
+    }
+
+    /// The same as the parser has it.
+    pub fn point(&mut self, at: usize) -> Point {
+        let row = self.at(at) - 1;
+        Point::new(row, self.at - self.line_start)
+    }
+}
+
+/// How a source ends its lines.
+pub(crate) enum LineEnds {
+    Unix,
+    /// Every line ends with a carriage return and a line feed.
+    Windows,
+}
+
+impl LineEnds {
+    pub fn of(code: &str) -> Self {
+        let mut ends = code.match_indices('\n').peekable();
+        let windows =
+            ends.peek().is_some() && ends.all(|(at, _)| at > 0 && code.as_bytes()[at - 1] == b'\r');
+        match windows {
+            true => LineEnds::Windows,
+            false => LineEnds::Unix,
+        }
+    }
+
+    /// Gives lines that come from a template the source's own ends.
+    pub fn make(&self, text: String) -> String {
+        match self {
+            LineEnds::Unix => text,
+            LineEnds::Windows if !text.contains('\n') => text,
+            LineEnds::Windows => {
+                let lines: Vec<&str> = text
+                    .split('\n')
+                    .map(|line| line.strip_suffix('\r').unwrap_or(line))
+                    .collect();
+                lines.join("\r\n")
+            }
+        }
+    }
+}

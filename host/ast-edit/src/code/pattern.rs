@@ -1,0 +1,372 @@
+//! The ops, read as code of one language.
+
+use std::sync::Arc;
+
+use ast_grep_core::Matcher as _;
+use ast_grep_core::language::Language as _;
+use ast_grep_core::matcher::{Pattern, PatternError, PatternNode, kind_utils};
+use memchr::memmem::Finder;
+
+use super::Op;
+use super::document::Document;
+use super::grammar::Grammar;
+use super::language::Language;
+use super::outline::{OpOutline, Outline, Refusal};
+use super::parser::Unparsed;
+use super::selected::{Place, read_selected};
+use super::template::{Template, Variables};
+use airlock_host::native::Stop;
+
+/// The ops that can be read in one language.
+pub(crate) struct Ops {
+    language: Language,
+    ops: Vec<ReadOp>,
+    /// Why the others can't, by their index.
+    pub refused: Vec<(usize, Refusal)>,
+}
+
+pub(crate) struct ReadOp {
+    /// Counted from 0, in the params.
+    pub index: usize,
+    /// What its pattern may mean; at least one.
+    pub readings: Vec<Reading>,
+    pub template: Template,
+    /// The names that stand for one node.
+    metavariables: Vec<String>,
+}
+
+/// A pattern as one kind of node.
+pub(crate) struct Reading {
+    pub pattern: Pattern,
+    /// The kind of the nodes that it matches.
+    kind: u16,
+    /// The longest word of the pattern, without which there is no match.
+    word: Finder<'static>,
+}
+
+impl Ops {
+    pub fn read(ops: &[Op], language: Language, stop: &Arc<Stop>) -> Self {
+        let mut read = Vec::new();
+        let mut refused = Vec::new();
+        for (index, op) in ops.iter().enumerate() {
+            match ReadOp::read(index, op, language, stop) {
+                Ok(op) => read.push(op),
+                Err(refusal) => refused.push((index, refusal)),
+            }
+        }
+        Self {
+            language,
+            ops: read,
+            refused,
+        }
+    }
+
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &ReadOp> {
+        self.ops.iter()
+    }
+
+    /// What is known of them without a parser.
+    pub fn outline(&self) -> Outline {
+        let ops = self.ops.iter().map(ReadOp::outline).collect();
+        Outline::new(self.language, ops, self.refused.clone())
+    }
+
+    /// Whether it is worth while to parse the source: not parsing is much quicker.
+    pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
+        let mut readings = self.ops.iter().flat_map(|op| &op.readings);
+        readings.any(|reading| reading.may_match(source.as_ref()))
+    }
+}
+
+impl ReadOp {
+    fn read(index: usize, op: &Op, language: Language, stop: &Arc<Stop>) -> Result<Self, Refusal> {
+        let refuse = |field: &'static str| move |message| Refusal::new(field, message);
+        let whole = op.context.as_deref().unwrap_or(&op.pat);
+        let grammar = Grammar::for_pattern(language, whole, stop).map_err(refuse("pat"))?;
+        let readings = match op.context.is_some() || op.selector.is_some() {
+            true => vec![read_selected(op, &grammar)?],
+            false => read_pattern(&op.pat, &grammar).map_err(refuse("pat"))?,
+        };
+        let mut variables = Variables::default();
+        for reading in &readings {
+            variables.collect(&reading.pattern.node);
+        }
+        let template = Template::read(&op.out, language, &variables).map_err(refuse("out"))?;
+        let metavariables = variables.single().map(str::to_owned).collect();
+        Ok(Self {
+            index,
+            readings,
+            template,
+            metavariables,
+        })
+    }
+}
+
+impl ReadOp {
+    fn outline(&self) -> OpOutline {
+        let words = self.readings.iter();
+        let kinds = self.readings.iter();
+        OpOutline {
+            index: self.index,
+            words: words
+                .map(|reading| reading.pattern.fixed_string().into_owned())
+                .collect(),
+            kinds: kinds.map(|reading| reading.kind).collect(),
+            metavariables: self.metavariables.clone(),
+        }
+    }
+}
+
+impl Reading {
+    /// None where the pattern matches nodes of any kind.
+    fn new(pattern: Pattern) -> Option<Self> {
+        let kind = pattern.potential_kinds()?.into_iter().next()?;
+        Some(Self::of_kind(pattern, u16::try_from(kind).ok()?))
+    }
+
+    pub fn of_kind(pattern: Pattern, kind: u16) -> Self {
+        let word = Finder::new(pattern.fixed_string().as_bytes()).into_owned();
+        Self {
+            pattern,
+            kind,
+            word,
+        }
+    }
+
+    /// Whether it can match in a source.
+    pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
+        self.word.find(source.as_ref()).is_some()
+    }
+
+    /// Whether it can match a node of this kind.
+    pub fn may_be(&self, kind: u16) -> bool {
+        self.kind == kind
+    }
+}
+
+/// What the text means by itself, and what it means where it may stand in a file of the language.
+fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
+    let code = grammar.pre_process_pattern(text);
+    if let Err(why @ Unparsed::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
+        return Err(format!("{why}; name a smaller piece of code"));
+    }
+    let alone = read_alone(text, grammar);
+    let mut patterns: Vec<Pattern> = alone.iter().cloned().collect();
+    if !matches!(&alone, Err(refusal) if refusal == EVERYTHING) {
+        for (before, after) in places(grammar.language()) {
+            let there = read_at(before, text.trim(), after, grammar);
+            patterns.extend(there.filter(|there| !patterns.iter().any(|it| is_same(it, there))));
+        }
+    }
+    match patterns.is_empty() {
+        true => alone.map(|_| Vec::new()),
+        false => Ok(patterns.into_iter().filter_map(Reading::new).collect()),
+    }
+}
+
+fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
+    let name = grammar.language().name();
+    let pattern = Pattern::try_new(text, grammar.clone()).map_err(|error| match error {
+        PatternError::NoContent(_) => "it has no code in it".to_owned(),
+        PatternError::MultipleNode(_) => format!(
+            "it is more than one piece of code as {name}; give one, or put it in the block that it stands in"
+        ),
+        PatternError::RootMultiMetaVar(_) => EVERYTHING.to_owned(),
+        error => format!("it can't be read as {name}: {error}"),
+    })?;
+    if let PatternNode::MetaVar { .. } = pattern.node {
+        return Err(EVERYTHING.to_owned());
+    }
+    if has_error(&pattern.node) {
+        return Err(format!("it can't be read as {name}: {ERROR_INSIDE}"));
+    }
+    Ok(pattern)
+}
+
+/// Where code stands that means something else at the top of a file: what comes before it there, and after. A call in Go is a conversion of
+/// types outside of a function, one in C a macro, and a field in Java a variable outside of a class.
+fn places(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language.name() {
+        "c" => &[("void f(void) {\n", ";\n}\n")],
+        "csharp" | "java" => &[("class C {\n", "\n}\n")],
+        "css" => &[("a {\n", "\n}\n")],
+        "go" => &[("package p\n\nfunc f() {\n", "\n}\n")],
+        "json" => &[("{\n", "\n}\n")],
+        _ => &[],
+    }
+}
+
+/// None where it is nothing there.
+fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
+    let (document, range) = Place {
+        before,
+        text,
+        after,
+    }
+    .parse(grammar)
+    .ok()?;
+    let root = document.into_root();
+    let root = root.root();
+    let node = root.dfs().filter(|node| node.range() == range).last()?;
+    let pattern = Pattern::from(node);
+    let is_code = !has_error(&pattern.node) && !matches!(pattern.node, PatternNode::MetaVar { .. });
+    is_code.then_some(pattern)
+}
+
+fn is_same(one: &Pattern, other: &Pattern) -> bool {
+    fn is_same_node(one: &PatternNode, other: &PatternNode) -> bool {
+        match (one, other) {
+            (PatternNode::MetaVar { meta_var: one }, PatternNode::MetaVar { meta_var: other }) => {
+                one == other
+            }
+            (
+                PatternNode::Terminal {
+                    text: one,
+                    kind_id: kind,
+                    ..
+                },
+                PatternNode::Terminal {
+                    text: other,
+                    kind_id,
+                    ..
+                },
+            ) => kind == kind_id && one == other,
+            (
+                PatternNode::Internal {
+                    kind_id: kind,
+                    children: one,
+                },
+                PatternNode::Internal {
+                    kind_id,
+                    children: other,
+                },
+            ) => {
+                let mut pairs = one.iter().zip(other);
+                kind == kind_id
+                    && one.len() == other.len()
+                    && pairs.all(|(one, other)| is_same_node(one, other))
+            }
+            _ => false,
+        }
+    }
+    is_same_node(&one.node, &other.node)
+}
+
+pub(crate) const EVERYTHING: &str =
+    "it is nothing but a metavariable, which matches everything; say more about what is meant";
+
+pub(crate) const ERROR_INSIDE: &str = "there is an error of syntax in it; give a complete expression, statement or declaration, or say with `context` where it stands";
+
+pub(crate) fn has_error(node: &PatternNode) -> bool {
+    match node {
+        PatternNode::MetaVar { .. } => false,
+        PatternNode::Terminal { kind_id, .. } => kind_utils::is_error_kind(*kind_id),
+        PatternNode::Internal { kind_id, children } => {
+            kind_utils::is_error_kind(*kind_id) || children.iter().any(has_error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(lang: &str, pat: &str, out: &str) -> Result<(), Refusal> {
+        let op = Op {
+            pat: pat.to_owned(),
+            out: out.to_owned(),
+            selector: None,
+            context: None,
+        };
+        ReadOp::read(0, &op, Language::named(lang).unwrap(), &stop()).map(drop)
+    }
+
+    fn stop() -> Arc<Stop> {
+        Arc::new(Stop::after(std::time::Duration::from_secs(3600)))
+    }
+
+    #[test]
+    fn what_is_no_single_piece_of_code_is_refused() {
+        let check = |lang: &str, pat: &str, why: &str| {
+            let refusal = read(lang, pat, "x").unwrap_err();
+            assert_eq!(refusal.field, "pat", "{pat}");
+            assert!(refusal.message.contains(why), "{pat}: {}", refusal.message);
+        };
+        check("rust", " ", "no code");
+        check("rust", "$A", "matches everything");
+        check("rust", "$$$A", "matches everything");
+        check("rust", "$$$", "matches everything");
+        check("rust", "fn {", "error of syntax");
+        check("rust", "foo($A) +", "error of syntax");
+        check("python", "def def def", "as python");
+        check("rust", "a(); b();", "more than one piece");
+        check("json", "fn main() {}", "as json");
+        let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(300), close.repeat(300));
+        check("rust", &deep("(", ")"), "nested more than 200 deep");
+        check("javascript", &deep("[", "]"), "nested more than 200 deep");
+    }
+
+    #[test]
+    fn out_may_use_what_pat_binds() {
+        let check = |pat, out, refused: Option<&str>| {
+            let refusal = read("rust", pat, out).err();
+            assert_eq!(
+                refusal.as_ref().map(|refusal| refusal.message.as_str()),
+                refused,
+                "{pat} -> {out}"
+            );
+        };
+        check("foo($A)", "bar($A)", None);
+        check("foo($$$A)", "bar($$$A)", None);
+        check("foo($A)", "costs $5 and $a", None);
+        check("foo($_)", "bar()", None);
+        check(
+            "foo($A)",
+            "bar($B)",
+            Some("it uses `$B`, which `pat` doesn't have"),
+        );
+        check(
+            "foo($_)",
+            "bar($_)",
+            Some("it uses `$_`, which `pat` doesn't have"),
+        );
+        check(
+            "foo($$$A)",
+            "bar($A)",
+            Some("it uses `$A`, and `pat` has `$$$A`; write it as there"),
+        );
+        check(
+            "foo($A)",
+            "bar($$$A)",
+            Some("it uses `$$$A`, and `pat` has `$A`; write it as there"),
+        );
+    }
+
+    #[test]
+    fn code_means_also_what_it_means_in_its_place() {
+        let readings = |lang, pat| {
+            let grammar = Grammar::new(Language::named(lang).unwrap(), &stop());
+            read_pattern(pat, &grammar).unwrap().len()
+        };
+        assert_eq!(readings("go", "p.f($A)"), 2);
+        assert_eq!(readings("go", "p.f($A, $B)"), 1);
+        assert_eq!(readings("c", "f($A)"), 2);
+        assert_eq!(readings("java", "int x = 1;"), 2);
+        assert_eq!(readings("rust", "f($A)"), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn no_pattern_makes_the_reader_panic(lang in 0..crate::code::language::COUNT, pat in "\\PC{0,40}") {
+            let names = crate::code::language::names();
+            let lang = names.split(", ").nth(lang).unwrap();
+            let _ = read(lang, &pat, "x");
+        }
+    }
+}

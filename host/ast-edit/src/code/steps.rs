@@ -1,0 +1,47 @@
+//! Steps of a search within one source, which are counted so that it is asked now and then whether the call has to end.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use airlock_host::native::Stop;
+
+/// How many steps there are between two looks at the clock. A step takes less than a microsecond, but for one of a `$$$` that has matched very
+/// much: what it matched is copied then.
+const STEPS_PER_LOOK: u32 = 64;
+
+/// What was done so far on one thread.
+#[derive(Clone)]
+pub(crate) struct Steps {
+    stop: Arc<Stop>,
+    until_look: Cell<u32>,
+    stopped: Cell<bool>,
+}
+
+impl Steps {
+    pub fn new(stop: &Arc<Stop>) -> Self {
+        Self {
+            stop: Arc::clone(stop),
+            until_look: Cell::new(STEPS_PER_LOOK),
+            stopped: Cell::new(false),
+        }
+    }
+
+    /// One more. True where the call has to end: then it is so for all that follow.
+    pub fn step(&self) -> bool {
+        if self.stopped.get() {
+            return true;
+        }
+        let left = self.until_look.get();
+        if left > 0 {
+            self.until_look.set(left - 1);
+            return false;
+        }
+        self.until_look.set(STEPS_PER_LOOK);
+        self.stopped.set(self.stop.is_due());
+        self.stopped.get()
+    }
+
+    pub fn was_stopped(&self) -> bool {
+        self.stopped.get()
+    }
+}

@@ -1,0 +1,131 @@
+//! What the threads of a search found so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use airlock_host::Error;
+
+use crate::code::language::{self, Language};
+use crate::code::rewrite::{Edit, Errors, Found};
+use crate::parallel::{into_inner, lock};
+use crate::search::{Matched, Results};
+
+/// How many files with errors are remembered: a tree of another dialect has nothing else.
+const ERRORS_KEPT: usize = 1000;
+
+/// Filled by all threads at once.
+pub(crate) struct Collector {
+    matched: Mutex<Vec<Matched>>,
+    skipped: Mutex<BTreeMap<String, String>>,
+    errors: Mutex<BTreeMap<String, Errors>>,
+    own_variables: Mutex<BTreeMap<usize, (Language, String)>>,
+    left_out: Mutex<BTreeSet<PathBuf>>,
+    failed: Mutex<Option<Error>>,
+    searched: AtomicU64,
+    languages: [AtomicU64; language::COUNT],
+    nested: AtomicUsize,
+    /// By op.
+    matches: Vec<AtomicUsize>,
+}
+
+impl Collector {
+    pub fn new(ops: usize) -> Self {
+        Self {
+            matched: Mutex::default(),
+            skipped: Mutex::default(),
+            errors: Mutex::default(),
+            own_variables: Mutex::default(),
+            left_out: Mutex::default(),
+            failed: Mutex::default(),
+            searched: AtomicU64::default(),
+            languages: Default::default(),
+            nested: AtomicUsize::default(),
+            matches: (0..ops).map(|_| AtomicUsize::default()).collect(),
+        }
+    }
+
+    /// One more file is searched; how many that are.
+    pub fn count(&self, language: Language) -> u64 {
+        self.languages[language.index()].fetch_add(1, Ordering::Relaxed);
+        self.searched.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub fn add(&self, matched: Matched) {
+        lock(&self.matched).push(matched);
+    }
+
+    pub fn skip(&self, path: String, reason: String) {
+        lock(&self.skipped).insert(path, reason);
+    }
+
+    pub fn leave_out(&self, folders: BTreeSet<PathBuf>) {
+        lock(&self.left_out).extend(folders);
+    }
+
+    /// An op has a metavariable of this name, and so has a source a variable of its own.
+    pub fn has_variable(&self, op: usize, language: Language, name: &str) {
+        lock(&self.own_variables)
+            .entry(op)
+            .or_insert_with(|| (language, name.to_owned()));
+    }
+
+    /// What was found in a file, but the edits, which are given back.
+    pub fn take(&self, path: &Path, found: Found) -> Vec<Edit> {
+        self.nested.fetch_add(found.nested, Ordering::Relaxed);
+        for (op, matches) in found.matches {
+            self.matches[op].fetch_add(matches, Ordering::Relaxed);
+        }
+        if let Some(found) = found.errors {
+            let mut errors = lock(&self.errors);
+            if errors.len() < ERRORS_KEPT || found.left > 0 {
+                errors.insert(path.display().to_string(), found);
+            }
+        }
+        found.edits
+    }
+
+    /// The first failure counts, and ends the search.
+    pub fn keep(&self, found: Result<(), Error>) -> ControlFlow<()> {
+        match found {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                lock(&self.failed).get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    pub fn finish(self) -> Result<Results, Error> {
+        if let Some(error) = into_inner(self.failed) {
+            return Err(error);
+        }
+        let mut matched = into_inner(self.matched);
+        matched.sort_by(|one, other| one.path.cmp(&other.path));
+        // A file that is named twice is found twice.
+        matched.dedup_by(|one, other| one.path == other.path);
+        let counts = self.languages.into_iter().map(AtomicU64::into_inner);
+        let mut languages: Vec<(Language, u64)> = Language::all()
+            .zip(counts)
+            .filter(|(_, files)| *files > 0)
+            .collect();
+        languages.sort_by_key(|(_, files)| std::cmp::Reverse(*files));
+        Ok(Results {
+            matched,
+            searched: self.searched.into_inner(),
+            nested: self.nested.into_inner(),
+            skipped: into_inner(self.skipped),
+            errors: into_inner(self.errors),
+            left_out: into_inner(self.left_out).into_iter().collect(),
+            matches: self
+                .matches
+                .into_iter()
+                .map(AtomicUsize::into_inner)
+                .collect(),
+            languages,
+            own_variables: into_inner(self.own_variables),
+        })
+    }
+}

@@ -1,0 +1,285 @@
+//! What the ignore files of a workspace leave out.
+//!
+//! They are read here and not by the crate that walks, which opens whatever has such a name: a pipe would be waited for, and a link followed out of
+//! the workspace. Here each is opened through the workspace's own descriptor, without waiting, and looked at once it is open.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use airlock_host::native::folder::ReadableFolder;
+
+/// The files by their paths from a folder, the first of which counts the most: it is asked of all folders before the next is.
+const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
+
+/// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440 bytes of memory, and 2 microseconds to be read.
+const MOST_FILE_BYTES: u64 = 128 << 10;
+
+/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read again where it is asked for. The files of a folder and of
+/// all around it have no more bytes either, since they are needed together.
+const MOST_FOLDERS: usize = 10_000;
+const MOST_BYTES: usize = 256 << 10;
+
+/// The ignore files from one folder down.
+pub(crate) struct Ignored {
+    folder: ReadableFolder,
+    top: PathBuf,
+    read: Mutex<Read>,
+}
+
+#[derive(Default)]
+struct Read {
+    by_folder: HashMap<PathBuf, Option<Arc<Rules>>>,
+    /// Of their files.
+    bytes: usize,
+    problems: BTreeSet<String>,
+}
+
+/// What a folder's files say, and those of the folders around it.
+struct Rules {
+    files: [Gitignore; FILES.len()],
+    /// Of these files, and of those around.
+    bytes: usize,
+    around: Option<Arc<Rules>>,
+}
+
+impl Ignored {
+    /// Files above `top` play no part: who names a folder means it.
+    pub fn below(folder: ReadableFolder, top: &Path) -> Self {
+        Self {
+            folder,
+            top: top.to_owned(),
+            read: Mutex::default(),
+        }
+    }
+
+    /// Whether a path, from the workspace down, is left out (`Some(true)`) or asked for (`Some(false)`) by the files of the folders that it is in.
+    /// That its folders are not left out themselves is for the caller to know.
+    pub fn leaves_out(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        let rules = self.rules(path.parent()?)?;
+        (0..FILES.len()).find_map(|file| {
+            let mut levels = std::iter::successors(Some(&*rules), |rules| rules.around.as_deref());
+            levels.find_map(|rules| match rules.files[file].matched(path, is_folder) {
+                Match::None => None,
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
+            })
+        })
+    }
+
+    /// None where no file says anything.
+    fn rules(&self, folder: &Path) -> Option<Arc<Rules>> {
+        if let Some(rules) = self.remembered().by_folder.get(folder) {
+            return rules.clone();
+        }
+        let around = match folder == self.top {
+            true => None,
+            false => folder.parent().and_then(|parent| self.rules(parent)),
+        };
+        let texts = FILES.map(|file| self.text(&folder.join(file)));
+        let bytes: usize = texts.iter().map(Vec::len).sum();
+        let together = bytes + around.as_ref().map_or(0, |around| around.bytes);
+        let rules = match bytes {
+            0 => around,
+            _ if together > MOST_BYTES => {
+                let problem = format!(
+                    "the ignore files of {:?} (with those around it they are {together} bytes; the limit is {MOST_BYTES})",
+                    folder.display()
+                );
+                self.remembered().problems.insert(problem);
+                around
+            }
+            _ => Some(Arc::new(Rules {
+                files: texts.map(|text| lines(folder, &text)),
+                bytes: together,
+                around,
+            })),
+        };
+        let mut read = self.remembered();
+        if read.by_folder.len() >= MOST_FOLDERS || read.bytes + bytes > MOST_BYTES {
+            read.by_folder.clear();
+            read.bytes = 0;
+        }
+        read.bytes += bytes;
+        read.by_folder.insert(folder.to_owned(), rules.clone());
+        rules
+    }
+
+    /// Empty where there is no such file, or none that can be read.
+    fn text(&self, path: &Path) -> Vec<u8> {
+        match self.folder.read_through_links(path, MOST_FILE_BYTES) {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() == io::ErrorKind::FileTooLarge {
+                    let problem = format!("the ignore file {} ({error})", path.display());
+                    self.remembered().problems.insert(problem);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// Files that may say something and were not read.
+    pub fn problems(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.remembered().problems)
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, Read> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A line that is no pattern says nothing.
+fn lines(folder: &Path, text: &[u8]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(folder);
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    for line in text.split(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Ok(line) = std::str::from_utf8(line) {
+            let _ = builder.add_line(None, line);
+        }
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::ops::ControlFlow;
+    use std::time::{Duration, Instant};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::walk::{Start, Visited, walk};
+
+    fn write(folder: &TempDir, path: &str, text: impl AsRef<[u8]>) {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The files that a walk visits, and what it could not look at.
+    fn walked(folder: &TempDir, start: &str) -> (BTreeSet<PathBuf>, Vec<String>) {
+        let workspace = ReadableFolder::at(folder.path()).unwrap();
+        let files: Mutex<BTreeSet<PathBuf>> = Mutex::default();
+        let problems: Mutex<Vec<String>> = Mutex::default();
+        let start = Start {
+            path: start.into(),
+            hidden: false,
+        };
+        walk(&workspace, &[start], |visited| {
+            match visited {
+                Visited::File(path) => drop(files.lock().unwrap().insert(path.to_owned())),
+                Visited::Unreadable(problem) => problems.lock().unwrap().push(problem),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        (files.into_inner().unwrap(), problems.into_inner().unwrap())
+    }
+
+    #[test]
+    fn what_is_left_out_is_what_the_crate_that_reads_ignore_files_itself_leaves_out() {
+        let folder = TempDir::new().unwrap();
+        for directory in ["", "one/", "one/two/", "other/", ".hidden/", "made/in/"] {
+            for file in ["a.js", "b.js", "c.min.js", ".d.js", "kept.js", "e"] {
+                write(&folder, &format!("{directory}{file}"), "");
+            }
+        }
+        let lists = [
+            (".gitignore", "\u{feff}*.min.js\r\n# e\n/b.js\nmade/\n[\n"),
+            (".ignore", "!/one/c.min.js\nkept.js\n!.hidden\n!one/.d.js\n"),
+            (".git/info/exclude", "e\n!b.js\n"),
+            ("one/.gitignore", "two/*\n!two/kept.js\n!two/a.js\n!e\n"),
+            ("one/two/.ignore", "!kept.js\n/a.js\n"),
+            ("other/.gitignore", "*\n!/a.js\n"),
+        ];
+        for (path, text) in lists {
+            write(&folder, path, text);
+            // The last is itself left out, and so walked as if nothing were around it.
+            for (top, start) in [
+                ("", ""),
+                ("", "one"),
+                ("", "one/two"),
+                ("made/in", "made/in"),
+            ] {
+                let theirs = ignore::WalkBuilder::new(folder.path().join(top))
+                    .parents(false)
+                    .git_global(false)
+                    .require_git(false)
+                    .build()
+                    .flatten()
+                    .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+                    .map(|entry| entry.path().strip_prefix(folder.path()).unwrap().to_owned())
+                    .filter(|path| path.starts_with(start) && !path.starts_with(".git"))
+                    .collect();
+                assert_eq!(walked(&folder, start).0, theirs, "{path}, from {start:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_leads_out_of_the_workspace_says_nothing_and_one_inside_of_it_does() {
+        let (folder, outside) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        write(&folder, "a.js", "");
+        write(&outside, "list", "a.js\n");
+        std::os::unix::fs::symlink(
+            outside.path().join("list"),
+            folder.path().join(".gitignore"),
+        )
+        .unwrap();
+        assert_eq!(walked(&folder, "").0, [PathBuf::from("a.js")].into());
+        write(&folder, "list", "*.js\nlist\n");
+        std::os::unix::fs::symlink("list", folder.path().join(".ignore")).unwrap();
+        assert!(walked(&folder, "").0.is_empty());
+    }
+
+    #[test]
+    fn a_list_as_large_as_may_be_is_read_soon_and_a_larger_one_is_told_of() {
+        let folder = TempDir::new().unwrap();
+        write(&folder, "y.js", "");
+        let most = usize::try_from(MOST_FILE_BYTES).unwrap();
+        let lines: String = (0..)
+            .map(|n| format!("*{n:x}?[!a-c]**\n"))
+            .take(most / 20)
+            .collect();
+        assert!(lines.len() < most);
+        write(&folder, ".gitignore", lines);
+        let begun = Instant::now();
+        assert_eq!(walked(&folder, "").0.len(), 1);
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begun.elapsed()
+        );
+        // Those inside of each other count together.
+        fs::remove_file(folder.path().join(".gitignore")).unwrap();
+        let long = "#".repeat(most - 1);
+        for path in ["a/.gitignore", "a/b/.gitignore", "a/b/c/.gitignore"] {
+            write(&folder, path, &long);
+        }
+        write(&folder, "a/b/c/d.js", "");
+        let (files, problems) = walked(&folder, "a");
+        assert_eq!(files.len(), 1);
+        assert!(
+            problems[0].starts_with("the ignore files of \"a/b/c\" (with those"),
+            "{problems:?}"
+        );
+        fs::remove_dir_all(folder.path().join("a")).unwrap();
+        write(&folder, ".gitignore", "#".repeat(most + 1));
+        let (files, problems) = walked(&folder, "");
+        assert_eq!(files.len(), 1);
+        assert_eq!(
+            problems,
+            [format!(
+                "the ignore file .gitignore (it is {} bytes; the limit is {most})",
+                most + 1
+            )]
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Threads of one call, and what they share.
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{Builder, available_parallelism, scope};
+
+use airlock_host::native::STACK_BYTES;
+
+/// Takes an item to be worked on, from any thread. It says to stop once the work did.
+pub(crate) type Give<'a, T> = &'a (dyn Fn(T) -> ControlFlow<()> + Sync);
+
+/// Calls `work` with each item, from as many threads as there are cores, until it says to stop.
+pub(crate) fn in_parallel<'a, T: Sync>(
+    items: &'a [T],
+    work: impl Fn(&'a T) -> ControlFlow<()> + Sync,
+) {
+    let feed = |give: Give<'_, &'a T>| {
+        let _ = items.iter().try_for_each(give);
+    };
+    share_out(items.len(), feed, work);
+}
+
+/// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than there are cores, until it says to stop.
+pub(crate) fn share_out<T: Send>(
+    most_threads: usize,
+    feed: impl FnOnce(Give<'_, T>),
+    work: impl Fn(T) -> ControlFlow<()> + Sync,
+) {
+    let (sender, receiver) = mpsc::channel();
+    let receiver = Mutex::new(receiver);
+    let stopped = AtomicBool::new(false);
+    let worker = || {
+        loop {
+            let item = lock(&receiver).recv();
+            let Ok(item) = item else {
+                return;
+            };
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            if work(item).is_break() {
+                stopped.store(true, Ordering::Relaxed);
+                return;
+            }
+        }
+    };
+    let cores = available_parallelism().map_or(1, NonZero::get);
+    scope(|scope| {
+        for _ in 1..cores.min(most_threads) {
+            let thread = Builder::new().stack_size(STACK_BYTES);
+            // Fewer threads do the same work.
+            if thread.spawn_scoped(scope, worker).is_err() {
+                break;
+            }
+        }
+        feed(
+            &|item| match stopped.load(Ordering::Relaxed) || sender.send(item).is_err() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            },
+        );
+        drop(sender);
+        worker();
+    });
+}
+
+/// What a thread holds even where another panicked with it: a panic anywhere ends the call.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is left when all threads are done.
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,126 @@
+//! Who parses: processes with limits where there is a program for them, else this one.
+//!
+//! Parsers are C code that takes what time and memory it wants: tree-sitter's can take the square of a source within one step, and no host survives
+//! a stack that overflows there. What a process of its own needs too much for is one file that was not searched.
+
+#[cfg(unix)]
+mod pool;
+#[cfg(unix)]
+mod protocol;
+#[cfg(unix)]
+mod serve;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use airlock_host::native::{RunningCall, Stop};
+
+use crate::code::Op;
+use crate::code::language::{self, Language};
+use crate::code::outline::Outline;
+use crate::code::parser::Unparsed;
+use crate::code::pattern::Ops;
+use crate::code::rewrite::{self, Edit, Found, Room, Stuck};
+
+#[cfg(unix)]
+pub use serve::parser_main;
+
+/// Where sources are to be parsed.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsing {
+    pub program: Option<PathBuf>,
+    /// Bytes of memory that each process may have.
+    pub memory: u64,
+}
+
+/// The parsers of one search, for all of its threads.
+pub(crate) struct Parsers<'a> {
+    ops: &'a [Op],
+    stop: &'a Arc<Stop>,
+    outlines: PerLanguage<Result<Outline, Unparsed>>,
+    place: Place,
+}
+
+/// Made when the first file of a language is met.
+type PerLanguage<T> = [OnceLock<T>; language::COUNT];
+
+enum Place {
+    Here(PerLanguage<Ops>),
+    #[cfg(unix)]
+    Apart(pool::Pool),
+}
+
+impl<'a> Parsers<'a> {
+    pub fn new(parsing: &Parsing, ops: &'a [Op], call: &'a RunningCall) -> Self {
+        let place = match &parsing.program {
+            #[cfg(unix)]
+            Some(program) => Place::Apart(pool::Pool::new(program, parsing.memory, ops, call)),
+            _ => Place::Here(Default::default()),
+        };
+        Self {
+            ops,
+            stop: call.stop(),
+            outlines: Default::default(),
+            place,
+        }
+    }
+
+    /// The ops as code of a language.
+    ///
+    /// # Errors
+    /// [`Unparsed`], where the ops themselves could not be parsed in the process for that.
+    pub fn outline(&self, language: Language) -> Result<&Outline, Unparsed> {
+        let outline = self.outlines[language.index()].get_or_init(|| match &self.place {
+            Place::Here(ops) => Ok(self.ops_here(ops, language).outline()),
+            #[cfg(unix)]
+            Place::Apart(pool) => pool.outline(language),
+        });
+        outline.as_ref().map_err(Unparsed::clone)
+    }
+
+    /// What the ops make of a source: see [`rewrite::find`].
+    ///
+    /// # Errors
+    /// [`Stuck`].
+    pub fn find(
+        &self,
+        language: Language,
+        source: &str,
+        room: &Room,
+        checks_contents: bool,
+    ) -> Result<Found, Stuck> {
+        match &self.place {
+            Place::Here(ops) => {
+                let ops = self.ops_here(ops, language);
+                rewrite::find(source, ops, room, checks_contents, self.stop)
+            }
+            #[cfg(unix)]
+            Place::Apart(pool) => {
+                let found = pool.find(language, source, room.left(), checks_contents)?;
+                let texts = found.edits.iter().map(|edit| edit.text.len());
+                room.take(texts.map(|bytes| bytes + size_of::<Edit>()).sum())?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// The errors of syntax in a source: see [`rewrite::errors`].
+    ///
+    /// # Errors
+    /// [`Unparsed`].
+    pub fn errors(
+        &self,
+        language: Language,
+        source: &str,
+    ) -> Result<Option<(usize, usize)>, Unparsed> {
+        match &self.place {
+            Place::Here(_) => rewrite::errors(source, language, self.stop),
+            #[cfg(unix)]
+            Place::Apart(pool) => pool.errors(language, source),
+        }
+    }
+
+    fn ops_here<'b>(&self, ops: &'b PerLanguage<Ops>, language: Language) -> &'b Ops {
+        ops[language.index()].get_or_init(|| Ops::read(self.ops, language, self.stop))
+    }
+}

@@ -1,0 +1,318 @@
+//! What a preview shows, and what it wants decided.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use airlock_host::Digest;
+use airlock_host::Error;
+use airlock_host::Json;
+use airlock_host::{Content, ToolResult};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::advice;
+use crate::code::rewrite;
+use crate::plan::{Plan, PlannedFile, counted};
+use crate::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
+use airlock_host::native::folder::ReadableFolder;
+use airlock_host::native::{Preview, ProposedAction, RunningCall};
+
+/// The most bytes of diffs: what nobody reads to the end, person or model.
+const MAX_DIFF_BYTES: usize = 256 << 10;
+
+/// How many files or places of each sort are named.
+const NAMED: usize = 20;
+
+/// How long to look for the smallest diff of one file: with thousands of replacements that takes long, and any diff will do.
+const DIFF_TIME: Duration = Duration::from_millis(250);
+
+/// Lines of context in a diff.
+const CONTEXT: usize = 3;
+
+pub(crate) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, Error> {
+    let (params, folder, call) = (search.params, search.folder, search.call);
+    let left_by_limit = keep_to_limit(&mut results.matched, params.limit(), search)?;
+    if let Some(matched) = results.matched.iter().find(|matched| matched.is_read_only) {
+        return Err(Error::Tool {
+            message: format!(
+                "{} would change, and is read-only; make it writable, or leave it out of `paths`",
+                matched.path.display()
+            ),
+        });
+    }
+    let plan = Plan {
+        params: params.clone(),
+        files: results.matched.iter().map(planned).collect(),
+        limited: left_by_limit > 0,
+    };
+    let mut notes = notes(&results, left_by_limit);
+    for line in advice::on(search, &results) {
+        notes.push('\n');
+        notes.push_str(&line);
+    }
+    // What the rest of the result may need is a small part of what it may have.
+    let room = call.limits().result_bytes;
+    let mut details = plan.to_json(true, (room / 4).min(call.limits().details_bytes / 2));
+    let breaks = breaks(&results);
+    if !breaks.is_empty() {
+        details["breaks"] = breaks.into();
+    }
+    if plan.files.is_empty() {
+        add_results(&mut details, &results, left_by_limit);
+        let text = format!(
+            "No replacements: {} searched.{notes}",
+            counted(results.searched as usize, "file")
+        );
+        return Ok(Preview::of(result(text, details)));
+    }
+    let state = plan.write()?;
+    if state.len() > call.limits().state_bytes {
+        return Err(Error::Tool {
+            message: format!(
+                "there would be {}, more than one action can keep; name fewer files with `paths`, or set `limit`",
+                plan.summary()
+            ),
+        });
+    }
+    let action = ProposedAction::new(format!("AST Edit: {}", plan.summary()), state)
+        .details(Json::of_own(&details));
+    add_results(&mut details, &results, left_by_limit);
+    let mut text = format!(
+        "{}, of {} searched.{notes}\n",
+        plan.summary(),
+        counted(results.searched as usize, "file")
+    );
+    let room = MAX_DIFF_BYTES.min(room / 2);
+    write_diffs(&mut text, &results.matched, room, folder, call)?;
+    Ok(Preview::of(result(text, details)).proposing(action))
+}
+
+/// What only the caller of the preview is told, for programs.
+fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
+    details["searchedFiles"] = results.searched.into();
+    details["leftByLimit"] = left_by_limit.into();
+    let skipped = results.skipped.iter().take(NAMED);
+    details["skipped"] = skipped
+        .map(|(path, reason)| json!({"path": path, "reason": reason}))
+        .collect();
+    let errors = results.errors.iter().take(NAMED);
+    details["syntaxErrors"] = errors
+        .map(|(path, errors)| json!({"path": path, "line": errors.line}))
+        .collect();
+    let left: usize = results.errors.values().map(|errors| errors.left).sum();
+    details["leftByErrors"] = left.into();
+}
+
+/// Where the new contents have errors of syntax that the old ones had not, for programs.
+fn breaks(results: &Results) -> Vec<Value> {
+    let broken = results.matched.iter().filter_map(|matched| {
+        let line = matched.breaks?;
+        Some(json!({"path": matched.path, "line": line}))
+    });
+    broken.take(NAMED).collect()
+}
+
+fn result(text: String, details: serde_json::Value) -> ToolResult {
+    ToolResult {
+        content: vec![Content::Text { text }],
+        details: Some(Json::of_own(&details)),
+    }
+}
+
+fn planned(matched: &Matched) -> PlannedFile {
+    PlannedFile {
+        path: matched.path.clone(),
+        before: matched.before,
+        after: matched.after,
+        replacements: matched.edits.len(),
+    }
+}
+
+/// Drops what lies beyond the limit, and tells how much that is.
+fn keep_to_limit(
+    matched: &mut Vec<Matched>,
+    limit: usize,
+    search: &Search<'_>,
+) -> Result<usize, Error> {
+    let found: usize = matched.iter().map(|matched| matched.edits.len()).sum();
+    let mut room = limit;
+    for matched in matched.iter_mut() {
+        let keep = matched.edits.len().min(room);
+        room -= keep;
+        if (1..matched.edits.len()).contains(&keep) {
+            matched.edits.truncate(keep);
+            let old = source(matched, search.folder)?;
+            let new = rewrite::replace(&old, &matched.edits);
+            matched.after = Digest::of(new.as_bytes());
+            matched.breaks = search.breaks_file(&matched.path, &old, &new)?;
+        }
+        matched.edits.truncate(keep);
+    }
+    matched.retain(|matched| !matched.edits.is_empty());
+    Ok(found.saturating_sub(limit))
+}
+
+/// The text of a file that was searched, once more.
+fn source(matched: &Matched, folder: &ReadableFolder) -> Result<String, Error> {
+    let read = folder.read(&matched.path, MAX_FILE_BYTES).ok();
+    let same = read.filter(|file| Digest::of(&file.bytes) == matched.before);
+    let text = same.and_then(|file| search::text(&file.bytes).map(str::to_owned));
+    text.ok_or_else(|| Error::Tool {
+        message: format!(
+            "{} changed while it was being searched; call again",
+            matched.path.display()
+        ),
+    })
+}
+
+/// What else there is to know, a line each.
+fn notes(results: &Results, left_by_limit: usize) -> String {
+    let mut notes = String::new();
+    let mut note = |text: String| {
+        notes.push('\n');
+        notes.push_str(&text);
+    };
+    if left_by_limit > 0 {
+        note(format!(
+            "Left as they are by `limit`: {}.",
+            counted(left_by_limit, "more match")
+        ));
+    }
+    if results.nested > 0 {
+        note(format!(
+            "Left as they are: {} inside of another; call again after this is applied.",
+            counted(results.nested, "match")
+        ));
+    }
+    let errors = results.errors.iter();
+    let places: Vec<String> = errors
+        .map(|(path, errors)| format!("{path}:{}", errors.line))
+        .collect();
+    if !places.is_empty() {
+        note(format!(
+            "Errors of syntax in {}, the first of each at {}.",
+            counted(places.len(), "file"),
+            listed(&places)
+        ));
+    }
+    let left: usize = results.errors.values().map(|errors| errors.left).sum();
+    if left > 0 {
+        let errors = results.errors.iter();
+        let places: Vec<String> = errors
+            .flat_map(|(path, errors)| {
+                errors
+                    .left_at
+                    .iter()
+                    .map(move |line| format!("{path}:{line}"))
+            })
+            .collect();
+        note(format!(
+            "Left as they are, being in, beside or around an error of syntax: {}, at {}.",
+            counted(left, "match"),
+            listed(&places)
+        ));
+    }
+    let broken = results.matched.iter().filter_map(|matched| {
+        let line = matched.breaks?;
+        Some(format!("{}:{line}", matched.path.display()))
+    });
+    let broken: Vec<String> = broken.collect();
+    if !broken.is_empty() {
+        note(format!(
+            "What is made is not code any more, with an error of syntax that was not there, in {}: {}.",
+            counted(broken.len(), "file"),
+            listed(&broken)
+        ));
+    }
+    for (path, reason) in results.skipped.iter().take(NAMED) {
+        note(format!("Not searched: {path:?}, {reason}."));
+    }
+    let more = results.skipped.len().saturating_sub(NAMED);
+    if more > 0 {
+        note(format!("Not searched: {}.", counted(more, "more file")));
+    }
+    if !results.left_out.is_empty() {
+        let folders = results.left_out.iter();
+        let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+        note(format!(
+            "Left out, as folders of dependencies or builds: {}; name one in `paths` to search it.",
+            listed(&folders)
+        ));
+    }
+    notes
+}
+
+/// The first of some, and how many more there are.
+fn listed(places: &[String]) -> String {
+    let more = places.len().saturating_sub(NAMED);
+    let first = places[..places.len() - more].join(", ");
+    match more {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Appends a unified diff for each file, as far as there is room, and says what was left out.
+fn write_diffs(
+    text: &mut String,
+    matched: &[Matched],
+    room: usize,
+    folder: &ReadableFolder,
+    call: &RunningCall,
+) -> Result<(), Error> {
+    let end = text.len() + room;
+    for (index, file) in matched.iter().enumerate() {
+        call.check()?;
+        let path = file.path.display();
+        let mut diff = format!(
+            "\n{path}: {}\n--- a/{path}\n+++ b/{path}\n",
+            counted(file.edits.len(), "replacement")
+        );
+        let old = source(file, folder)?;
+        let new = rewrite::replace(&old, &file.edits);
+        let (mut shown, mut left) = (0, 0);
+        let lines = lines_diff(&old, &new);
+        let mut unified = lines.unified_diff();
+        for hunk in unified.context_radius(CONTEXT).iter_hunks() {
+            let hunk = hunk.to_string();
+            if left == 0 && text.len() + diff.len() + hunk.len() <= end {
+                diff.push_str(&hunk);
+                shown += 1;
+            } else {
+                left += 1;
+            }
+        }
+        if shown > 0 {
+            text.push_str(&diff);
+        }
+        if left > 0 {
+            let files = &matched[index + usize::from(shown > 0)..];
+            let replacements: usize = files.iter().map(|file| file.edits.len()).sum();
+            let mut parts = Vec::new();
+            if shown > 0 {
+                parts.push(format!("{} of {path}", counted(left, "hunk")));
+            }
+            if !files.is_empty() {
+                parts.push(format!(
+                    "{} with {}",
+                    counted(files.len(), "file"),
+                    counted(replacements, "replacement")
+                ));
+            }
+            // Never fails: it is written to a string.
+            let _ = write!(text, "\nToo long to be shown: {}.\n", parts.join(", and "));
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Lines end with a line feed alone: whatever else is in them is theirs.
+fn lines_diff<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    TextDiff::configure()
+        .newline_terminated(true)
+        .timeout(DIFF_TIME)
+        .diff_slices(&old, &new)
+}

@@ -1,0 +1,311 @@
+//! The files below a folder that version control would not ignore, visited by several threads.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{WalkBuilder, WalkState};
+
+use crate::ignored::Ignored;
+use airlock_host::native::folder::ReadableFolder;
+
+/// Folders of what others wrote or a program made, wherever they are.
+const DEPENDENCIES: [&str; 3] = ["node_modules", "bower_components", "__pycache__"];
+
+/// Names of such folders that others may have too: they count at the top of the workspace, and beside a manifest.
+const PERHAPS_MADE: [&str; 6] = ["vendor", "target", "build", "dist", "out", "venv"];
+
+/// Files that make the folder that they are in the top of a project.
+const MANIFESTS: [&str; 14] = [
+    "Cargo.toml",
+    "package.json",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "CMakeLists.txt",
+    "Makefile",
+    "meson.build",
+    "pyproject.toml",
+    "setup.py",
+    "composer.json",
+    "Gemfile",
+    "mix.exs",
+];
+
+/// How many of the folders that were left out are remembered.
+const LEFT_OUT_NAMED: usize = 1000;
+
+/// What a walk comes by.
+pub(crate) enum Visited<'a> {
+    /// A regular file, by its path from the workspace down.
+    File(&'a Path),
+    /// One that is hidden, or in a hidden folder, below a start that asks for those too. Others may be visited as such as well.
+    Hidden(&'a Path),
+    /// Anything else.
+    Other,
+    /// Something could not be looked at.
+    Unreadable(String),
+}
+
+/// Where a walk begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    /// From the workspace down; empty for the workspace itself.
+    pub path: PathBuf,
+    /// Whether hidden files are visited too, each as [`Visited::Hidden`].
+    pub hidden: bool,
+}
+
+/// Visits the files below some folders. Returns the folders of dependencies and builds that it left out.
+///
+/// Left out is what `.gitignore`, `.ignore` and `.git/info/exclude` files of the workspace leave out, hidden files, and folders of
+/// dependencies and builds, unless a folder is named that is itself left out: that counts as meant. Links are not followed. What lies
+/// outside of the workspace, such as the user's own ignore file, plays no part.
+pub(crate) fn walk<F>(folder: &ReadableFolder, starts: &[Start], visit: F) -> BTreeSet<PathBuf>
+where
+    F: Fn(Visited<'_>) -> ControlFlow<()> + Sync,
+{
+    let plain = starts.iter().filter(|start| !start.hidden);
+    let wanted: Arc<Vec<Wanted>> = Arc::new(plain.map(|start| Wanted::new(&start.path)).collect());
+    let run = Run {
+        folder,
+        stopped: AtomicBool::new(false),
+        left_out: Arc::default(),
+        visit: &visit,
+    };
+    if !wanted.is_empty() {
+        run.from(Path::new(""), Some(&wanted), false);
+    }
+    for start in wanted.iter() {
+        if !start.reached.load(Ordering::Relaxed) {
+            run.from(&start.path, None, false);
+        }
+    }
+    for start in starts.iter().filter(|start| start.hidden) {
+        run.from(&start.path, None, true);
+    }
+    let left_out = run.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+    left_out.clone()
+}
+
+/// Visits everything below some folders, whatever would leave it out, until it is told to stop: paths, and whether each is a folder.
+pub(crate) fn walk_all(
+    folder: &ReadableFolder,
+    starts: &[Start],
+    mut visit: impl FnMut(&Path, bool) -> ControlFlow<()>,
+) {
+    for start in starts {
+        let mut builder = WalkBuilder::new(below(folder.path(), &start.path));
+        builder.standard_filters(false).follow_links(false);
+        for entry in builder.build().flatten() {
+            let Ok(path) = entry.path().strip_prefix(folder.path()) else {
+                continue;
+            };
+            let kind = entry.file_type();
+            let is_folder = kind.is_some_and(|kind| kind.is_dir());
+            let is_file = kind.is_some_and(|kind| kind.is_file());
+            if !(is_folder || is_file) || path.as_os_str().is_empty() {
+                continue;
+            }
+            if visit(path, is_folder).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+/// One walk, from several starts.
+struct Run<'a, F> {
+    folder: &'a ReadableFolder,
+    stopped: AtomicBool,
+    left_out: Arc<Mutex<BTreeSet<PathBuf>>>,
+    visit: &'a F,
+}
+
+impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
+    /// Visits the files below one folder; with `wanted`, those that are below one of these.
+    fn from(&self, start: &Path, wanted: Option<&Arc<Vec<Wanted>>>, hidden: bool) {
+        if self.stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let workspace = self.folder.path();
+        let top = below(workspace, start);
+        if top
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        {
+            // A glob begins with a folder that is not there: nothing is meant by it.
+            return;
+        }
+        let folder = match self.folder.try_clone() {
+            Ok(folder) => folder,
+            Err(error) => {
+                if (self.visit)(Visited::Unreadable(error.to_string())).is_break() {
+                    self.stopped.store(true, Ordering::Relaxed);
+                }
+                return;
+            }
+        };
+        let ignored = Arc::new(Ignored::below(folder, start));
+        let mut builder = WalkBuilder::new(top);
+        // What is left out is for the filter to say.
+        builder.standard_filters(false).follow_links(false);
+        let is_in_left_out = start.components().any(|part| {
+            let name = part.as_os_str().to_str().unwrap_or_default();
+            DEPENDENCIES.contains(&name) || PERHAPS_MADE.contains(&name)
+        });
+        let filter = Filter {
+            workspace: workspace.to_owned(),
+            ignored: Arc::clone(&ignored),
+            hidden,
+            wanted: wanted.cloned(),
+            leaves_out: (!is_in_left_out).then(|| Arc::clone(&self.left_out)),
+        };
+        builder.filter_entry(move |entry| {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            filter.lets_pass(entry.path(), is_folder, entry.depth())
+        });
+        builder.build_parallel().run(|| {
+            Box::new(|entry| {
+                let flow = match &entry {
+                    Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file()) => {
+                        (self.visit)(Visited::Other)
+                    }
+                    Ok(entry) => match entry.path().strip_prefix(workspace) {
+                        Ok(path) if hidden && !is_hidden(path) => ControlFlow::Continue(()),
+                        Ok(path) if hidden => (self.visit)(Visited::Hidden(path)),
+                        Ok(path) => (self.visit)(Visited::File(path)),
+                        Err(_) => ControlFlow::Continue(()),
+                    },
+                    Err(error) => (self.visit)(Visited::Unreadable(error.to_string())),
+                };
+                match flow {
+                    ControlFlow::Continue(()) => WalkState::Continue,
+                    ControlFlow::Break(()) => {
+                        self.stopped.store(true, Ordering::Relaxed);
+                        WalkState::Quit
+                    }
+                }
+            })
+        });
+        for problem in ignored.problems() {
+            if (self.visit)(Visited::Unreadable(problem)).is_break() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+}
+
+/// Joining nothing would add a slash.
+fn below(workspace: &Path, start: &Path) -> PathBuf {
+    match start.as_os_str().is_empty() {
+        true => workspace.to_owned(),
+        false => workspace.join(start),
+    }
+}
+
+/// What a walk comes by and enters.
+struct Filter {
+    workspace: PathBuf,
+    ignored: Arc<Ignored>,
+    /// Whether hidden files are meant too.
+    hidden: bool,
+    wanted: Option<Arc<Vec<Wanted>>>,
+    /// None where folders of dependencies and builds are meant.
+    leaves_out: Option<Arc<Mutex<BTreeSet<PathBuf>>>>,
+}
+
+impl Filter {
+    fn lets_pass(&self, absolute: &Path, is_folder: bool, depth: usize) -> bool {
+        let Ok(path) = absolute.strip_prefix(&self.workspace) else {
+            return false;
+        };
+        if is_folder && path.file_name().is_some_and(|name| name == ".git") {
+            return false;
+        }
+        if depth > 0 {
+            let is_hidden = || {
+                path.file_name()
+                    .is_some_and(|name| is_hidden(Path::new(name)))
+            };
+            match self.ignored.leaves_out(path, is_folder) {
+                Some(true) => return false,
+                None if !self.hidden && is_hidden() => return false,
+                _ => {}
+            }
+        }
+        if depth > 0
+            && is_folder
+            && let Some(left_out) = &self.leaves_out
+            && is_made(absolute, path)
+        {
+            let mut left_out = left_out.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_wanted = self.wanted.iter().flat_map(|wanted| wanted.iter());
+            // What is named is walked by itself.
+            let is_named = is_wanted
+                .into_iter()
+                .any(|wanted| wanted.path.starts_with(path));
+            if !is_named && left_out.len() < LEFT_OUT_NAMED {
+                left_out.insert(path.to_owned());
+            }
+            return false;
+        }
+        let Some(wanted) = &self.wanted else {
+            return true;
+        };
+        if !is_folder {
+            return wanted.iter().any(|folder| path.starts_with(&folder.path));
+        }
+        // All of them are asked, so that each that is reached knows.
+        wanted.iter().filter(|folder| folder.leads_by(path)).count() > 0
+    }
+}
+
+/// Whether a folder is one of dependencies or of what a build made, by its name and place.
+fn is_made(absolute: &Path, path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    if DEPENDENCIES.contains(&name) {
+        return true;
+    }
+    let is_at_top = path.components().count() == 1;
+    let has_manifest = || {
+        let parent = absolute.parent().unwrap_or(absolute);
+        MANIFESTS.iter().any(|name| parent.join(name).is_file())
+    };
+    PERHAPS_MADE.contains(&name) && (is_at_top || has_manifest())
+}
+
+/// A folder whose files are to be visited.
+struct Wanted {
+    path: PathBuf,
+    /// Whether the walk from the top came by; if not, it is left out otherwise.
+    reached: AtomicBool,
+}
+
+impl Wanted {
+    fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            reached: AtomicBool::new(path.as_os_str().is_empty()),
+        }
+    }
+
+    /// Whether the walk must enter `folder` to find what is wanted.
+    fn leads_by(&self, folder: &Path) -> bool {
+        if self.path == folder {
+            self.reached.store(true, Ordering::Relaxed);
+        }
+        folder.starts_with(&self.path) || self.path.starts_with(folder)
+    }
+}

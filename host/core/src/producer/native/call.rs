@@ -1,0 +1,296 @@
+//! A call that runs on threads that may be blocked: when it has to end, how far it is, and which files it may have.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use airlock_model::error::Error;
+use airlock_model::event::{self, Event, EventSource, Observer};
+use airlock_model::limits::Limits;
+use airlock_model::pending::SessionId;
+use tokio_util::sync::CancellationToken;
+
+use crate::instance::Call;
+use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
+
+/// One call of a native tool, for the threads that work on it.
+pub struct RunningCall {
+    tool: String,
+    limits: Arc<Limits>,
+    stop: Arc<Stop>,
+    observed: Observed,
+}
+
+/// A call that previews, or that hears of a discard: the workspace can be read.
+pub struct PreviewCall {
+    running: RunningCall,
+    workspace: Granted,
+}
+
+/// A call that applies: the workspace can be changed, from [`begin_changes`](Self::begin_changes) on.
+pub struct ApplyCall {
+    running: RunningCall,
+    workspace: Granted,
+}
+
+/// The workspace, or why the call can't have it.
+pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
+
+/// When a call has to end, and whether it may still change something. It is asked by whatever works on the call, and decided by whoever waits.
+#[derive(Debug)]
+pub struct Stop {
+    started: Instant,
+    call_time: Duration,
+    cancel: Option<CancellationToken>,
+    stage: AtomicU8,
+}
+
+/// Nothing was changed so far.
+const WORKING: u8 = 0;
+/// Nobody waits for the answer any more, and nothing may be changed.
+const LEFT: u8 = 1;
+/// Changes are being made: whoever waits has to wait for their end.
+const CHANGING: u8 = 2;
+
+/// Who hears of the call's progress, and under which names.
+pub(super) struct Observed {
+    pub observer: Option<Observer>,
+    pub session: SessionId,
+    pub producer: Arc<str>,
+}
+
+impl PreviewCall {
+    pub(super) fn new(running: RunningCall, workspace: Granted) -> Self {
+        Self { running, workspace }
+    }
+
+    /// The session's workspace, to be read.
+    ///
+    /// # Errors
+    /// [`Error::Tool`] where the session has none or the policy doesn't grant it, [`Error::Workspace`] where it is gone.
+    pub fn folder(&self) -> Result<ReadableFolder, Error> {
+        ReadableFolder::open(self.running.granted(&self.workspace)?)
+    }
+}
+
+impl Deref for PreviewCall {
+    type Target = RunningCall;
+
+    fn deref(&self) -> &RunningCall {
+        &self.running
+    }
+}
+
+impl ApplyCall {
+    pub(super) fn new(running: RunningCall, workspace: Granted) -> Self {
+        Self { running, workspace }
+    }
+
+    /// The session's workspace, to be read and changed.
+    ///
+    /// # Errors
+    /// As [`PreviewCall::folder`].
+    pub fn folder(&self) -> Result<WritableFolder, Error> {
+        WritableFolder::open(self.running.granted(&self.workspace)?)
+    }
+
+    /// To be asked once, before the first change that others see: from here on whoever waits for the call waits for its end, whatever
+    /// time that takes.
+    ///
+    /// # Errors
+    /// As [`RunningCall::check`]: then nothing may be changed.
+    pub fn begin_changes(&self) -> Result<(), Error> {
+        self.running.begin_changes()
+    }
+}
+
+impl Deref for ApplyCall {
+    type Target = RunningCall;
+
+    fn deref(&self) -> &RunningCall {
+        &self.running
+    }
+}
+
+impl RunningCall {
+    /// Its time begins.
+    pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Observed) -> Self {
+        Self {
+            tool: call.tool.to_owned(),
+            limits: Arc::clone(limits),
+            stop: Arc::new(Stop::new(
+                limits.call_time.saturating_sub(call.spent),
+                call.cancel.cloned(),
+            )),
+            observed,
+        }
+    }
+
+    /// What is asked in the midst of work, where a call of [`check`](Self::check) doesn't reach.
+    pub fn stop(&self) -> &Arc<Stop> {
+        &self.stop
+    }
+
+    /// To be asked between any two pieces of work.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], or [`Error::Limit`] where the time is up.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.stop.is_due() {
+            false => Ok(()),
+            true => Err(self.stop.reason(&self.tool)),
+        }
+    }
+
+    pub(super) fn begin_changes(&self) -> Result<(), Error> {
+        self.check()?;
+        match self.stop.move_on(CHANGING) {
+            true => Ok(()),
+            false => Err(self.stop.reason(&self.tool)),
+        }
+    }
+
+    fn granted<'a>(&self, workspace: &'a Granted) -> Result<&'a WorkspaceFolder, Error> {
+        workspace.as_deref().map_err(|why| Error::Tool {
+            message: format!("{} {why}", self.tool),
+        })
+    }
+
+    /// The session's limits: what a result, details and a state may have.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Tells whoever watches the session how far the work is. Each call runs observers, so it is not for each little step.
+    pub fn progress(&self, message: impl Into<String>, progress: f64) {
+        let event = Event::Progress {
+            message: message.into(),
+            progress: Some(progress),
+            total: None,
+        };
+        self.observed.emit(&self.tool, &event);
+    }
+}
+
+impl Stop {
+    /// One of its own, that is due after this time: for work outside of a call, such as a test.
+    pub fn after(time: Duration) -> Self {
+        Self::new(time, None)
+    }
+
+    fn new(call_time: Duration, cancel: Option<CancellationToken>) -> Self {
+        Self {
+            started: Instant::now(),
+            call_time,
+            cancel,
+            stage: AtomicU8::new(WORKING),
+        }
+    }
+
+    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it.
+    pub fn is_due(&self) -> bool {
+        self.stage.load(Ordering::Relaxed) == LEFT
+            || self.is_cancelled()
+            || self.started.elapsed() >= self.call_time
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let cancel = self.cancel.as_ref();
+        cancel.is_some_and(CancellationToken::is_cancelled)
+    }
+
+    /// Comes back when the call is cancelled, or its time is up.
+    pub(super) async fn due(&self) {
+        let left = self.call_time.saturating_sub(self.started.elapsed());
+        let time = tokio::time::sleep(left);
+        match &self.cancel {
+            None => time.await,
+            Some(cancel) => tokio::select! {
+                () = time => {}
+                () = cancel.cancelled() => {}
+            },
+        }
+    }
+
+    /// Goes away from work that goes on: from then on it changes nothing. False where changes are being made, whose end is to be waited for.
+    pub(super) fn leave(&self) -> bool {
+        self.move_on(LEFT)
+    }
+
+    fn move_on(&self, stage: u8) -> bool {
+        let order = Ordering::SeqCst;
+        let moved = self.stage.compare_exchange(WORKING, stage, order, order);
+        moved.is_ok()
+    }
+
+    /// Why the work had to end, with the time that it really took.
+    pub(super) fn reason(&self, tool: &str) -> Error {
+        let elapsed = self.started.elapsed();
+        match elapsed >= self.call_time && !self.is_cancelled() {
+            true => Error::timed_out_after(tool, self.call_time, elapsed),
+            false => Error::Cancelled,
+        }
+    }
+
+    /// Leaves when it is dropped.
+    pub(super) fn leave_on_drop(self: &Arc<Self>) -> Leaving {
+        Leaving(Arc::clone(self))
+    }
+}
+
+impl Observed {
+    pub fn emit(&self, tool: &str, event: &Event) {
+        let source = EventSource::new(Some(&self.session), &self.producer, tool);
+        event::emit(self.observer.as_ref(), source, event);
+    }
+}
+
+/// Where the future of a call is dropped, its threads stop at their next check.
+pub(super) struct Leaving(Arc<Stop>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_was_left_changes_nothing_and_changes_that_began_are_not_left() {
+        let long = Duration::from_secs(3600);
+        let stop = Stop::new(long, None);
+        assert!(!stop.is_due());
+        assert!(stop.leave());
+        assert!(stop.is_due());
+        assert!(!stop.move_on(CHANGING));
+
+        let stop = Stop::new(long, None);
+        assert!(stop.move_on(CHANGING));
+        assert!(!stop.leave());
+        assert!(!stop.is_due());
+    }
+
+    #[test]
+    fn the_reason_has_the_time_that_it_took() {
+        let reason = |call_time, elapsed| {
+            Error::timed_out_after(
+                "t",
+                Duration::from_millis(call_time),
+                Duration::from_millis(elapsed),
+            )
+            .to_string()
+        };
+        assert_eq!(
+            reason(3000, 3040),
+            "tool `t` was stopped after 3 s, the most that a call may take"
+        );
+        assert_eq!(
+            reason(50, 700),
+            "tool `t` was stopped after 0.7 s; 0.05 s is the most that a call may take"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! How a process ended that gave no answer.
+
+use std::fmt;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
+/// Why a process gave no answer, by how it ended and what it said last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It had no more memory.
+    Memory,
+    /// It had used up its processor time.
+    Time,
+    /// Anything else, in words that follow a sentence; nothing where there is nothing to say.
+    Otherwise(String),
+}
+
+/// What allocators say before they abort: Rust's, and tree-sitter's.
+const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "failed to allocate"];
+
+impl Ended {
+    pub(crate) fn new(status: io::Result<ExitStatus>, words: &[u8]) -> Self {
+        let words = String::from_utf8_lossy(words);
+        if OUT_OF_MEMORY.iter().any(|said| words.contains(said)) {
+            return Ended::Memory;
+        }
+        let signal = status.as_ref().ok().and_then(ExitStatus::signal);
+        if signal == Some(Signal::XCPU.as_raw()) {
+            return Ended::Time;
+        }
+        let ended = match (signal, &status) {
+            // It is killed when it has answered, whatever it does then; so this tells nothing.
+            (Some(9), _) => String::new(),
+            (Some(signal), _) => format!("; signal {signal} ended it"),
+            (None, Ok(status)) => match status.code() {
+                Some(0) | None => String::new(),
+                Some(code) => format!("; it ended with exit code {code}"),
+            },
+            (None, Err(error)) => format!("; {error}"),
+        };
+        let said = match words.lines().find(|line| !line.trim().is_empty()) {
+            Some(line) => format!("; it said: {}", line.trim()),
+            None => String::new(),
+        };
+        Ended::Otherwise(format!("{ended}{said}"))
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Memory => f.write_str("; it had no more memory"),
+            Ended::Time => f.write_str("; its processor time was used up"),
+            Ended::Otherwise(how) => f.write_str(how),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_it_ended_is_told_by_its_status_and_its_last_words() {
+        let check = |status: i32, words: &str, expected: Ended| {
+            let ended = Ended::new(Ok(ExitStatus::from_raw(status)), words.as_bytes());
+            assert_eq!(ended, expected, "{status} {words:?}");
+        };
+        let other = |text: &str| Ended::Otherwise(text.to_owned());
+        check(0, "", other(""));
+        check(9, "", other(""));
+        check(
+            1 << 8,
+            "\n no \n",
+            other("; it ended with exit code 1; it said: no"),
+        );
+        check(11, "", other("; signal 11 ended it"));
+        check(Signal::XCPU.as_raw(), "", Ended::Time);
+        check(6, "memory allocation of 5 bytes failed", Ended::Memory);
+        check(6, "tree-sitter failed to allocate 5 bytes", Ended::Memory);
+    }
+}

@@ -1,0 +1,61 @@
+//! The process's own side: what it is, and what it holds itself to.
+
+use std::env;
+use std::io;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
+const ADDRESS_SPACE_MORE: u64 = 4 << 30;
+
+/// Whether this process was started as this part of the program: to be asked first in `main`, before it starts a thread and before it opens a
+/// file.
+pub fn is_asked_for(argument: &str) -> bool {
+    env::args_os().nth(1).is_some_and(|first| first == argument)
+}
+
+/// What a process may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Seconds of processor time, over all its threads.
+    pub processor_seconds: u64,
+}
+
+impl Bounds {
+    /// Holds this process to them, as far as the system can. It writes no file and no core dump either.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn apply(self) -> io::Result<()> {
+        let limit = |resource, most: u64| {
+            let most = Some(most);
+            let (current, maximum) = (most, most);
+            setrlimit(resource, Rlimit { current, maximum }).map_err(io::Error::from)
+        };
+        limit(Resource::Core, 0)?;
+        limit(Resource::Fsize, 0)?;
+        limit(Resource::Cpu, self.processor_seconds)?;
+        limit(Resource::Data, self.memory)?;
+        limit(Resource::As, self.memory.saturating_add(ADDRESS_SPACE_MORE))
+    }
+}
+
+/// Closes all descriptors but the standard ones: only what this process is given over these is its business. A host marks its descriptors so that
+/// they are not inherited, but not all of its libraries may.
+pub fn close_inherited() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let open: Vec<i32> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for descriptor in open {
+        if descriptor > 2 {
+            // SAFETY: `main` has just begun, so that nothing in this process knows of a descriptor but the standard ones. That of
+            // the listing is closed already.
+            unsafe { rustix::io::close(descriptor) };
+        }
+    }
+}

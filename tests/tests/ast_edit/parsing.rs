@@ -1,0 +1,218 @@
+//! Sources are parsed in processes with limits, which end with their call.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use airlock_ast_edit::AstEdit;
+use airlock_host::{CancellationToken, Error, Limits, Session};
+use airlock_tests::poll_once;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PARSER: &str = env!("CARGO_BIN_EXE_compiler");
+
+/// A workspace, and what stands beside it.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("workspace")).unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join("workspace").join(name), text).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn session(&self, ast_edit: AstEdit, limits: Limits) -> Session {
+        Session::builder()
+            .workspace(self.folder.path().join("workspace"))
+            .limits(limits)
+            .producer(&ast_edit.producer())
+            .open()
+            .unwrap()
+    }
+
+    async fn edit(&self, ast_edit: AstEdit) -> Result<String, Error> {
+        let session = self.session(ast_edit, Limits::default());
+        let called = session.call("ast_edit", &ops()).await;
+        called.map(|outcome| outcome.text())
+    }
+
+    /// A program that does as this shell script says; `$0.pid` is where it notes its process.
+    fn script(&self, script: &str) -> PathBuf {
+        let path = self.folder.path().join("script");
+        let text = format!("#!/bin/sh\necho $$ > '{}.pid'\n{script}\n", path.display());
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn script_started(&self) -> bool {
+        self.folder.path().join("script.pid").exists()
+    }
+
+    /// Whether the script's process is there. A killed one is waited for by the call that started it.
+    fn script_runs(&self) -> bool {
+        let process = fs::read_to_string(self.folder.path().join("script.pid")).unwrap();
+        Path::new("/proc").join(process.trim()).exists()
+    }
+}
+
+fn ops() -> Value {
+    json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]})
+}
+
+/// tree-sitter takes as much memory as the square of its length.
+fn greedy() -> String {
+    format!("old(1);\n{}", "a<b,".repeat(3000))
+}
+
+#[tokio::test]
+async fn what_the_parser_needs_too_much_memory_for_is_told_and_the_rest_is_edited() {
+    let place = Place::with(&[
+        ("a.ts", "old(1);"),
+        ("b.ts", &greedy()),
+        ("c.ts", "old(2);"),
+    ]);
+    let ast_edit = AstEdit::new().parser(PARSER).parser_memory(64 << 20);
+    let text = place.edit(ast_edit).await.unwrap();
+    assert!(
+        text.contains("2 replacements in 2 files, of 3 files searched"),
+        "{text}"
+    );
+    let told = "Not searched: \"b.ts\", the parser needs more than 64 MiB of memory for it.";
+    assert!(text.contains(told), "{text}");
+    // With what it has by default, it is enough.
+    let text = place.edit(AstEdit::new().parser(PARSER)).await.unwrap();
+    assert!(!text.contains("Not searched"), "{text}");
+}
+
+#[tokio::test]
+async fn ops_that_the_parser_needs_too_much_memory_for_are_an_error() {
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    let ast_edit = AstEdit::new().parser(PARSER).parser_memory(64 << 20);
+    let session = place.session(ast_edit, Limits::default());
+    let pattern = "a<b,".repeat(3000);
+    let ops = json!({"ops": [{"pat": pattern, "out": "x"}], "lang": "typescript"});
+    let error = session
+        .call("ast_edit", &ops)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "can't read `ops` as typescript: the parser needs more than 64 MiB of memory for it"
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_parser_is_an_error_that_says_how_it_ended() {
+    let check = async |script: &str, expected: &str| {
+        let place = Place::with(&[("a.ts", "old(1);")]);
+        let ast_edit = AstEdit::new().parser(place.script(script));
+        let error = place.edit(ast_edit).await.unwrap_err().to_string();
+        assert!(
+            error.starts_with("can't read `ops` as typescript: "),
+            "{error}"
+        );
+        assert!(error.contains(expected), "{script}: {error}");
+        assert!(!place.script_runs(), "{script}");
+    };
+    check(
+        "exit 3",
+        "the parser crashed on it; it ended with exit code 3",
+    )
+    .await;
+    check(
+        "echo 'no such argument' >&2; exit 2",
+        "it said: no such argument",
+    )
+    .await;
+    // It echoes what it is told.
+    check("exec cat <&0 >&0", "the parser crashed on it; ").await;
+    check(PARSER, "the parser crashed on it").await;
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    let nowhere = AstEdit::new().parser("/nowhere/at/all");
+    let error = place.edit(nowhere).await.unwrap_err().to_string();
+    assert!(
+        error.contains("the parser could not be started, /nowhere/at/all: No such file"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn its_processes_end_with_the_call_however_that_ends() {
+    let works = format!("exec {PARSER} \"$@\"");
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    let ast_edit = AstEdit::new().parser(place.script(&works));
+    place.edit(ast_edit).await.unwrap();
+    assert!(!place.script_runs(), "after a preview");
+
+    let hangs = "sleep 1000";
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    let limits = Limits {
+        call_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let ast_edit = AstEdit::new().parser(place.script(hangs));
+    let session = place.session(ast_edit.clone(), limits);
+    let error = session.call("ast_edit", &ops()).await.unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    assert!(!place.script_runs(), "after its time");
+
+    fs::remove_file(place.folder.path().join("script.pid")).unwrap();
+    let session = place.session(ast_edit.clone(), Limits::default());
+    let cancel = CancellationToken::new();
+    let params = ops();
+    let call = session.call_with("ast_edit", &params, Some(&cancel));
+    let cancelling = async {
+        while !place.script_started() {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let (called, ()) = tokio::join!(call, cancelling);
+    assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
+    assert!(!place.script_runs(), "after it was cancelled");
+
+    let session = place.session(ast_edit, Limits::default());
+    {
+        fs::remove_file(place.folder.path().join("script.pid")).unwrap();
+        let call = session.call("ast_edit", &params);
+        tokio::pin!(call);
+        while !place.script_started() {
+            assert!(poll_once(call.as_mut()).await.is_none());
+        }
+    }
+    // Nobody waits for it, so its threads are looked at.
+    let began = Instant::now();
+    while place.script_runs() {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "after it was dropped"
+        );
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn it_finds_the_same_in_this_process_and_in_others() {
+    let place = Place::with(&[
+        ("a.ts", "old(1);\nold(old(2));\n"),
+        ("b.js", "old(1;\nold(2);\n"),
+        ("c.py", "\u{feff}old('ä')\nif x:\n    old(\"ö\")\n"),
+        ("d.rs", "fn f() { old(1) }"),
+        ("e.sh", "old 1\n"),
+        ("f.php", "<?php old($A);"),
+        ("g.go", "package p\nfunc f() { old(1) }"),
+    ]);
+    let here = place.edit(AstEdit::new()).await.unwrap();
+    let apart = place.edit(AstEdit::new().parser(PARSER)).await.unwrap();
+    assert_eq!(here, apart);
+    assert!(here.contains("replacements in 6 files"), "{here}");
+}
