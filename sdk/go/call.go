@@ -3,7 +3,7 @@ package airlock
 import (
 	"fmt"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // Call is a call of a tool, while it runs.

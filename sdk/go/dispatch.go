@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // tools is what the host reaches.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // ToolError is an error that a tool says on purpose: it reaches the caller word for word. Any other error is a failure, which

@@ -1,3 +1,3 @@
-module github.com/airlock-dev/airlock/sdk/go
+module airlock-tool
 
 go 1.24

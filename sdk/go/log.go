@@ -3,7 +3,7 @@ package airlock
 import (
 	"fmt"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // Level says how much a line of the log matters.

@@ -3,7 +3,7 @@ package airlock
 import (
 	"encoding/json"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // Resolution is a decision about an action that this component pushed.

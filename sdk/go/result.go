@@ -3,7 +3,7 @@ package airlock
 import (
 	"fmt"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // Result is what a call gives back. Its methods add to it and return it.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
+	"airlock-tool/internal/guest"
 )
 
 // store is a host that takes every action.

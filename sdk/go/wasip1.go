@@ -3,4 +3,4 @@
 package airlock
 
 // In a component there is a host.
-import _ "github.com/airlock-dev/airlock/sdk/go/internal/wasm"
+import _ "airlock-tool/internal/wasm"

@@ -2,6 +2,6 @@ module example.com/batch-rename
 
 go 1.24
 
-require github.com/airlock-dev/airlock/sdk/go v0.1.0
+require airlock-tool v0.1.0
 
-replace github.com/airlock-dev/airlock/sdk/go => ../../../sdk/go
+replace airlock-tool => ../../../sdk/go

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use airlock_sdk::{Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools};
+use airlock_tool::{Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-airlock_sdk::export!(tools);
+airlock_tool::export!(tools);
 
 fn tools() -> Tools {
     let replace_text = Tool::new("replace_text", "Replaces a text wherever it is in a file.");

@@ -18,7 +18,7 @@ mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use airlock_host::{Limits, Plugin};
+use airlock_host::{Engine, Limits, Plugin};
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
@@ -83,17 +83,24 @@ pub async fn build_for(
     progress: &Progress,
 ) -> Result<PathBuf, Failure> {
     let bench = Bench::new(interrupt, progress);
-    Ok(build_into(folder, None, &[], &bench).await?.path)
+    let engine = load::engine(Limits::default())?;
+    Ok(build_into(folder, None, &[], &engine, &bench).await?.path)
 }
 
 async fn build_once(folder: &Path, args: &BuildArgs, bench: &Bench<'_>) -> Result<Built, Failure> {
-    build_into(folder, args.output.as_deref(), &args.options, bench).await
+    let engine = match args.bundled {
+        true => load::engine_without_reserved_names(Limits::default())?,
+        false => load::engine(Limits::default())?,
+    };
+    let output = args.output.as_deref();
+    build_into(folder, output, &args.options, &engine, bench).await
 }
 
 async fn build_into(
     folder: &Path,
     output: Option<&Path>,
     options: &[OsString],
+    engine: &Engine,
     bench: &Bench<'_>,
 ) -> Result<Built, Failure> {
     let project = Project::find(folder)?;
@@ -105,7 +112,7 @@ async fn build_into(
         Language::Go => go::build(&project, options, bench).await?,
     };
     let component = metadata::add(made.component, project.language, &made.about)?;
-    let plugin = check(&made.about, component, bench).await?;
+    let plugin = check(&made.about, component, engine, bench).await?;
     let path = match output {
         Some(path) => path.to_owned(),
         None => folder
@@ -122,10 +129,14 @@ async fn build_into(
 }
 
 /// Loads the component as a host would. An author wants all of the tools, so that one which a host would leave out is an error.
-async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<Plugin, Failure> {
-    let engine = load::engine(Limits::default())?;
+async fn check(
+    about: &About,
+    component: Vec<u8>,
+    engine: &Engine,
+    bench: &Bench<'_>,
+) -> Result<Plugin, Failure> {
     let name = about.name.clone();
-    let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
+    let loading = async { Ok(Plugin::from_bytes(engine, name, component).await?) };
     let plugin = bench
         .during(format!("Checking {}…", about.name), loading)
         .await?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::{Engine, Limits, LoadError, Plugin, read_regular_file};
+use airlock_host::{Engine, EngineBuilder, Limits, LoadError, Plugin, read_regular_file};
 
 use crate::bundled::{self, Bundled, Form};
 use crate::cache;
@@ -68,9 +68,16 @@ pub fn bytes(plugin: &OsStr) -> Option<Cow<'static, [u8]>> {
 
 /// What plugins run on, with the user's compile cache.
 pub fn engine(limits: Limits) -> Result<Engine, Failure> {
-    let mut engine = bundled::reserve_names(Engine::builder())
-        .limits(limits)
-        .live_instances(LIVE_INSTANCES);
+    with_cache_and_compiler(bundled::reserve_names(Engine::builder()), limits)
+}
+
+/// The same for a plugin that is to come with this program, and takes the place of the one that does.
+pub fn engine_without_reserved_names(limits: Limits) -> Result<Engine, Failure> {
+    with_cache_and_compiler(Engine::builder(), limits)
+}
+
+fn with_cache_and_compiler(engine: EngineBuilder, limits: Limits) -> Result<Engine, Failure> {
+    let mut engine = engine.limits(limits).live_instances(LIVE_INSTANCES);
     if let Some(cache) = cache::open() {
         engine = engine.cache(cache);
     }

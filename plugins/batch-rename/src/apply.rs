@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use airlock_sdk::{Error, Resolution, check_cancelled, report_progress_of};
+use airlock_tool::{Error, Resolution, check_cancelled, report_progress_of};
 
 use crate::earlier::{self, Earlier};
 use crate::name::shown;

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use airlock_sdk::Error;
+use airlock_tool::Error;
 
 use crate::name::shown;
 use crate::order::{Order, Temporary};

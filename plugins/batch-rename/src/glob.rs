@@ -1,6 +1,6 @@
 //! Patterns for paths: `*`, `?`, `[a-z]` and `{a,b}` within a component, `**` for any directories.
 
-use airlock_sdk::Error;
+use airlock_tool::Error;
 use glob::Pattern;
 
 /// A pattern, component by component, so that whoever walks the tree can leave out what can't match.

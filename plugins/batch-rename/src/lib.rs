@@ -19,7 +19,7 @@ mod select;
 mod template;
 mod workspace;
 
-use airlock_sdk::{Action, Call, Error, Output, Preview, Resolution, Tool, Tools, export};
+use airlock_tool::{Action, Call, Error, Output, Preview, Resolution, Tool, Tools, export};
 
 use crate::params::Params;
 use crate::plan::{Plan, Planned};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use airlock_sdk::Error;
+use airlock_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What people and models read.
 
-use airlock_sdk::Output;
+use airlock_tool::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -123,7 +123,7 @@ fn quoted(patterns: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use airlock_sdk::Content;
+    use airlock_tool::Content;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! How a file gets its new name.
 
-use airlock_sdk::Error;
+use airlock_tool::Error;
 use regex::Regex;
 
 use crate::params::Params;

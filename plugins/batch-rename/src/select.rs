@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use airlock_sdk::{Error, check_cancelled};
+use airlock_tool::{Error, check_cancelled};
 
 use crate::glob::{self, Component, Glob};
 use crate::name::shown;

@@ -1,6 +1,6 @@
 //! The language of `replace`.
 
-use airlock_sdk::Error;
+use airlock_tool::Error;
 use regex::{Captures, Regex};
 
 /// What replaces a match: a text with groups and the counter in it.

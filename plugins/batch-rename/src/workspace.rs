@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use airlock_sdk::{Context, Error, session};
+use airlock_tool::{Context, Error, session};
 use serde::{Deserialize, Serialize};
 
 use crate::name::shown;

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from airlock.__main__ import main
-from airlock._archive import Archive
-from airlock._build import _explain
-from airlock._bundle import Entry, EntryError, find_entry, stage
+from airlock_tool.__main__ import main
+from airlock_tool._archive import Archive
+from airlock_tool._build import _explain
+from airlock_tool._bundle import Entry, EntryError, find_entry, stage
 
 SDK = Path(__file__).parent.parent
 
@@ -55,13 +55,13 @@ def test_an_entry_is_a_file_or_a_module(project: Path) -> None:
         ("src", "src is a folder: name the file with the tools, for example src/tool.py"),
         ("src/my-tool.py", "`my-tool` is no name of a module: rename the file"),
         ("src/json.py", "`json` is the name of a module that is there already: rename the file"),
-        ("src/airlock.py", "`airlock` is the name of a module that is there already"),
+        ("src/airlock_tool.py", "`airlock_tool` is the name of a module that is there already"),
     ],
 )
 def test_an_entry_that_can_not_be_one_is_refused(
     project: Path, named: str, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(project, **{"src__my-tool": "", "src__json": "", "src__airlock": ""})
+    write(project, **{"src__my-tool": "", "src__json": "", "src__airlock_tool": ""})
     assert main(["build", named]) == 1
     assert capsys.readouterr().err.startswith(f"error: {problem}")
     assert not list(project.glob("*.wasm"))
@@ -84,9 +84,16 @@ def test_what_is_imported_anywhere_goes_in_and_nothing_else(project: Path) -> No
     target = project / "staged"
     target.mkdir()
     search = [packages, SDK / "src"]
-    assert stage(Entry("tool", src), search, [], target) == {"tool", "beside", "deep", "needed", "spaces", "airlock"}
+    assert stage(Entry("tool", src), search, [], target) == {
+        "tool",
+        "beside",
+        "deep",
+        "needed",
+        "spaces",
+        "airlock_tool",
+    }
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
-    assert {path for path in found if not path.startswith("airlock/")} == {
+    assert {path for path in found if not path.startswith("airlock_tool/")} == {
         "tool.py",
         "beside.py",
         "deep/__init__.py",
@@ -96,7 +103,7 @@ def test_what_is_imported_anywhere_goes_in_and_nothing_else(project: Path) -> No
         "needed.py",
         "spaces/one.py",
     }
-    assert "airlock/_component.py" in found
+    assert "airlock_tool/_component.py" in found
 
 
 def test_what_no_import_names_can_be_included(project: Path) -> None:
@@ -117,7 +124,7 @@ AssertionError: Traceback (most recent call last):
   File "/0/airlock_entry.py", line 8, in <module>
     Tool, Resolver = load('tool')
                      ~~~~^^^^^^^^
-  File "/0/airlock/_component.py", line 42, in load
+  File "/0/airlock_tool/_component.py", line 42, in load
     plugin = Plugin.of_module(importlib.import_module(module), _Host())
                               ~~~~~~~~~~~~~~~~~~~~~~~^^^^^^^^
   File "/python/importlib/__init__.py", line 88, in import_module
@@ -174,9 +181,9 @@ def test_an_archive_gives_modules_from_memory(project: Path, monkeypatch: pytest
 def test_the_wheel_has_the_world_and_the_types(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(command, cwd=SDK, check=True, capture_output=True)
-    [wheel] = tmp_path.glob("airlock_sdk-*.whl")
+    [wheel] = tmp_path.glob("airlock_tool-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    world = {f"airlock/wit/{path.name}" for path in (SDK.parent.parent / "wit").glob("*.wit")}
+    world = {f"airlock_tool/wit/{path.name}" for path in (SDK.parent.parent / "wit").glob("*.wit")}
     assert len(world) == 6
-    assert world | {"airlock/py.typed", "airlock/testing.py"} <= names
+    assert world | {"airlock_tool/py.typed", "airlock_tool/testing.py"} <= names
     assert not [name for name in names if "__pycache__" in name]

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NewType, Optional
 
 import pytest
 
-import airlock
-from airlock._shapes import Misfit
-from airlock._tool import Tool
-from airlock._types import shape_of
+import airlock_tool as airlock
+from airlock_tool._shapes import Misfit
+from airlock_tool._tool import Tool
+from airlock_tool._types import shape_of
 
 
 class Mode(Enum):

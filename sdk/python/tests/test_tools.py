@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-import airlock
-from airlock import _log, _network
-from airlock._tool import Tool
-from airlock.testing import FailedError, Host
+import airlock_tool as airlock
+from airlock_tool import _log, _network
+from airlock_tool._tool import Tool
+from airlock_tool.testing import FailedError, Host
 
 
 def tool_of(body: Callable[[], object], **options: Any) -> Tool[..., Any]:
@@ -478,5 +478,5 @@ def test_a_call_knows_its_session() -> None:
 def test_two_tools_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="two tools are called `it`"):
         Host([tool_of(list), tool_of(list)])
-    with pytest.raises(ValueError, match=r"airlock\.testing has no tool"):
-        Host(sys.modules["airlock.testing"])
+    with pytest.raises(ValueError, match=r"airlock_tool\.testing has no tool"):
+        Host(sys.modules["airlock_tool.testing"])

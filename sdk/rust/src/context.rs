@@ -7,7 +7,7 @@ use crate::Error;
 /// Adds to an error what was being done.
 ///
 /// ```
-/// use airlock_sdk::{Context, Error};
+/// use airlock_tool::{Context, Error};
 ///
 /// fn count(text: &str) -> Result<u32, Error> {
 ///     text.parse().with_context(|| format!("`{text}` as a count"))

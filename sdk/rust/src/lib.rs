@@ -1,4 +1,4 @@
-//! Write [Airlock] plugins in Rust: tools that show what they would do, and do it once somebody decided.
+//! Write Airlock plugins in Rust: tools that show what they would do, and do it once somebody decided.
 //!
 //! A tool is called with parameters and answers with a *preview*: what it found, and the actions that it proposes. The
 //! host keeps each action until somebody applies or discards it, maybe in another process and on another day, and only
@@ -9,7 +9,7 @@
 //! Two types and two functions make a tool; its JSON Schema comes from the types.
 //!
 //! ```no_run
-//! use airlock_sdk::{Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools};
+//! use airlock_tool::{Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools};
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
@@ -49,7 +49,7 @@
 //!     )
 //! }
 //!
-//! airlock_sdk::export!(tools);
+//! airlock_tool::export!(tools);
 //! # fn main() {}
 //! ```
 //!
@@ -82,8 +82,6 @@
 //!
 //! Everything builds for the native target too, where `preview` and `apply` are plain functions: [`Call::new`] and
 //! [`Resolution::new`] make their arguments, and the functions of the host have harmless stand-ins.
-//!
-//! [Airlock]: https://github.com/airlock-dev/airlock
 
 mod call;
 mod content;

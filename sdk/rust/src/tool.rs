@@ -19,7 +19,7 @@ use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 /// tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
 ///
 /// ```compile_fail
-/// # use airlock_sdk::{Call, Error, Preview, Tool, Tools};
+/// # use airlock_tool::{Call, Error, Preview, Tool, Tools};
 /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// # struct Params {}
 /// fn preview(_: Params, _: &Call) -> Result<Preview<String>, Error> {

@@ -19,7 +19,7 @@ type Reject = dyn Fn(&Resolution) -> Result<Option<Output>, Error>;
 /// wherever one will do.
 ///
 /// ```no_run
-/// # use airlock_sdk::{Call, Error, Output, VolatileAction};
+/// # use airlock_tool::{Call, Error, Output, VolatileAction};
 /// # struct Params {}
 /// fn preview(_: Params, _call: &Call) -> Result<Output, Error> {
 ///     let draft = String::from("Dear …");

@@ -10,7 +10,7 @@ pub mod bindings {
         world: "custom-tool",
         pub_export_macro: true,
         export_macro_name: "export_component",
-        default_bindings_module: "airlock_sdk::__private::bindings",
+        default_bindings_module: "airlock_tool::__private::bindings",
     });
 }
 

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 func init() {
@@ -54,5 +54,5 @@ func fill(block []byte, with byte) {
 
 // reallocate is what the host calls.
 //
-//go:linkname reallocate github.com/airlock-dev/airlock/sdk/go/internal/wit/runtime.reallocate
+//go:linkname reallocate airlock-tool/internal/wit/runtime.reallocate
 func reallocate(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 // Params is what a caller passes.

@@ -4,7 +4,7 @@ package main
 import (
 	"fmt"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 // Params is what a caller passes.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import airlock
+import airlock_tool as airlock
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-import airlock
+import airlock_tool as airlock
 
 
 @dataclass

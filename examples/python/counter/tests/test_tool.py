@@ -1,7 +1,7 @@
 import pytest
 
 import tool
-from airlock.testing import FailedError, Host
+from airlock_tool.testing import FailedError, Host
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Annotated, Literal, NoReturn
 
-import airlock
+import airlock_tool as airlock
 
 How = Literal[
     "tool-error",

@@ -1,5 +1,5 @@
-import { ToolError, type Resolution } from "airlock-sdk";
-import { FileError, lstat, rename } from "airlock-sdk/fs";
+import { ToolError, type Resolution } from "airlock-tool";
+import { FileError, lstat, rename } from "airlock-tool/fs";
 
 export interface Rename {
   from: string;

@@ -1,4 +1,4 @@
-import { defineTool, ToolError, type CustomToolFactory, type Resolution } from "airlock-sdk";
+import { defineTool, ToolError, type CustomToolFactory, type Resolution } from "airlock-tool";
 
 import { isThere, planRenames, renameAll, type Rename } from "./plan.js";
 

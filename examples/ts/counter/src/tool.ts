@@ -1,4 +1,4 @@
-import type { CustomToolFactory } from "airlock-sdk";
+import type { CustomToolFactory } from "airlock-tool";
 
 const factory: CustomToolFactory = (pi) => {
   // In this instance's memory, and gone with it: each session counts on its own.

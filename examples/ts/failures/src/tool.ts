@@ -1,4 +1,4 @@
-import { abort, ToolError, type CustomToolFactory } from "airlock-sdk";
+import { abort, ToolError, type CustomToolFactory } from "airlock-tool";
 
 /** Each way in which a call can fail. */
 const WAYS: Record<string, (signal: AbortSignal) => unknown> = {

@@ -27,6 +27,10 @@ pub struct BuildArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// For the plugins that come with this program: their tools may have the names that are kept for them
+    #[arg(long, hide = true)]
+    pub bundled: bool,
+
     /// For the language's own builder, for example `-- --locked` for cargo
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<OsString>,

@@ -147,8 +147,8 @@ Examples:
 pub const BUILD_EXAMPLES: &str = "\
 Languages:
   Rust                    Cargo.toml; needs cargo and the target wasm32-wasip2
-  TypeScript, JavaScript  package.json; needs Node.js, and the npm package airlock-sdk in the project
-  Python                  pyproject.toml; needs the package airlock-sdk, in .venv or on the PATH
+  TypeScript, JavaScript  package.json; needs Node.js, and the npm package airlock-tool in the project
+  Python                  pyproject.toml; needs the package airlock-tool, in .venv or on the PATH
   C                       airlock.toml or src/tool.c; needs zig (`pip install ziglang`), or what
                           AIRLOCK_CC names
   Go                      go.mod; needs Go 1.24 or later

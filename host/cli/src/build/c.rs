@@ -60,7 +60,7 @@ pub async fn build(
                 .clone()
                 .unwrap_or_else(|| project.folder_name()),
             version: manifest.version.clone(),
-            sdk: Some(("airlock-sdk-c", env!("CARGO_PKG_VERSION").to_owned())),
+            sdk: Some(("airlock-tool-c", env!("CARGO_PKG_VERSION").to_owned())),
         },
     })
 }

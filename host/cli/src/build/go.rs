@@ -13,7 +13,7 @@ use super::project::Project;
 use super::{About, Made, component, embedded};
 use crate::failure::Failure;
 
-const SDK: &str = "github.com/airlock-dev/airlock/sdk/go";
+const SDK: &str = "airlock-tool";
 
 /// The first that exports functions from WebAssembly, and has the generics that the SDK is written with.
 const OLDEST: (u32, u32) = (1, 24);
@@ -70,7 +70,7 @@ pub async fn build(
         about: About {
             name,
             version: project.manifest.version.clone(),
-            sdk: Some(("airlock-sdk-go", env!("CARGO_PKG_VERSION").to_owned())),
+            sdk: Some(("airlock-tool-go", env!("CARGO_PKG_VERSION").to_owned())),
         },
     })
 }
@@ -119,7 +119,9 @@ async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Fai
     if !module.require.iter().any(|required| required.path == SDK) {
         let message = format!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
-        let hint = format!("add it: go mod edit -require={SDK}@v{version}");
+        let hint = format!(
+            "add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{GENERATED}/sdk"
+        );
         return Err(Failure::usage(message).with_hint(hint));
     }
     let name = match &project.manifest.name {

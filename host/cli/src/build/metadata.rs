@@ -47,13 +47,13 @@ mod tests {
         let about = About {
             name: "rename".to_owned(),
             version: Some("1.2.3".to_owned()),
-            sdk: Some(("airlock-sdk-c", "0.1.0".to_owned())),
+            sdk: Some(("airlock-tool-c", "0.1.0".to_owned())),
         };
         let empty = b"\0asm\x0d\0\x01\0".to_vec();
         let component = add(empty, Language::C, &about).unwrap();
         let producers = Producers::from_wasm(&component).unwrap().unwrap();
         let sdk = producers.get("sdk").unwrap();
-        assert_eq!(sdk.get("airlock-sdk-c"), Some(&"0.1.0".to_owned()));
+        assert_eq!(sdk.get("airlock-tool-c"), Some(&"0.1.0".to_owned()));
         assert!(producers.get("language").unwrap().get("C").is_some());
         let names = component.windows(6).filter(|bytes| bytes == b"rename");
         assert_eq!(names.count(), 1);

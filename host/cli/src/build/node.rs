@@ -16,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::say;
 use crate::shell;
 
-const SDK: &str = "airlock-sdk";
+const SDK: &str = "airlock-tool";
 
 /// From the project's folder, or from one above it: where npm puts what it installs, in a workspace of several packages for all of them.
 const BUILDER: &str = "node_modules/.bin/airlock-ts";
@@ -238,10 +238,10 @@ mod tests {
             }
         };
         check(
-            r#"{"devDependencies": {"airlock-sdk": "^0.1.0"}}"#,
+            r#"{"devDependencies": {"airlock-tool": "^0.1.0"}}"#,
             Ok(true),
         );
-        check(r#"{"dependencies": {"airlock-sdk": "^0.1.0"}}"#, Ok(true));
+        check(r#"{"dependencies": {"airlock-tool": "^0.1.0"}}"#, Ok(true));
         check(r#"{"dependencies": {"zod": "^4.0.0"}}"#, Ok(false));
         check("{}", Ok(false));
         check("{", Err("package.json is wrong"));

@@ -13,7 +13,7 @@ use super::{About, Made};
 use crate::failure::Failure;
 use crate::shell;
 
-const SDK: &str = "airlock-sdk";
+const SDK: &str = "airlock-tool";
 
 /// The Python of a project's own environment.
 const OWN: &str = ".venv/bin/python";
@@ -72,7 +72,7 @@ pub async fn build(
         .map_err(|error| failed(format!("could not make {}: {error}", folder.display())))?;
 
     let mut command = Command::new(&python);
-    command.args(["-m", "airlock", "build", "--quiet", "--output"]);
+    command.args(["-m", "airlock_tool", "build", "--quiet", "--output"]);
     command
         .arg(&component)
         .args(options)
@@ -131,7 +131,7 @@ async fn sdk_version(
     let look = "\
 import importlib.metadata as metadata
 try:
-    print(metadata.version('airlock-sdk'))
+    print(metadata.version('airlock-tool'))
 except metadata.PackageNotFoundError:
     pass";
     let mut command = Command::new(python);
@@ -165,24 +165,24 @@ mod tests {
             let described: PyProject = toml::from_str(text).unwrap();
             assert_eq!(described.sdk(), expected, "{text}");
         };
-        check("", "airlock-sdk");
+        check("", "airlock-tool");
         check(
-            "[project]\ndependencies = [\"airlock-sdk-extra\", \"airlock-sdk>=0.1\"]",
-            "airlock-sdk>=0.1",
+            "[project]\ndependencies = [\"airlock-tool-extra\", \"airlock-tool>=0.1\"]",
+            "airlock-tool>=0.1",
         );
         check(
-            "[dependency-groups]\ndev = [{ include-group = \"a\" }, \"airlock-sdk @ file:///sdk\"]",
-            "airlock-sdk @ file:///sdk",
+            "[dependency-groups]\ndev = [{ include-group = \"a\" }, \"airlock-tool @ file:///sdk\"]",
+            "airlock-tool @ file:///sdk",
         );
     }
 
     #[test]
     fn the_command_installs_into_the_projects_environment() {
         let folder = Path::new("/my tools");
-        let own = install_command(folder, &folder.join(OWN), "airlock-sdk");
+        let own = install_command(folder, &folder.join(OWN), "airlock-tool");
         assert_eq!(
             own,
-            "'/my tools/.venv/bin/python' -m pip install airlock-sdk"
+            "'/my tools/.venv/bin/python' -m pip install airlock-tool"
         );
     }
 }

@@ -14,7 +14,7 @@ use super::{About, Made};
 use crate::failure::Failure;
 
 const TARGET: &str = "wasm32-wasip2";
-const SDK: &str = "airlock-sdk";
+const SDK: &str = "airlock-tool";
 
 /// What `cargo metadata` says, as far as it counts here.
 #[derive(Deserialize)]

@@ -22,9 +22,11 @@ fn published(language: NewLanguage) -> String {
     match language {
         NewLanguage::Rust => format!("\"{version}\""),
         NewLanguage::TypeScript | NewLanguage::JavaScript => format!("\"^{version}\""),
-        NewLanguage::Python => format!("\"airlock-sdk~={version}\""),
+        NewLanguage::Python => format!("\"airlock-tool~={version}\""),
+        // `airlock build` writes it there.
+        NewLanguage::Go => "\nreplace airlock-tool => ./build/generated/sdk\n".to_owned(),
         // What `airlock build` brings along needs no more.
-        NewLanguage::Go | NewLanguage::C => String::new(),
+        NewLanguage::C => String::new(),
     }
 }
 
@@ -47,8 +49,8 @@ fn within(language: NewLanguage, checkout: &Path) -> Result<String, Failure> {
             // npm takes the path as it is.
             serde_json::Value::from(format!("file:{path}")).to_string()
         }
-        NewLanguage::Python => format!("\"airlock-sdk @ file://{}\"", escape(&path)),
-        NewLanguage::Go => format!("\nreplace github.com/airlock-dev/airlock/sdk/go => {quoted}\n"),
+        NewLanguage::Python => format!("\"airlock-tool @ file://{}\"", escape(&path)),
+        NewLanguage::Go => format!("\nreplace airlock-tool => {quoted}\n"),
         NewLanguage::C => String::new(),
     })
 }
@@ -107,13 +109,10 @@ mod tests {
         check(NewLanguage::Rust, "{ path = \"SDK/rust\" }");
         check(NewLanguage::TypeScript, "\"file:SDK/ts\"");
         check(NewLanguage::JavaScript, "\"file:SDK/ts\"");
-        check(
-            NewLanguage::Go,
-            "\nreplace github.com/airlock-dev/airlock/sdk/go => \"SDK/go\"\n",
-        );
+        check(NewLanguage::Go, "\nreplace airlock-tool => \"SDK/go\"\n");
         check(NewLanguage::C, "");
         let python = of(NewLanguage::Python, Some(&root)).unwrap();
-        assert!(python.starts_with("\"airlock-sdk @ file:///"), "{python}");
+        assert!(python.starts_with("\"airlock-tool @ file:///"), "{python}");
         assert!(python.ends_with("/a%20clone/sdk/python\""), "{python}");
         assert!(of(NewLanguage::Rust, Some(Path::new("nowhere"))).is_err());
     }
@@ -126,8 +125,11 @@ mod tests {
         };
         check(NewLanguage::Rust, "\"VERSION\"");
         check(NewLanguage::TypeScript, "\"^VERSION\"");
-        check(NewLanguage::Python, "\"airlock-sdk~=VERSION\"");
-        check(NewLanguage::Go, "");
+        check(NewLanguage::Python, "\"airlock-tool~=VERSION\"");
+        check(
+            NewLanguage::Go,
+            "\nreplace airlock-tool => ./build/generated/sdk\n",
+        );
     }
 
     #[test]

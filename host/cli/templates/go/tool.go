@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 // Params is what a caller passes.

@@ -1,6 +1,6 @@
 // The tool {{tool}}: adds a line to a file, once somebody agreed.
-import { defineTool, ToolError } from "airlock-sdk";
-import { readFile, writeFile } from "airlock-sdk/fs";
+import { defineTool, ToolError } from "airlock-tool";
+import { readFile, writeFile } from "airlock-tool/fs";
 
 /**
  * What waits for a decision: enough to notice that the file has changed since.
@@ -10,7 +10,7 @@ import { readFile, writeFile } from "airlock-sdk/fs";
  * @property {string} after
  */
 
-/** @param {import("airlock-sdk").CustomToolAPI} pi */
+/** @param {import("airlock-tool").CustomToolAPI} pi */
 export default ({ typebox: { Type } }) =>
   defineTool({
     name: "{{tool}}",

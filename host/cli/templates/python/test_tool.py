@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import airlock
+import airlock_tool as airlock
 import tool
-from airlock.testing import Host
+from airlock_tool.testing import Host
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import airlock
+import airlock_tool as airlock
 
 
 @dataclass

@@ -1,6 +1,6 @@
 // The tool {{tool}}: adds a line to a file, once somebody agreed.
-import { defineTool, ToolError, type CustomToolAPI } from "airlock-sdk";
-import { readFile, writeFile } from "airlock-sdk/fs";
+import { defineTool, ToolError, type CustomToolAPI } from "airlock-tool";
+import { readFile, writeFile } from "airlock-tool/fs";
 
 /** What waits for a decision: enough to notice that the file has changed since. */
 interface Plan {

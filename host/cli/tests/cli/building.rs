@@ -116,6 +116,21 @@ fn a_compilers_errors_and_bad_definitions_end_the_build() {
     check(&two, 3, "bad-definitions", "conflicts with existing tool");
 }
 
+/// A plugin that comes with the program is built by the program that has the one before it.
+#[test]
+fn a_bundled_plugin_can_be_built_anew() {
+    let folder = TempDir::new().unwrap();
+    let airlock = |line: &str| shell("c", folder.path(), line);
+    done(airlock("airlock new batch-rename-preview --lang c --json"));
+    let (error, said) = failed(airlock("airlock build batch-rename-preview --json"), 3);
+    assert_eq!(error["kind"], "no-tools");
+    assert!(said.contains("that of a bundled tool"), "{said}");
+    let built = done(airlock(
+        "airlock build batch-rename-preview --bundled --json",
+    ));
+    assert_eq!(built["tools"][0], "batch_rename_preview");
+}
+
 /// The SDKs' own builders find these errors, and `airlock build` passes on what they say.
 #[test]
 fn what_builders_of_other_languages_say_is_told() {
@@ -147,7 +162,7 @@ fn what_builders_of_other_languages_say_is_told() {
         node,
         &["src/tool.js:1:26: ", "help: the files of the workspace"],
     );
-    let unknown = "import airlock\n\nairlock.nothing()\n";
+    let unknown = "import airlock_tool as airlock\n\nairlock.nothing()\n";
     check(
         "python",
         "src/tool.py",

@@ -19,6 +19,7 @@ mod interrupted;
 mod json;
 mod later;
 mod new_projects;
+mod packages;
 mod params;
 #[cfg(unix)]
 mod pipes;

@@ -176,6 +176,16 @@ fn a_new_project_in_go_is_built_called_and_tested() {
     from_nothing("go", &[]);
 }
 
+/// Without a checkout, and with Go's proxy switched off: the module of the SDK is nowhere but where a build lays it.
+#[test]
+fn go_finds_the_sdk_where_a_build_laid_it() {
+    let folder = TempDir::new().unwrap();
+    let airlock = |line: &str| done(shell("go", folder.path(), line));
+    airlock("airlock new add-a-line --lang go --json");
+    airlock("cd add-a-line && airlock build --json");
+    airlock("cd add-a-line && go vet ./src >&2 && go list -deps ./src >&2");
+}
+
 #[test]
 fn a_new_project_in_c_is_built_called_and_tested_and_is_the_same_in_another_folder() {
     let (_folder, built) = from_nothing("c", &[]);
@@ -225,6 +235,10 @@ fn what_can_not_be_made_is_told_with_what_to_do() {
         assert!(!folder.path().join("a").exists());
     };
     check(&["new", "Tool", "--lang", "c"], "a letter first");
+    check(
+        &["new", "airlock-tool", "--lang", "rust"],
+        "that name has a meaning already",
+    );
     check(
         &["new", "a", "--lang", "c", "--sdk", "/nowhere"],
         "no SDK in /nowhere",
@@ -299,7 +313,7 @@ fn a_missing_sdk_for_typescript_is_told_with_the_command() {
     fs::write(project.folder().join("package.json"), "{}").unwrap();
     let (error, said) = failed(project.shell("airlock build --json"), 1);
     assert!(
-        said.contains("npm install --save-dev airlock-sdk"),
+        said.contains("npm install --save-dev airlock-tool"),
         "{error}"
     );
 }
@@ -321,7 +335,7 @@ fn a_checkout_that_is_not_built_is_told_with_the_command() {
     let checkout = project.parent.path().join("checkout");
     fs::create_dir(&checkout).unwrap();
     fs::create_dir(project.folder().join("node_modules")).unwrap();
-    let link = project.folder().join("node_modules/airlock-sdk");
+    let link = project.folder().join("node_modules/airlock-tool");
     std::os::unix::fs::symlink(&checkout, link).unwrap();
     let (error, said) = failed(project.shell("airlock build --json"), 1);
     assert_eq!(error["kind"], "missing-tool", "{said}");
@@ -338,7 +352,7 @@ fn a_missing_sdk_for_python_is_told_with_the_command() {
     assert_eq!(error["kind"], "missing-tool", "{said}");
     let hint = error["hint"].as_str().unwrap();
     let install = format!(
-        "-m venv .venv && .venv/bin/python -m pip install 'airlock-sdk @ file://{}/sdk/python')",
+        "-m venv .venv && .venv/bin/python -m pip install 'airlock-tool @ file://{}/sdk/python')",
         root().display()
     );
     assert!(hint.ends_with(&install), "{hint}");
@@ -354,7 +368,7 @@ fn a_missing_sdk_for_python_is_told_with_the_command() {
     let hint = error["hint"].as_str().unwrap();
     assert!(!hint.contains("venv .venv"), "{said}");
     assert!(
-        hint.contains("/.venv/bin/python -m pip install 'airlock-sdk @ "),
+        hint.contains("/.venv/bin/python -m pip install 'airlock-tool @ "),
         "{said}"
     );
 }

@@ -4,14 +4,14 @@
 package wasm
 
 import (
-	"github.com/airlock-dev/airlock/sdk/go/internal/bindings/airlock_tool_host"
-	"github.com/airlock-dev/airlock/sdk/go/internal/bindings/airlock_tool_pending_actions"
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
-	"github.com/airlock-dev/airlock/sdk/go/internal/wasm/lower"
-	"github.com/airlock-dev/airlock/sdk/go/internal/wit/types"
+	"airlock-tool/internal/bindings/airlock_tool_host"
+	"airlock-tool/internal/bindings/airlock_tool_pending_actions"
+	"airlock-tool/internal/guest"
+	"airlock-tool/internal/wasm/lower"
+	"airlock-tool/internal/wit/types"
 
 	// The exports.
-	_ "github.com/airlock-dev/airlock/sdk/go/internal/bindings/wit_exports"
+	_ "airlock-tool/internal/bindings/wit_exports"
 )
 
 func init() { guest.Host = host{} }

@@ -45,7 +45,7 @@ const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, na
 /** The project and all that it imports, as one module that exports what the world asks for. */
 export async function bundle(project: Project, options: BundleOptions): Promise<Bundle> {
   // The SDK is looked for by itself, so that its own parts don't count as named.
-  const first = await run(project, options, [`import ${JSON.stringify(project.entry)};`], ["airlock-sdk", "airlock-sdk/*"]);
+  const first = await run(project, options, [`import ${JSON.stringify(project.entry)};`], ["airlock-tool", "airlock-tool/*"]);
   const sources = Object.keys(first.metafile.inputs)
     .map((input) => resolve(project.folder, input))
     .filter((path) => existsSync(path))
@@ -119,7 +119,7 @@ function helpFor(text: string): string | undefined {
     return text.startsWith("Top-level await") ? "a module runs once, when the component is built: let the factory be an async function, and await there" : undefined;
   }
   const name = missing.replace(/^node:/, "").split("/")[0] ?? missing;
-  if (name === "fs") return 'the files of the workspace are in "airlock-sdk/fs", by the names of node:fs/promises';
+  if (name === "fs") return 'the files of the workspace are in "airlock-tool/fs", by the names of node:fs/promises';
   if (builtinModules.includes(name)) return "a tool runs in a sandbox without Node's own modules: use a package that is plain JavaScript";
   return missing.startsWith(".") ? undefined : `npm install ${missing.startsWith("@") ? missing.split("/").slice(0, 2).join("/") : missing.split("/")[0]}`;
 }

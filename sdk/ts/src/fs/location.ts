@@ -15,7 +15,7 @@ let folders: [Descriptor, string][] | undefined;
 
 /** @throws {FileError} where no folder of the plugin's has that path */
 export function locate(given: string, syscall: string): Location {
-  requireStarted("airlock-sdk/fs");
+  requireStarted("airlock-tool/fs");
   const path = absolute(given, syscall);
   // `/` comes last, and stands for the workspace where a C library asks: here, relative paths are resolved already.
   folders ??= getDirectories().filter(([, at]) => at !== "/" && at !== ".");

@@ -1,6 +1,6 @@
 // Tools with mistakes in them. The tests name lines of this file.
-import { ToolError } from "airlock-sdk";
-import { readFile } from "airlock-sdk/fs";
+import { ToolError } from "airlock-tool";
+import { readFile } from "airlock-tool/fs";
 
 const umlauts = "äöü€𝄞";
 

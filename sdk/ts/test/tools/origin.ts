@@ -1,4 +1,4 @@
-import type { CustomToolFactory } from "airlock-sdk";
+import type { CustomToolFactory } from "airlock-tool";
 
 const factory: CustomToolFactory = pi => ({
 	name: "rename_preview",

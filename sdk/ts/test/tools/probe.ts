@@ -1,6 +1,6 @@
 // Looks at what a tool finds in its engine, and answers as JSON.
-import { defineTool, type CustomToolFactory, type Resolution } from "airlock-sdk";
-import * as fs from "airlock-sdk/fs";
+import { defineTool, type CustomToolFactory, type Resolution } from "airlock-tool";
+import * as fs from "airlock-tool/fs";
 import * as z from "zod";
 
 const decoder = new TextDecoder();

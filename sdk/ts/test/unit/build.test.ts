@@ -62,7 +62,7 @@ test("a result that says that it is an error is an error of types, which says wh
   const check = async (result: string) => {
     const folder = project({
       "src/tool.ts": [
-        'import type { CustomToolFactory } from "airlock-sdk";',
+        'import type { CustomToolFactory } from "airlock-tool";',
         "const factory: CustomToolFactory = (pi) => ({",
         '  name: "t", label: "T", description: "d", parameters: pi.typebox.Type.Object({}),',
         "  async execute() {",
@@ -74,7 +74,7 @@ test("a result that says that it is an error is an error of types, which says wh
       ].join("\n"),
     });
     mkdirSync(join(folder, "node_modules"));
-    symlinkSync(process.cwd(), join(folder, "node_modules/airlock-sdk"));
+    symlinkSync(process.cwd(), join(folder, "node_modules/airlock-tool"));
     const [problem] = await problemsOf(() => checkTypes(readProject(folder, undefined)));
     assert.match(problem?.message ?? "", /ThrowAToolErrorInstead/);
     assert.equal(problem?.file, "src/tool.ts");
@@ -89,7 +89,7 @@ test("an import that can't be had says what to do", async () => {
     assert.match(problem?.help ?? "", help);
     assert.deepEqual([problem?.file, problem?.line], ["src/tool.js", 1]);
   };
-  await check('import "node:fs/promises";', /"airlock-sdk\/fs"/);
+  await check('import "node:fs/promises";', /"airlock-tool\/fs"/);
   await check('import "path";', /without Node's own modules/);
   await check('import "@scope/missing/part";', /^npm install @scope\/missing$/);
   await check("await 1;", /let the factory be an async function/);

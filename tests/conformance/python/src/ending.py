@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import airlock
+import airlock_tool as airlock
 
 _count = 0
 

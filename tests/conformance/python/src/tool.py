@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import airlock
+import airlock_tool as airlock
 from ending import APPLIED, NOTHING, Ending
 
 Ended = airlock.Result | str | None

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use airlock_sdk::{
+use airlock_tool::{
     Content, Error, Link, Output, Resolution, VolatileAction, is_cancelled, log, report_progress,
     report_progress_of,
 };

@@ -4,7 +4,7 @@ mod ending;
 
 use std::collections::BTreeMap;
 
-use airlock_sdk::{
+use airlock_tool::{
     Action, Call, Error, Output, Preview, Resolution, Tool, Tools, VolatileAction, session,
 };
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use ending::Ending;
 
-airlock_sdk::export!(tools);
+airlock_tool::export!(tools);
 
 fn tools() -> Tools {
     Tools::new()

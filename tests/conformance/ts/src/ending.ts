@@ -1,5 +1,5 @@
-import { abort, ToolError, type AgentToolResult, type CustomToolAPI, type Resolution, type Static } from "airlock-sdk";
-import { Type } from "airlock-sdk/typebox";
+import { abort, ToolError, type AgentToolResult, type CustomToolAPI, type Resolution, type Static } from "airlock-tool";
+import { Type } from "airlock-tool/typebox";
 
 /** How a call ends. */
 export const Ending = Type.Object({

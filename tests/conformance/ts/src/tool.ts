@@ -1,5 +1,5 @@
-import { defineTool, type CustomToolFactory, type Resolution } from "airlock-sdk";
-import { Type } from "airlock-sdk/typebox";
+import { defineTool, type CustomToolFactory, type Resolution } from "airlock-tool";
+import { Type } from "airlock-tool/typebox";
 
 import { end, Ending, text } from "./ending.js";
 

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use airlock_sdk::{
+use airlock_tool::{
     Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools, session,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-airlock_sdk::export!(tools);
+airlock_tool::export!(tools);
 
 fn tools() -> Tools {
     Tools::new()

@@ -4,10 +4,10 @@
 package export_airlock_tool_tool
 
 import (
-	"github.com/airlock-dev/airlock/sdk/go/internal/bindings/airlock_tool_types"
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
-	"github.com/airlock-dev/airlock/sdk/go/internal/wasm/lower"
-	"github.com/airlock-dev/airlock/sdk/go/internal/wit/types"
+	"airlock-tool/internal/bindings/airlock_tool_types"
+	"airlock-tool/internal/guest"
+	"airlock-tool/internal/wasm/lower"
+	"airlock-tool/internal/wit/types"
 )
 
 // Definitions lists the tools.

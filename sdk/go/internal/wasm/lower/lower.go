@@ -6,9 +6,9 @@ package lower
 import (
 	"strings"
 
-	"github.com/airlock-dev/airlock/sdk/go/internal/bindings/airlock_tool_types"
-	"github.com/airlock-dev/airlock/sdk/go/internal/guest"
-	"github.com/airlock-dev/airlock/sdk/go/internal/wit/types"
+	"airlock-tool/internal/bindings/airlock_tool_types"
+	"airlock-tool/internal/guest"
+	"airlock-tool/internal/wit/types"
 )
 
 // Text is a text that the host can read: what is no UTF-8 would be the end of this instance.

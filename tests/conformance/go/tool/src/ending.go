@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 // Ending says how a call ends.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	airlock "github.com/airlock-dev/airlock/sdk/go"
+	airlock "airlock-tool"
 )
 
 func init() {

@@ -11,15 +11,15 @@ from enum import Flag, auto
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from airlock._docstring import Docstring
-from airlock._names import check_line, check_tool_name, label_of
-from airlock._pending import Resolution
-from airlock._plain import to_plain
-from airlock._record import Field, Record, described, hints_of
-from airlock._result import Image, Link, Result
-from airlock._shapes import Anything, Misfit, Schema, Shape
-from airlock._text import require_text, to_json
-from airlock._types import shape_of
+from airlock_tool._docstring import Docstring
+from airlock_tool._names import check_line, check_tool_name, label_of
+from airlock_tool._pending import Resolution
+from airlock_tool._plain import to_plain
+from airlock_tool._record import Field, Record, described, hints_of
+from airlock_tool._result import Image, Link, Result
+from airlock_tool._shapes import Anything, Misfit, Schema, Shape
+from airlock_tool._text import require_text, to_json
+from airlock_tool._types import shape_of
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)

@@ -20,14 +20,14 @@ from wit_world.imports import host as wit_host
 from wit_world.imports import pending_actions as wit_pending
 from wit_world.imports import types as wit
 
-from airlock import _archive, _log
-from airlock._call import Session
-from airlock._dispatch import Plugin
-from airlock._errors import Failure, FailureKind, InvalidAction, LimitExceeded, StoreUnavailable
-from airlock._pending import PendingAction, Resolution
-from airlock._result import Content, Image, Link, Result
-from airlock._text import to_json, utf8
-from airlock._tool import Definition, Traits
+from airlock_tool import _archive, _log
+from airlock_tool._call import Session
+from airlock_tool._dispatch import Plugin
+from airlock_tool._errors import Failure, FailureKind, InvalidAction, LimitExceeded, StoreUnavailable
+from airlock_tool._pending import PendingAction, Resolution
+from airlock_tool._result import Content, Image, Link, Result
+from airlock_tool._text import to_json, utf8
+from airlock_tool._tool import Definition, Traits
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from airlock import _shapes as shapes
-from airlock._record import Record
-from airlock._shapes import Shape
+from airlock_tool import _shapes as shapes
+from airlock_tool._record import Record
+from airlock_tool._shapes import Shape
 
 _SCALARS: dict[Any, Shape] = {
     str: shapes.Scalar("string", str),

@@ -1,7 +1,7 @@
 """A host in memory, for testing tools in plain Python, without building them.
 
     import tool
-    from airlock.testing import Host
+    from airlock_tool.testing import Host
 
 
     def test_it_waits_for_a_decision(tmp_path, monkeypatch):
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from airlock._call import Session
-from airlock._dispatch import Plugin
-from airlock._errors import Cancelled, Failure, FailureKind, InvalidAction, StoreUnavailable, ToolError
-from airlock._names import check_line
-from airlock._pending import PendingAction, Resolution
-from airlock._result import Result
-from airlock._tool import Tool
+from airlock_tool._call import Session
+from airlock_tool._dispatch import Plugin
+from airlock_tool._errors import Cancelled, Failure, FailureKind, InvalidAction, StoreUnavailable, ToolError
+from airlock_tool._names import check_line
+from airlock_tool._pending import PendingAction, Resolution
+from airlock_tool._result import Result
+from airlock_tool._tool import Tool
 
 
 class FailedError(Exception):

@@ -110,7 +110,7 @@ def _place(error: BaseException) -> str:
 
 def _is_tools(module: str) -> bool:
     top = module.partition(".")[0]
-    return top not in ("", "airlock") and top not in sys.stdlib_module_names
+    return top not in ("", "airlock_tool") and top not in sys.stdlib_module_names
 
 
 def _text(error: BaseException) -> str:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from airlock import _network
+from airlock_tool import _network
 
 # What can't work in a component, or is for whoever develops.
 # fmt: off

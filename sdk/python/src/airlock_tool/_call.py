@@ -6,12 +6,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from airlock._errors import Cancelled
-from airlock._text import require_text
+from airlock_tool._errors import Cancelled
+from airlock_tool._text import require_text
 
 if TYPE_CHECKING:
-    from airlock._pending import PendingAction, Volatile
-    from airlock._tool import Tool
+    from airlock_tool._pending import PendingAction, Volatile
+    from airlock_tool._tool import Tool
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import Any
 
-from airlock._errors import ToolError
-from airlock._plain import to_plain
-from airlock._text import require_text, to_json
+from airlock_tool._errors import ToolError
+from airlock_tool._plain import to_plain
+from airlock_tool._text import require_text, to_json
 
 
 @dataclass(frozen=True)

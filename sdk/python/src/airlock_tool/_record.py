@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from airlock._docstring import Docstring
-from airlock._names import json_name
-from airlock._plain import to_plain
-from airlock._shapes import Annotated, Misfit, Schema, Shape
+from airlock_tool._docstring import Docstring
+from airlock_tool._names import json_name
+from airlock_tool._plain import to_plain
+from airlock_tool._shapes import Annotated, Misfit, Schema, Shape
 
 ShapeOf = Callable[[Any, str], Shape]
 """`shape_of`, which needs this module itself."""

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-from airlock._call import CURRENT, Call, Host
-from airlock._errors import Failure, FailureKind, InvalidParams
-from airlock._pending import Closure, Resolution, Volatile
-from airlock._result import Result
-from airlock._shapes import Misfit
-from airlock._tool import Definition, Tool
+from airlock_tool._call import CURRENT, Call, Host
+from airlock_tool._errors import Failure, FailureKind, InvalidParams
+from airlock_tool._pending import Closure, Resolution, Volatile
+from airlock_tool._result import Result
+from airlock_tool._shapes import Misfit
+from airlock_tool._tool import Definition, Tool
 
-_LOG = logging.getLogger("airlock")
+_LOG = logging.getLogger("airlock_tool")
 
 
 class Plugin:
@@ -102,7 +102,7 @@ class Plugin:
         try:
             returned = body()
             if inspect.isawaitable(returned):
-                from airlock import _loop
+                from airlock_tool import _loop
 
                 returned = _loop.run(returned)
             if returned is None:
@@ -149,6 +149,6 @@ def _failure(error: BaseException) -> Failure:
 
 def _from_the_tool_on(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of this package in front."""
-    while traceback and traceback.tb_frame.f_globals.get("__name__", "").startswith("airlock."):
+    while traceback and traceback.tb_frame.f_globals.get("__name__", "").startswith("airlock_tool."):
         traceback = traceback.tb_next
     return traceback

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from airlock._bundle import EntryError, find_entry, stage
+from airlock_tool._bundle import EntryError, find_entry, stage
 
 _WIT = Path(__file__).parent / "wit"
 _APP = "airlock_entry"
@@ -23,7 +23,7 @@ import sys
 # Nothing of this run is for the folders that the sources are in.
 sys.dont_write_bytecode = True
 
-from airlock._component import load
+from airlock_tool._component import load
 
 Tool, Resolver = load({module!r})
 """
@@ -76,7 +76,7 @@ def build(named: str, output: Path, include: Iterable[str] = (), paths: Iterable
         made = folder / "tool.wasm"
         _componentize(modules, made, entry.root)
         _put(made, output)
-    return Built(output, output.stat().st_size, sorted(staged - {"airlock"}))
+    return Built(output, output.stat().st_size, sorted(staged - {"airlock_tool"}))
 
 
 def _importable_folders() -> list[Path]:
@@ -108,7 +108,7 @@ def _componentize(modules: Path, output: Path, root: Path) -> None:
 
 # The traceback of the guest stands in that of componentize-py, behind this name.
 _INNER = re.compile(r"AssertionError: (.*?)(?:\n\nCaused by:|\n\nStack backtrace:|\Z)", re.DOTALL)
-_OWN_FRAME = re.compile(r'  File "(?:/0/airlock(?:/|_entry)|/python/importlib/|<frozen)[^\n]*\n(?:    [^\n]*\n)*')
+_OWN_FRAME = re.compile(r'  File "(?:/0/airlock_(?:tool/|entry)|/python/importlib/|<frozen)[^\n]*\n(?:    [^\n]*\n)*')
 
 
 def _explain(output: str, root: Path) -> str:

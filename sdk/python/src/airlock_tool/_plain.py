@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-from airlock._names import json_name
+from airlock_tool._names import json_name
 
 
 def to_plain(value: Any, where: str = "") -> Any:

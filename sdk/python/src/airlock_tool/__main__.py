@@ -1,4 +1,4 @@
-"""The command `airlock-py`, which is also `python -m airlock`."""
+"""The command `airlock-py`, which is also `python -m airlock_tool`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from airlock._build import BuildError, build
+from airlock_tool._build import BuildError, build
 
 
 def main(arguments: list[str] | None = None) -> int:

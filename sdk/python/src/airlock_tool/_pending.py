@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from airlock._call import CURRENT, Call
-from airlock._errors import InvalidAction, StoreUnavailable
-from airlock._plain import to_plain
-from airlock._text import require_text, to_json
+from airlock_tool._call import CURRENT, Call
+from airlock_tool._errors import InvalidAction, StoreUnavailable
+from airlock_tool._plain import to_plain
+from airlock_tool._text import require_text, to_json
 
 if TYPE_CHECKING:
-    from airlock._tool import Tool
+    from airlock_tool._tool import Tool
 
 
 @dataclass(frozen=True)

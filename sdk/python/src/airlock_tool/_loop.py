@@ -8,9 +8,9 @@ from asyncio import base_events
 from collections.abc import Awaitable
 from typing import Any
 
-from airlock import _network
-from airlock._call import is_cancelled
-from airlock._errors import Cancelled
+from airlock_tool import _network
+from airlock_tool._call import is_cancelled
+from airlock_tool._errors import Cancelled
 
 # How long a cancelled call may sleep before it hears of it, in seconds; the host waits for 250 ms.
 _NAP = 0.05

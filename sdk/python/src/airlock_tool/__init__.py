@@ -7,7 +7,7 @@ decided to apply that, the workspace is writable.
     from pathlib import Path
     from typing import Annotated
 
-    import airlock
+    import airlock_tool as airlock
 
 
     @dataclass
@@ -31,8 +31,8 @@ decided to apply that, the workspace is writable.
 `airlock-py build` makes a component of it. What is printed or logged goes to the host's log.
 """
 
-from airlock._call import Session, call_id, check_cancelled, is_cancelled, progress, session
-from airlock._errors import (
+from airlock_tool._call import Session, call_id, check_cancelled, is_cancelled, progress, session
+from airlock_tool._errors import (
     Cancelled,
     InvalidAction,
     InvalidParams,
@@ -41,10 +41,10 @@ from airlock._errors import (
     StoreUnavailable,
     ToolError,
 )
-from airlock._log import TRACE
-from airlock._pending import Resolution, push
-from airlock._result import Content, Image, Link, Result
-from airlock._tool import Tool, tool
+from airlock_tool._log import TRACE
+from airlock_tool._pending import Resolution, push
+from airlock_tool._result import Content, Image, Link, Result
+from airlock_tool._tool import Tool, tool
 
 __all__ = [
     "TRACE",

@@ -70,7 +70,7 @@ def _checked(entry: Entry) -> Entry:
     top, *_ = parts = entry.module.split(".")
     if not all(part.isidentifier() for part in parts):
         raise EntryError(f"`{entry.module}` is no name of a module: rename the file to letters, digits and `_`")
-    if top in sys.stdlib_module_names or top in _GENERATED or top == "airlock":
+    if top in sys.stdlib_module_names or top in _GENERATED or top == "airlock_tool":
         raise EntryError(f"`{top}` is the name of a module that is there already: rename the file")
     return entry
 
@@ -82,7 +82,7 @@ def stage(entry: Entry, search: Iterable[Path], include: Iterable[str], folder: 
     computed name can't be seen. A name that is found nowhere is left out: it may be optional.
     """
     search = [entry.root, *search]
-    waiting = [entry.module.partition(".")[0], "airlock", *include]
+    waiting = [entry.module.partition(".")[0], "airlock_tool", *include]
     staged: set[str] = set()
     while waiting:
         name = waiting.pop()

@@ -6,8 +6,8 @@ import logging
 import sys
 from pathlib import Path
 
-from airlock._call import CURRENT
-from airlock._text import utf8
+from airlock_tool._call import CURRENT
+from airlock_tool._text import utf8
 
 TRACE = 5
 """A level of `logging` below `DEBUG`, for following every step: the host's `trace`."""
@@ -37,7 +37,7 @@ class HostHandler(logging.Handler):
 
     def format(self, record: logging.LogRecord) -> str:
         text = super().format(record).replace(f'File "{_ROOT}/', 'File "')
-        return text if record.name in ("root", "airlock") else f"{record.name}: {text}"
+        return text if record.name in ("root", "airlock_tool") else f"{record.name}: {text}"
 
 
 def install() -> None:
