@@ -33,7 +33,6 @@ mod store;
 mod store_commands;
 mod style;
 mod test;
-mod test_kit;
 mod time;
 mod usage;
 

@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use airlock_host::{Error, Plugin};
+use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
 use serde_json::{Value, json};
 
 use crate::args::{TRIES, TestArgs};
@@ -19,7 +20,6 @@ use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::shell;
-use crate::test_kit::{self, Cases, Report, Settings, Trouble};
 use find::Found;
 
 pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -39,7 +39,7 @@ pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit
         tool: args.tool.as_deref(),
         tell: &|what| progress.say(&what),
     };
-    let examining = test_kit::examine(&plugin, &settings);
+    let examining = examine(&plugin, &settings);
     let examining = progress.during(format!("Testing {}…", plugin.name()), examining);
     let Some(report) = interrupt.token().run_until_cancelled(examining).await else {
         return Err(Failure::interrupted());

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
+use airlock_test_kit::{Breach, Entry, Example, Files, short};
 use similar::{ChangeTag, TextDiff};
-
-use crate::test_kit::{Breach, Entry, Example, Files, short};
 
 /// Lines: both in a line each where they are short, or the difference of the two.
 pub fn lines(breach: &Breach) -> Vec<String> {

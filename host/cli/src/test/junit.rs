@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use airlock_host::Plugin;
 use airlock_render::escape_line;
+use airlock_test_kit::{Breach, Example, Outcome, PropertyReport, Report};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::breach;
 use crate::failure::Failure;
-use crate::test_kit::{Breach, Example, Outcome, PropertyReport, Report};
 
 /// A suite for the cases, one for the plugin, and one for each tool.
 ///

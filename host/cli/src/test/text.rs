@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use airlock_host::Plugin;
 use airlock_render::{Block, Line, Role};
+use airlock_test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolReport};
 
 use super::Found;
 use super::breach;
-use crate::test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolReport};
 
 /// How a line says how it went, in one width.
 const HELD: &str = "held   ";

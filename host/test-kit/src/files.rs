@@ -15,10 +15,11 @@ const MOST_ENTRIES: usize = 10_000;
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// Shared, since a workspace is copied for each try.
+    /// A file's contents: shared, since a workspace is copied for each try.
     File(Arc<[u8]>),
+    /// A folder, perhaps an empty one.
     Folder,
-    /// With where it points to.
+    /// A symbolic link, with where it points to.
     Link(PathBuf),
 }
 
@@ -28,13 +29,23 @@ pub struct Files(BTreeMap<String, Entry>);
 
 /// Why a folder can't be a fixture.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FolderError {
+    /// Something in it can't be read.
     #[error("can't read {}: {source}", .path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It holds a pipe, a socket or a device.
     #[error("{} is neither a file nor a folder nor a symbolic link", .0.display())]
     Special(PathBuf),
+    /// It holds a name that is not UTF-8.
     #[error("the name of {} is not UTF-8", .0.display())]
     Name(PathBuf),
+    /// It is too large to be copied for each try.
     #[error("{} holds more than {} MiB, or more than {MOST_ENTRIES} files", .0.display(), MOST_BYTES >> 20)]
     TooLarge(PathBuf),
 }
@@ -44,7 +55,7 @@ impl Files {
     ///
     /// # Errors
     /// Where something can't be read or copied, or is too much.
-    pub fn read(folder: &Path) -> Result<Self, FolderError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, FolderError> {
         let mut files = Self::default();
         let mut bytes = 0;
         files.add_folder(folder, folder, "", &mut bytes)?;
@@ -89,7 +100,7 @@ impl Files {
     }
 
     /// Puts a file there, and the folders that it lies in.
-    pub fn add_file(&mut self, path: &str, contents: impl AsRef<[u8]>) {
+    pub(crate) fn add_file(&mut self, path: &str, contents: impl AsRef<[u8]>) {
         for (end, _) in path.match_indices('/') {
             self.0
                 .entry(path[..end].to_owned())
@@ -100,7 +111,7 @@ impl Files {
     }
 
     /// What is no folder where one would have to be for a file at this path, or is one where the file would be.
-    pub fn in_the_way_of<'a>(&self, path: &'a str) -> Option<&'a str> {
+    pub(crate) fn in_the_way_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let is_folder = |path: &str| self.0.get(path).map(|entry| *entry == Entry::Folder);
         folders
@@ -109,20 +120,22 @@ impl Files {
             .or_else(|| (is_folder(path) == Some(true)).then_some(path))
     }
 
+    /// All entries, in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.0.iter().map(|(path, entry)| (path.as_str(), entry))
     }
 
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
+    /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The same without what is at a path, and below it.
-    pub fn without(&self, path: &str) -> Self {
+    pub(crate) fn without(&self, path: &str) -> Self {
         let inside = format!("{path}/");
         let kept = self
             .0
@@ -135,7 +148,7 @@ impl Files {
     }
 
     /// The same with other contents of a file.
-    pub fn with_contents(&self, path: &str, contents: &[u8]) -> Self {
+    pub(crate) fn with_contents(&self, path: &str, contents: &[u8]) -> Self {
         let mut files = self.clone();
         files
             .0
@@ -147,7 +160,7 @@ impl Files {
     ///
     /// # Errors
     /// Where the system doesn't let it.
-    pub fn lay_out(&self) -> io::Result<TempDir> {
+    pub(crate) fn lay_out(&self) -> io::Result<TempDir> {
         let folder = tempfile::Builder::new().prefix("airlock-test-").tempdir()?;
         for (path, entry) in &self.0 {
             let path = folder.path().join(path);
@@ -161,7 +174,7 @@ impl Files {
     }
 
     /// What is different in `after`.
-    pub fn changes(&self, after: &Files) -> Changes {
+    pub(crate) fn changes(&self, after: &Files) -> Changes {
         let paths: BTreeSet<&String> = self.0.keys().chain(after.0.keys()).collect();
         let changed = paths.into_iter().filter_map(|path| {
             let (before, after) = (self.0.get(path), after.0.get(path));

@@ -1,6 +1,6 @@
 //! Cases that an author writes: a file of them, in TOML.
 //!
-//! `airlock test --help` documents the format, from [`crate::args`]; what is here must agree with it.
+//! `airlock test --help` documents the format; what is here must agree with it.
 
 mod expectation;
 mod fixture;
@@ -75,8 +75,8 @@ enum Action {
 #[derive(Debug)]
 pub struct Cases {
     /// What tries with made-up params begin with; none where the file doesn't say.
-    pub files: Option<Files>,
-    pub cases: Vec<Case>,
+    pub(crate) files: Option<Files>,
+    pub(crate) cases: Vec<Case>,
 }
 
 /// One of them, with its files at hand.

@@ -184,7 +184,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_kit::files::Files;
+    use crate::files::Files;
 
     fn shrunk(params: Value, files: Files, breaks: impl Fn(&Sample) -> bool) -> Sample {
         let sample = Sample {

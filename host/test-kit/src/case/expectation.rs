@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::fixture::Contents;
 use super::json::Json;
-use crate::test_kit::files::{Change, Changes, Entry, describe};
-use crate::test_kit::property::{Breach, short};
-use crate::test_kit::stage::Answer;
+use crate::files::{Change, Changes, Entry, describe};
+use crate::property::{Breach, short};
+use crate::stage::Answer;
 
 /// A text that is expected. A bare text is expected word for word.
 #[derive(Debug, Clone, Deserialize)]
@@ -285,8 +285,8 @@ impl New {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_kit::files::Files;
-    use crate::test_kit::stage::{Complaint, Said};
+    use crate::files::Files;
+    use crate::stage::{Complaint, Said};
 
     fn said(text: &str) -> Answer {
         Ok(Said {

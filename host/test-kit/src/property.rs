@@ -34,7 +34,9 @@ pub enum Verdict {
 /// What was expected and what came instead, of any number of lines each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Breach {
+    /// What should have been.
     pub expected: String,
+    /// What was.
     pub came: String,
 }
 

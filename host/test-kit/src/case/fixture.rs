@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use crate::test_kit::files::Files;
+use crate::files::Files;
 
 /// A folder to be copied, and files beside it.
 #[derive(Debug, Default, Deserialize)]

@@ -3,9 +3,9 @@
 use airlock_host::{Decision, MemoryStore, Plugin, Resolution, Session};
 
 use super::{Action, Case, Resolve};
-use crate::test_kit::Trouble;
-use crate::test_kit::property::Breach;
-use crate::test_kit::stage::{self, Stage};
+use crate::Trouble;
+use crate::property::Breach;
+use crate::stage::{self, Stage};
 
 /// The first thing that is not as expected; none where all is.
 ///

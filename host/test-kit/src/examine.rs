@@ -21,9 +21,11 @@ const ENOUGH: usize = 3;
 
 /// How it is done.
 pub struct Settings<'a> {
+    /// What the author wrote.
     pub cases: &'a [Cases],
     /// How many params are made up for each tool.
     pub tries: usize,
+    /// What they are made up from: the same again gives the same params.
     pub seed: u64,
     /// Only this tool.
     pub tool: Option<&'a str>,
