@@ -128,6 +128,8 @@ fn crates_are_compiled_without_what_they_must_not_know() {
     let engine: &[&str] = &["wasmtime", "wasmtime_wasi", "cranelift_codegen"];
     let databases: &[&str] = &["rusqlite", "libsqlite3_sys", "sqlx", "sqlx_core"];
     let screens: &[&str] = &["anstyle", "anstream", "clap", "indicatif"];
+    // What is rendered has colours; whether a terminal takes them is for programs to know.
+    let terminals: &[&str] = &["anstream", "clap", "indicatif", "terminal_size"];
     let protocols: &[&str] = &["axum", "hyper", "rmcp"];
     let renderer: &[&str] = &["airlock_render"];
     let programs: &[&str] = &["airlock_cli", "airlock_tests"];
@@ -149,6 +151,10 @@ fn crates_are_compiled_without_what_they_must_not_know() {
         (
             "airlock-host",
             vec![databases, screens, protocols, programs],
+        ),
+        (
+            "airlock-author",
+            vec![databases, terminals, protocols, programs],
         ),
         (
             "airlock-test-kit",

@@ -122,10 +122,12 @@ impl Failure {
     }
 
     /// For a command that has more to say about it.
+    #[cfg(feature = "author")]
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
+    #[cfg(feature = "author")]
     pub fn exit(&self) -> Exit {
         self.exit
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::{Engine, Limits, LoadError, Plugin, read_regular_file};
+use airlock_host::{Engine, Error, Limits, LoadError, Plugin, read_regular_file};
 
 use crate::bundled::{self, Bundled, Form};
 use crate::cache;
@@ -67,7 +67,7 @@ pub fn bytes(plugin: &OsStr) -> Option<Cow<'static, [u8]>> {
 }
 
 /// What plugins run on, with the user's compile cache.
-pub fn engine(limits: Limits) -> Result<Engine, Failure> {
+pub fn engine(limits: Limits) -> Result<Engine, Error> {
     let mut engine = bundled::reserve_names(Engine::builder())
         .limits(limits)
         .live_instances(LIVE_INSTANCES);
@@ -78,7 +78,7 @@ pub fn engine(limits: Limits) -> Result<Engine, Failure> {
     {
         engine = engine.compiler(this_program());
     }
-    Ok(engine.build()?)
+    engine.build()
 }
 
 /// What compiles components: this program, in another process.

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use airlock_host::{DurableStore, PendingStore};
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
+use airlock_render::shell;
+
 use crate::args::StoreArgs;
 use crate::failure::Failure;
-use crate::shell;
 
 /// The environment variable for who always uses another store than the default.
 const VARIABLE: &str = "AIRLOCK_STORE";

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_render::shell;
 use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::shell;
 use crate::size;
 use crate::store::{Choice, Location, WhenMissing, file};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::project::Language;
-use crate::failure::Failure;
+use crate::error::Error;
 
 pub const FILE: &str = "airlock.toml";
 
@@ -36,7 +36,7 @@ impl Manifest {
     ///
     /// # Errors
     /// If it can't be read, or has what nobody would look at.
-    pub fn read(folder: &Path) -> Result<Self, Failure> {
+    pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -44,7 +44,7 @@ impl Manifest {
                 return Ok(Self::default());
             }
             Err(error) => {
-                return Err(Failure::usage(format!(
+                return Err(Error::usage(format!(
                     "can't read {}: {error}",
                     path.display()
                 )));
@@ -52,10 +52,10 @@ impl Manifest {
         };
         let manifest: Self = toml::from_str(&text).map_err(|error| {
             let message = format!("{} is wrong: {error}", path.display());
-            Failure::usage(message.trim_end())
+            Error::usage(message.trim_end())
         })?;
         match &manifest.name {
-            Some(name) if !is_file_name(name) => Err(Failure::usage(format!(
+            Some(name) if !is_file_name(name) => Err(Error::usage(format!(
                 "{} is wrong: the name {name:?} can't be a file's",
                 path.display()
             ))),
@@ -74,7 +74,7 @@ pub fn is_file_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Manifest, Failure> {
+    fn read(text: &str) -> Result<Manifest, Error> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), text).unwrap();
         Manifest::read(folder.path())
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         let check = |text: &str, part: &str| {
-            let message = read(text).unwrap_err().to_json()["message"].to_string();
+            let message = read(text).unwrap_err().to_string();
             assert!(message.contains("airlock.toml is wrong"), "{message}");
             assert!(message.contains(part), "{message}");
         };

@@ -1,6 +1,6 @@
 //! The templates, which are part of this program.
 
-use crate::args::NewLanguage;
+use super::NewLanguage;
 
 /// The files of a new project.
 pub struct Template {
@@ -126,8 +126,6 @@ fn label(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
-
     use super::*;
 
     #[test]
@@ -142,8 +140,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_to_fill_in() {
-        for language in NewLanguage::value_variants() {
-            for (file, text) in of(*language).files {
+        for language in NewLanguage::ALL {
+            for (file, text) in of(language).files {
                 let filled = fill(text, "name", "");
                 // GitHub's own places are `${{ … }}`.
                 assert!(

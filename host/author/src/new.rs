@@ -1,4 +1,4 @@
-//! `airlock new`: a project to begin with.
+//! A project to begin with.
 
 mod sdk;
 mod template;
@@ -6,40 +6,90 @@ mod template;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use airlock_render::{Block, Line, Role};
-use serde_json::json;
+use airlock_render::shell;
 
-use crate::args::NewArgs;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::shell;
+use crate::error::Error;
 
-pub fn new(args: &NewArgs, out: &mut Output) -> Result<Exit, Failure> {
-    check_name(&args.name)?;
-    let folder = args
-        .path
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(&args.name));
-    check_folder(&folder)?;
-    let template = template::of(args.lang);
-    let named = std::env::var_os("AIRLOCK_SDK").filter(|named| !named.is_empty());
-    let checkout = args.sdk.clone().or(named.map(PathBuf::from));
-    let sdk = sdk::of(args.lang, checkout.as_deref())?;
+/// What there are templates for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewLanguage {
+    /// Built by cargo.
+    Rust,
+    /// Built by the SDK's own builder, as the next one.
+    TypeScript,
+    /// With the types in comments.
+    JavaScript,
+    /// Built by the SDK's own builder.
+    Python,
+    /// Built by Go's own compiler.
+    Go,
+    /// Built by zig, or another clang.
+    C,
+}
+
+impl NewLanguage {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Rust,
+        Self::TypeScript,
+        Self::JavaScript,
+        Self::Python,
+        Self::Go,
+        Self::C,
+    ];
+}
+
+/// What is to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The project's name.
+    pub name: &'a str,
+    /// What it is written in.
+    pub language: NewLanguage,
+    /// Where it goes; else a folder of its name, in the current one.
+    pub folder: Option<&'a Path>,
+    /// A clone of Airlock, whose SDKs it uses in place of published ones.
+    pub checkout: Option<&'a Path>,
+}
+
+/// A project that was made.
+#[derive(Debug)]
+pub struct Project {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Its files, from there.
+    pub files: Vec<&'static str>,
+    /// What must be on the machine to build it, for people.
+    pub needs: &'static str,
+    /// The command lines that lead from nothing to a tool that was called and tested.
+    pub commands: Vec<String>,
+}
+
+/// Makes a project.
+///
+/// # Errors
+/// If the name is none that every language takes, if there is something in the folder, if the checkout has no SDK that can be used, and if the files
+/// can't be written.
+pub fn new(order: Order<'_>) -> Result<Project, Error> {
+    let Order { name, language, .. } = order;
+    check_name(name)?;
+    let folder = order.folder.unwrap_or(Path::new(name));
+    check_folder(folder)?;
+    let template = template::of(language);
+    let sdk = sdk::of(language, order.checkout)?;
     for (file, text) in template.files {
-        write(&folder.join(file), &template::fill(text, &args.name, &sdk))?;
+        write(&folder.join(file), &template::fill(text, name, &sdk))?;
     }
-    let commands = commands(&folder, &args.name, template.prepare);
-    tell(out, &folder, template, &commands);
-    out.json(&json!({
-        "path": folder.display().to_string(),
-        "files": template.files.iter().map(|(file, _)| *file).collect::<Vec<_>>(),
-        "commands": commands,
-    }));
-    Ok(Exit::Done)
+    Ok(Project {
+        folder: folder.to_owned(),
+        files: template.files.iter().map(|(file, _)| *file).collect(),
+        needs: template.needs,
+        commands: commands(folder, name, template.prepare),
+    })
 }
 
 /// Names of packages in every language are made of these.
-fn check_name(name: &str) -> Result<(), Failure> {
+fn check_name(name: &str) -> Result<(), Error> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(allowed)
@@ -54,33 +104,33 @@ fn check_name(name: &str) -> Result<(), Failure> {
         false => format!("`{name}` can't be a project's name"),
     };
     let hint = "a name is made of small letters, digits and single dashes, a letter first, for example: rename-photos";
-    Err(Failure::usage(message).with_hint(hint))
+    Err(Error::usage(message).with_advice(hint))
 }
 
 /// Nothing that somebody wrote is overwritten.
-fn check_folder(folder: &Path) -> Result<(), Failure> {
+fn check_folder(folder: &Path) -> Result<(), Error> {
     let name = folder.display();
     let elsewhere = "name another one: --path DIR";
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
-            Some(_) => Err(Failure::usage(format!("the folder {name} is not empty"))
-                .with_hint(format!("empty it, or {elsewhere}"))),
+            Some(_) => Err(Error::usage(format!("the folder {name} is not empty"))
+                .with_advice(format!("empty it, or {elsewhere}"))),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => {
-            Err(Failure::usage(format!("can't use {name}: {error}")).with_hint(elsewhere))
+            Err(Error::usage(format!("can't use {name}: {error}")).with_advice(elsewhere))
         }
     }
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
+fn write(file: &Path, text: &str) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(file, text))
         .map_err(|error| {
-            Failure::host(format!("could not write {}: {error}", file.display()))
-                .with_hint("name another folder: --path DIR")
+            Error::machine(format!("could not write {}: {error}", file.display()))
+                .with_advice("name another folder: --path DIR")
         })
 }
 
@@ -96,22 +146,6 @@ fn commands(folder: &Path, name: &str, prepare: &[&str]) -> Vec<String> {
     commands.push(shell::join(["airlock", "run", &component, params]));
     commands.push("airlock test".to_owned());
     commands
-}
-
-fn tell(out: &mut Output, folder: &Path, template: &template::Template, commands: &[String]) {
-    let path = folder.display().to_string();
-    let listed = |block: Block, line: &str| block.line(Line::from(line).indented(2));
-    let block = Block::from(Line::new().with_role(Role::Title, path));
-    let block = template
-        .files
-        .iter()
-        .fold(block, |block, (file, _)| listed(block, file));
-    let block = block.line("").line(format!("Next ({}):", template.needs));
-    out.show(
-        &commands
-            .iter()
-            .fold(block, |block, command| listed(block, command)),
-    );
 }
 
 #[cfg(test)]
@@ -142,11 +176,8 @@ mod tests {
         assert!(check_folder(folder.path()).is_ok());
         assert!(check_folder(&folder.path().join("new")).is_ok());
         fs::write(folder.path().join("thesis.txt"), "").unwrap();
-        let failure = check_folder(folder.path()).unwrap_err().to_json();
-        assert!(
-            failure["message"].to_string().contains("is not empty"),
-            "{failure}"
-        );
+        let failure = check_folder(folder.path()).unwrap_err().to_string();
+        assert!(failure.contains("is not empty"), "{failure}");
         let file = folder.path().join("thesis.txt");
         assert!(check_folder(&file).is_err());
     }

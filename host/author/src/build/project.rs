@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::manifest::{self, Manifest};
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// A tool's project.
 pub struct Project {
@@ -19,11 +19,15 @@ pub struct Project {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
+    /// Built by cargo.
     Rust,
     /// JavaScript too: one SDK serves both.
     TypeScript,
+    /// Built by its SDK.
     Python,
+    /// Built by zig, or another clang.
     C,
+    /// Built by its own compiler.
     Go,
 }
 
@@ -65,7 +69,7 @@ impl Project {
     ///
     /// # Errors
     /// Where it is no project, or one of several languages.
-    pub fn find(folder: &Path) -> Result<Self, Failure> {
+    pub fn find(folder: &Path) -> Result<Self, Error> {
         let found = folder.canonicalize();
         let folder = found.map_err(|error| no_folder(folder, &error))?;
         let manifest = Manifest::read(&folder)?;
@@ -95,7 +99,7 @@ pub fn is_project(folder: &Path) -> bool {
         .any(|mark| folder.join(mark).is_file())
 }
 
-fn detect(folder: &Path) -> Result<Language, Failure> {
+fn detect(folder: &Path) -> Result<Language, Error> {
     let found: Vec<_> = MARKS
         .iter()
         .filter(|(mark, _)| folder.join(mark).is_file())
@@ -109,7 +113,7 @@ fn detect(folder: &Path) -> Result<Language, Failure> {
                 "looked for {} and airlock.toml; `airlock build DIR` builds another folder",
                 marks.join(", ")
             );
-            Err(Failure::usage(message).with_hint(hint))
+            Err(Error::usage(message).with_advice(hint))
         }
         several => {
             let marks: Vec<_> = several.iter().map(|(mark, _)| *mark).collect();
@@ -118,17 +122,17 @@ fn detect(folder: &Path) -> Result<Language, Failure> {
                 "say which to build in airlock.toml, for example: language = \"{}\"",
                 several[0].1.name()
             );
-            Err(Failure::usage(message).with_hint(hint))
+            Err(Error::usage(message).with_advice(hint))
         }
     }
 }
 
-fn no_folder(folder: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!(
+fn no_folder(folder: &Path, error: &io::Error) -> Error {
+    Error::usage(format!(
         "can't open the folder {}: {error}",
         folder.display()
     ))
-    .with_hint("`airlock build DIR` builds the project in DIR")
+    .with_advice("`airlock build DIR` builds the project in DIR")
 }
 
 #[cfg(test)]
@@ -147,8 +151,8 @@ mod tests {
             match (found, expected) {
                 (Ok(project), Ok(language)) => assert_eq!(project.language, language),
                 (Err(failure), Err(part)) => {
-                    let json = failure.to_json().to_string();
-                    assert!(json.contains(part), "{json}");
+                    let said = failure.to_string();
+                    assert!(said.contains(part), "{said}");
                 }
                 (found, expected) => {
                     panic!(
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_named() {
         let failure = Project::find(Path::new("nowhere")).err().unwrap();
-        let message = failure.to_json()["message"].to_string();
+        let message = failure.to_string();
         assert!(
             message.contains("can't open the folder nowhere"),
             "{message}"

@@ -1,6 +1,6 @@
 //! From a core module of the WASI of old to a component.
 
-use std::error::Error;
+use std::error;
 
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
@@ -9,13 +9,13 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
 use super::bench::failed;
 use super::bindings::World;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// Makes a component of a core module that says itself which world it has.
 ///
 /// # Errors
 /// If it doesn't have what the world asks for.
-pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Failure> {
+pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Error> {
     encode(module).map_err(|error| misfit(error.as_ref()))
 }
 
@@ -23,14 +23,14 @@ pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Failure> {
 ///
 /// # Errors
 /// As [`from_module`].
-pub fn from_module_of(world: &World, mut module: Vec<u8>) -> Result<Vec<u8>, Failure> {
+pub fn from_module_of(world: &World, mut module: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (resolve, id) = (&world.resolve, world.id);
     embed_component_metadata(&mut module, resolve, id, StringEncoding::UTF8)
         .map_err(|error| misfit(error.as_ref()))?;
     from_module(&module)
 }
 
-fn encode(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+fn encode(module: &[u8]) -> Result<Vec<u8>, Box<dyn error::Error + Send + Sync>> {
     let mut encoder = ComponentEncoder::default();
     encoder.validate(true).module(module)?;
     encoder.adapter(
@@ -40,7 +40,7 @@ fn encode(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     Ok(encoder.encode()?)
 }
 
-fn misfit(error: &(dyn Error + Send + Sync)) -> Failure {
+fn misfit(error: &(dyn error::Error + Send + Sync)) -> Error {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use airlock_render::Block;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
@@ -12,9 +11,8 @@ use tokio::process::Command;
 use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
 use super::{About, Made};
-use crate::failure::{Exit, Failure};
-use crate::output::say;
-use crate::shell;
+use crate::error::{Error, ErrorKind};
+use airlock_render::shell;
 
 const SDK: &str = "airlock-sdk";
 
@@ -66,7 +64,7 @@ pub async fn build(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Made, Failure> {
+) -> Result<Made, Error> {
     check_version(bench).await?;
     let builder = find_builder(&project.folder)?;
     let component = project.folder.join("build/generated/tool.wasm");
@@ -79,7 +77,7 @@ pub async fn build(
         .run_to_its_end("Building with airlock-ts", &mut command)
         .await?;
     if let Ok(refused) = serde_json::from_slice::<Refused>(&ended.stdout) {
-        return Err(refused.tell());
+        return Err(refused.tell(bench));
     }
     let said = ended.succeeded()?;
     let built: Built = serde_json::from_slice(&said)
@@ -99,10 +97,10 @@ pub async fn build(
 
 impl Refused {
     /// Tells the problems, as other languages' compilers tell theirs by themselves.
-    fn tell(&self) -> Failure {
+    fn tell(&self, bench: &Bench<'_>) -> Error {
         let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
-        say(&Block::new().text(&problems.join("\n")));
-        failed("`airlock-ts` can't build the project").with_hint("what it said stands above")
+        bench.pass_on(&problems.join("\n"));
+        failed("`airlock-ts` can't build the project").with_advice("what it said stands above")
     }
 }
 
@@ -123,7 +121,7 @@ impl Problem {
     }
 }
 
-async fn check_version(bench: &Bench<'_>) -> Result<(), Failure> {
+async fn check_version(bench: &Bench<'_>) -> Result<(), Error> {
     let install = bench::packaged("nodejs npm", "node", SITE);
     let Some(node) = bench::find("node") else {
         return Err(missing("Node.js", &install));
@@ -137,7 +135,7 @@ async fn check_version(bench: &Bench<'_>) -> Result<(), Failure> {
         false => Err(failed(format!(
             "Node.js {version} is too old: tools take {OLDEST} or later"
         ))
-        .with_hint(format!("a newer one is at {SITE}"))),
+        .with_advice(format!("a newer one is at {SITE}"))),
     }
 }
 
@@ -148,7 +146,7 @@ fn is_new_enough(version: &str) -> bool {
     major.is_none_or(|major| major >= OLDEST)
 }
 
-fn find_builder(folder: &Path) -> Result<PathBuf, Failure> {
+fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
     let mut builders = folder.ancestors().map(|folder| folder.join(BUILDER));
     if let Some(builder) = builders.find(|builder| builder.exists()) {
         return Ok(builder);
@@ -167,8 +165,8 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Failure> {
     {
         let message = format!("the SDK in {} is not built", checkout.display());
         let command = within(&checkout, "npm install && npm run build");
-        return Err(Failure::new(Exit::Failed, "missing-tool", message)
-            .with_hint(format!("to build it: {command}")));
+        return Err(Error::new(ErrorKind::MissingTool, message)
+            .with_advice(format!("to build it: {command}")));
     }
     let command = match names_sdk(folder)? {
         true => "npm install".to_owned(),
@@ -181,14 +179,14 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Whether `npm install` would bring the SDK.
-fn names_sdk(folder: &Path) -> Result<bool, Failure> {
+fn names_sdk(folder: &Path) -> Result<bool, Error> {
     let path = folder.join("package.json");
     // Where `airlock.toml` says the language, there may be none.
     let Ok(text) = std::fs::read(&path) else {
         return Ok(false);
     };
     let package: Package = serde_json::from_slice(&text)
-        .map_err(|error| Failure::usage(format!("{} is wrong: {error}", path.display())))?;
+        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))?;
     let named = [&package.dependencies, &package.dev_dependencies];
     Ok(named.iter().any(|packages| packages.contains_key(SDK)))
 }
@@ -231,7 +229,7 @@ mod tests {
             match (names_sdk(folder.path()), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
                 (Err(failure), Err(part)) => {
-                    let said = failure.to_json().to_string();
+                    let said = failure.to_string();
                     assert!(said.contains(part), "{said}");
                 }
                 (found, expected) => panic!("{text}: {:?}, not {expected:?}", found.ok()),

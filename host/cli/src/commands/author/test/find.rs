@@ -5,15 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use airlock_author::build::{is_project, newer_than};
+use airlock_render::shell;
 use airlock_render::{Line, Role};
 
 use crate::args::TestArgs;
-use crate::build;
+use crate::commands::author::build::build_for;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::on_stderr;
 use crate::progress::Progress;
-use crate::shell;
 
 /// Where cases are, in a project.
 pub const CASES: &str = "airlock-test.toml";
@@ -64,7 +65,7 @@ pub async fn find(
         Some(why) => {
             let told = format!("building {}: {why}", folder.display());
             on_stderr(Line::new().with_role(Role::Faint, told));
-            (build::build_for(folder, interrupt, progress).await?, true)
+            (build_for(folder, interrupt, progress).await?, true)
         }
         None => (there.ok_or_else(|| not_built(folder))?, false),
     };
@@ -78,7 +79,7 @@ pub async fn find(
 /// Why a build is due, for people; none where it isn't, or where nobody wants it.
 fn why_build(args: &TestArgs, component: Option<&Path>) -> Option<String> {
     let folder = &args.subject;
-    if args.no_build || !build::is_project(folder) {
+    if args.no_build || !is_project(folder) {
         return None;
     }
     let Some(component) = component else {
@@ -92,7 +93,7 @@ fn why_build(args: &TestArgs, component: Option<&Path>) -> Option<String> {
         .filter_map(|path| path.canonicalize().ok())
         .collect();
     let leave_out = |path: &Path| path.canonicalize().is_ok_and(|path| others.contains(&path));
-    let source = build::newer_than(component, folder, &leave_out)?;
+    let source = newer_than(component, folder, &leave_out)?;
     let component = component.strip_prefix(folder).unwrap_or(component);
     Some(format!(
         "{} is newer than {} (with --no-build, that is tested)",
@@ -118,7 +119,7 @@ fn newest_component(folder: &Path) -> Option<PathBuf> {
 
 fn not_built(folder: &Path) -> Failure {
     let message = format!("there is no component in {}", folder.display());
-    let hint = match build::is_project(folder) {
+    let hint = match is_project(folder) {
         true => format!("build it first: `{}`", build_command(folder)),
         // Whatever else a project is built by, this is the usual way to begin it.
         false if folder.join("Makefile").exists() => format!(

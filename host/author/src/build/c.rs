@@ -9,7 +9,7 @@ use super::bench::{self, Bench, failed, missing};
 use super::bindings::{self, World};
 use super::project::Project;
 use super::{About, Made, component, embedded};
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// Names a compiler, with its options for WASI.
 const COMPILER: &str = "AIRLOCK_CC";
@@ -31,7 +31,7 @@ pub async fn build(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Made, Failure> {
+) -> Result<Made, Error> {
     let compiler = find_compiler(bench).await?;
     let sources = sources(project)?;
     let generated = generate(&project.folder.join(GENERATED))?;
@@ -66,7 +66,7 @@ pub async fn build(
 }
 
 /// The command that compiles for WASI.
-async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Failure> {
+async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Error> {
     if let Some(named) = std::env::var_os(COMPILER).filter(|named| !named.is_empty()) {
         let words: Vec<OsString> = named
             .to_string_lossy()
@@ -74,7 +74,7 @@ async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Failure> {
             .map(OsString::from)
             .collect();
         return match words.is_empty() {
-            true => Err(Failure::usage(format!("{COMPILER} names no compiler"))),
+            true => Err(Error::usage(format!("{COMPILER} names no compiler"))),
             false => Ok(words),
         };
     }
@@ -106,7 +106,7 @@ async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Failure> {
 }
 
 /// What the project says, else all of `src`, in the order of their names.
-fn sources(project: &Project) -> Result<Vec<PathBuf>, Failure> {
+fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
     let named = &project.manifest.c.sources;
     if !named.is_empty() {
         return Ok(named.clone());
@@ -121,14 +121,14 @@ fn sources(project: &Project) -> Result<Vec<PathBuf>, Failure> {
     match sources.is_empty() {
         false => Ok(sources),
         true => Err(
-            Failure::usage(format!("there is no .c file in {}", folder.display()))
-                .with_hint("name the sources in airlock.toml: [c] sources = [\"tool.c\"]"),
+            Error::usage(format!("there is no .c file in {}", folder.display()))
+                .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]"),
         ),
     }
 }
 
 /// Writes the SDK and the bindings, and gives the names of what is to be linked.
-fn generate(folder: &Path) -> Result<Vec<String>, Failure> {
+fn generate(folder: &Path) -> Result<Vec<String>, Error> {
     let mut link = Vec::new();
     let mut put = |name: &str, contents: &[u8]| {
         if name.ends_with(".c") || name.ends_with(".o") {

@@ -8,13 +8,13 @@ use wasm_metadata::{AddMetadata, AddMetadataField};
 use super::About;
 use super::bench::failed;
 use super::project::Language;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// Adds the name, the language and the SDK as custom sections of their own kinds, and the version as registries read it.
 ///
 /// # Errors
 /// If the bytes are no component.
-pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<u8>, Failure> {
+pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<u8>, Error> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set(about.name.clone());
     metadata.language = vec![(language.title().to_owned(), String::new())];
@@ -68,7 +68,7 @@ mod tests {
             sdk: None,
         };
         let failure = add(b"#!/bin/sh".to_vec(), Language::C, &about).unwrap_err();
-        let message = failure.to_json()["message"].to_string();
+        let message = failure.to_string();
         assert!(
             message.contains("what was built is no component"),
             "{message}"

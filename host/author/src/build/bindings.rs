@@ -8,7 +8,7 @@ use wit_bindgen_core::wit_parser::{Resolve, SourceMap, WorldId};
 
 use super::bench::failed;
 use super::embedded;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The world of plugins, in the version that this program hosts.
 pub struct World {
@@ -21,7 +21,7 @@ impl World {
     ///
     /// # Errors
     /// If they are damaged.
-    pub fn read() -> Result<Self, Failure> {
+    pub fn read() -> Result<Self, Error> {
         let damaged =
             |error: &dyn Display| failed(format!("the world of this program is damaged: {error}"));
         let mut sources = SourceMap::new();
@@ -41,7 +41,7 @@ impl World {
     ///
     /// # Errors
     /// If the generator fails.
-    pub fn for_c(&self) -> Result<Files, Failure> {
+    pub fn for_c(&self) -> Result<Files, Error> {
         self.generate(wit_bindgen_c::Opts::default().build())
     }
 
@@ -49,7 +49,7 @@ impl World {
     ///
     /// # Errors
     /// If the generator fails.
-    pub fn for_go(&self, package: &str) -> Result<Files, Failure> {
+    pub fn for_go(&self, package: &str) -> Result<Files, Error> {
         let options = wit_bindgen_go::Opts {
             // Nobody edits them, and it would need one more program.
             format: wit_bindgen_go::Format::False,
@@ -62,7 +62,7 @@ impl World {
     fn generate(
         &self,
         mut generator: Box<dyn wit_bindgen_core::WorldGenerator>,
-    ) -> Result<Files, Failure> {
+    ) -> Result<Files, Error> {
         let mut files = Files::default();
         generator
             .generate(&mut self.resolve.clone(), self.id, &mut files)
@@ -75,7 +75,7 @@ impl World {
 ///
 /// # Errors
 /// If it can't be written.
-pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+pub fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     if std::fs::read(path).is_ok_and(|present| present == contents) {
         return Ok(());
     }
@@ -83,8 +83,8 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path, contents))
         .map_err(|error| {
-            Failure::host(format!("could not write {}: {error}", path.display()))
-                .with_hint("check the folder's permissions")
+            Error::machine(format!("could not write {}: {error}", path.display()))
+                .with_advice("check the folder's permissions")
         })
 }
 

@@ -5,49 +5,88 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use airlock_render::Block;
+use airlock_host::{CancellationToken, Engine};
 use tokio::process::Command;
 
-use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
-use crate::output::say;
-use crate::progress::Progress;
+use crate::error::{Error, ErrorKind};
+/// Who is told how far a build is.
+pub trait Reporter: Sync {
+    /// Work begins that may take its time. No other begins before it has ended.
+    fn began(&self, what: &str) {
+        let _ = what;
+    }
 
-/// Where work is done that takes its time: it is shown, and Ctrl-C ends it.
+    /// It has ended, however it did.
+    fn ended(&self) {}
+
+    /// A tool of the language's said something, perhaps in several lines.
+    fn said(&self, text: &str) {
+        let _ = text;
+    }
+}
+
+/// Nobody.
+impl Reporter for () {}
+
+/// Where work is done that takes its time: somebody is told of it, and may cancel it.
 pub struct Bench<'a> {
-    interrupt: &'a Interrupt,
-    progress: &'a Progress,
+    reporter: &'a dyn Reporter,
+    cancelled: &'a CancellationToken,
+    engine: EngineMaker<'a>,
+}
+
+/// Makes the engine on which a component is checked: as hosts do that are to load it.
+type EngineMaker<'a> = &'a (dyn Fn() -> Result<Engine, airlock_host::Error> + Sync);
+
+/// Ends what began also where the work is dropped.
+struct Begun<'a>(&'a dyn Reporter);
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.0.ended();
+    }
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(interrupt: &'a Interrupt, progress: &'a Progress) -> Self {
+    /// `engine` is called once for each component that is checked.
+    pub fn new(
+        reporter: &'a dyn Reporter,
+        cancelled: &'a CancellationToken,
+        engine: EngineMaker<'a>,
+    ) -> Self {
         Self {
-            interrupt,
-            progress,
+            reporter,
+            cancelled,
+            engine,
         }
     }
 
-    /// Does `work`, and shows `what` it is.
-    pub async fn during<T>(
-        &self,
-        what: String,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
-        let work = self.progress.during(what, work);
-        let done = self.interrupt.token().run_until_cancelled(work).await;
-        done.unwrap_or_else(|| Err(Failure::interrupted()))
+    pub(super) fn engine(&self) -> Result<Engine, Error> {
+        Ok((self.engine)()?)
     }
 
-    /// Waits for Ctrl-C.
-    pub async fn interrupted(&self) {
-        self.interrupt.token().cancelled().await;
+    /// Does `work`, and tells `what` it is.
+    pub(super) async fn during<T>(
+        &self,
+        what: String,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.reporter.began(&what);
+        let _begun = Begun(self.reporter);
+        let done = self.cancelled.run_until_cancelled(work).await;
+        done.unwrap_or(Err(Error::Cancelled))
+    }
+
+    /// Passes on what a tool of the language's said.
+    pub(super) fn pass_on(&self, said: &str) {
+        self.reporter.said(said);
     }
 
     /// Runs a program that should be quiet, and gives what it wrote to standard output. What it says on standard error is passed on.
     ///
     /// # Errors
     /// If it can't be run, or if it fails.
-    pub async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Error> {
         self.run_to_its_end(what, command).await?.succeeded()
     }
 
@@ -55,11 +94,11 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// If it can't be run.
-    pub async fn run_to_its_end(
+    pub(super) async fn run_to_its_end(
         &self,
         what: &str,
         command: &mut Command,
-    ) -> Result<Ended, Failure> {
+    ) -> Result<Ended, Error> {
         let program = Path::new(command.as_std().get_program());
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = name.to_string_lossy().into_owned();
@@ -76,7 +115,7 @@ impl<'a> Bench<'a> {
         };
         let (status, stdout, said) = self.during(format!("{what}…"), running).await?;
         if !said.is_empty() {
-            say(&Block::new().text(&said));
+            self.pass_on(&said);
         }
         Ok(Ended {
             name,
@@ -100,7 +139,7 @@ impl Ended {
     ///
     /// # Errors
     /// If it failed.
-    pub fn succeeded(self) -> Result<Vec<u8>, Failure> {
+    pub fn succeeded(self) -> Result<Vec<u8>, Error> {
         if self.status.success() {
             return Ok(self.stdout);
         }
@@ -109,27 +148,26 @@ impl Ended {
             true => "what it said stands above",
             false => "run it by hand in the project's folder to see why",
         };
-        Err(failed(message).with_hint(hint))
+        Err(failed(message).with_advice(hint))
     }
 }
 
-fn cannot_run(name: &str, error: &io::Error) -> Failure {
+fn cannot_run(name: &str, error: &io::Error) -> Error {
     failed(format!("could not run `{name}`: {error}"))
 }
 
 /// A tool of the language's did not make what it should.
-pub fn failed(message: impl Into<String>) -> Failure {
-    Failure::new(Exit::Failed, "build-failed", message)
+pub fn failed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::BuildFailed, message)
 }
 
 /// Something has to be installed first, which `command` does.
-pub fn missing(what: &str, command: &str) -> Failure {
-    Failure::new(
-        Exit::Failed,
-        "missing-tool",
+pub fn missing(what: &str, command: &str) -> Error {
+    Error::new(
+        ErrorKind::MissingTool,
         format!("{what} is missing on this machine"),
     )
-    .with_hint(format!("to install it: {command}"))
+    .with_advice(format!("to install it: {command}"))
 }
 
 /// The command that installs a language where it has packages for this system, and where else it comes from.

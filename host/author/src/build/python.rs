@@ -10,8 +10,8 @@ use tokio::process::Command;
 use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
 use super::{About, Made};
-use crate::failure::Failure;
-use crate::shell;
+use crate::error::Error;
+use airlock_render::shell;
 
 const SDK: &str = "airlock-sdk";
 
@@ -58,7 +58,7 @@ pub async fn build(
     project: &Project,
     options: &[OsString],
     bench: &Bench<'_>,
-) -> Result<Made, Failure> {
+) -> Result<Made, Error> {
     let python = find_python(&project.folder)?;
     let described = read(&project.folder.join("pyproject.toml"))?;
     let Some(version) = sdk_version(&python, project, bench).await? else {
@@ -93,7 +93,7 @@ pub async fn build(
 }
 
 /// The project's own environment, the one that is active, or any.
-fn find_python(folder: &Path) -> Result<PathBuf, Failure> {
+fn find_python(folder: &Path) -> Result<PathBuf, Error> {
     let own = folder.join(OWN);
     if own.is_file() {
         return Ok(own);
@@ -127,7 +127,7 @@ async fn sdk_version(
     python: &Path,
     project: &Project,
     bench: &Bench<'_>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, Error> {
     let look = "\
 import importlib.metadata as metadata
 try:
@@ -141,7 +141,7 @@ except metadata.PackageNotFoundError:
     Ok(Some(version).filter(|version| !version.is_empty()))
 }
 
-fn read(path: &Path) -> Result<PyProject, Failure> {
+fn read(path: &Path) -> Result<PyProject, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -152,7 +152,7 @@ fn read(path: &Path) -> Result<PyProject, Failure> {
         }
     };
     toml::from_str(&text)
-        .map_err(|error| Failure::usage(format!("{} is wrong: {error}", path.display())))
+        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -13,13 +13,14 @@ use airlock_host::{Error, Plugin};
 use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
 use serde_json::{Value, json};
 
+use airlock_render::shell;
+
 use crate::args::{TRIES, TestArgs};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::shell;
 use find::Found;
 
 pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
