@@ -132,6 +132,8 @@ fn crates_are_compiled_without_what_they_must_not_know() {
     let terminals: &[&str] = &["anstream", "clap", "indicatif", "terminal_size"];
     let protocols: &[&str] = &["axum", "hyper", "rmcp"];
     let renderer: &[&str] = &["airlock_render"];
+    let desk: &[&str] = &["airlock_desk"];
+    let authors: &[&str] = &["airlock_author", "airlock_test_kit", "proptest", "notify"];
     let programs: &[&str] = &["airlock_cli", "airlock_tests"];
     let own: &[&str] = &["airlock_cli", "airlock_tests", "anyhow"];
     for (package, unknown) in [
@@ -153,12 +155,16 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             vec![databases, screens, protocols, programs],
         ),
         (
+            "airlock-desk",
+            vec![terminals, protocols, authors, programs],
+        ),
+        (
             "airlock-author",
-            vec![databases, terminals, protocols, programs],
+            vec![databases, terminals, protocols, desk, programs],
         ),
         (
             "airlock-test-kit",
-            vec![databases, screens, protocols, renderer, programs],
+            vec![databases, screens, protocols, renderer, desk, programs],
         ),
     ] {
         let known = dependencies(package);

@@ -7,6 +7,7 @@ mod table;
 
 use std::fmt::Display;
 
+use airlock_desk::plugin::Loaded;
 use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition, WORLD_VERSION};
 use airlock_render::{Block, Line, Role};
 use serde::Serialize;
@@ -18,7 +19,6 @@ use crate::commands::author::misfit;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
-use crate::loaded::Loaded;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::size::thousands;

@@ -1,5 +1,6 @@
 //! What the command line asks for: which tool, with which params.
 
+use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
 use airlock_render::shell;
 use airlock_render::{Line, Role};
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::loaded::Loaded;
 use crate::output::on_stderr;
 
 pub struct Request {

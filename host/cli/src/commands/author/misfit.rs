@@ -3,12 +3,13 @@
 use std::ffi::OsStr;
 
 use airlock_author::fit::{self, Fit};
+use airlock_desk::plugin::Source;
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
+use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::inspect::NAMES;
-use crate::load;
 use crate::output::Output;
 
 /// Shows the differences, and the failure itself.
@@ -36,7 +37,7 @@ fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
     if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
         return None;
     }
-    let bytes = load::bytes(plugin)?;
+    let bytes = Source::find(CATALOG, plugin).ok()?.bytes()?;
     Fit::of(&bytes)
         .inspect_err(|error| tracing::debug!("can't read the component's types: {error}"))
         .ok()

@@ -10,10 +10,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use airlock_host::{Error, Plugin};
+use airlock_render::shell;
 use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
 use serde_json::{Value, json};
-
-use airlock_render::shell;
 
 use crate::args::{TRIES, TestArgs};
 use crate::failure::{Exit, Failure};

@@ -1,20 +1,20 @@
-//! Which store the command line means, and opening it.
+//! Stores by their addresses: which one is meant, and opening it.
 
 pub mod file;
 mod server;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use airlock_host::{DurableStore, PendingStore};
+use airlock_host::{
+    ActionId, ActionRecord, DurableStore, PendingStore, SessionId, UnreadableAction,
+};
+use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
-use airlock_render::shell;
-
-use crate::args::StoreArgs;
-use crate::failure::Failure;
+use crate::Error;
 
 /// The environment variable for who always uses another store than the default.
 const VARIABLE: &str = "AIRLOCK_STORE";
@@ -22,6 +22,7 @@ const VARIABLE: &str = "AIRLOCK_STORE";
 /// A place for a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
+    /// A file's path.
     File(PathBuf),
     /// With all that the address holds, a password too: never to be shown as it is.
     Postgres(String),
@@ -38,14 +39,16 @@ enum ChosenBy {
 /// What becomes of a file that isn't there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenMissing {
+    /// It is made.
     Make,
-    /// An error, since there is nothing in it to read; but who has not mistyped an option finds an empty store.
+    /// An error where somebody named it, since there is nothing in it to read; who has not mistyped an address finds an empty store.
     Refuse,
 }
 
-/// The store that a command line chose.
+/// The store that is meant.
 #[derive(Debug, Clone)]
 pub struct Choice {
+    /// Where it is.
     pub location: Location,
     chosen: ChosenBy,
 }
@@ -57,10 +60,14 @@ pub struct Store {
 }
 
 impl Choice {
-    pub fn of(args: &StoreArgs) -> Result<Self, Failure> {
+    /// The one that somebody named, else that of AIRLOCK_STORE, else the user's own.
+    ///
+    /// # Errors
+    /// Where what is named can't be a store's address, and where the user has no folder for one.
+    pub fn of(named: Option<&OsStr>) -> Result<Self, Error> {
         let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
-        let (store, chosen) = match &args.store {
-            Some(store) => (Some(store.clone()), ChosenBy::Option),
+        let (store, chosen) = match named {
+            Some(store) => (Some(store.to_owned()), ChosenBy::Option),
             None => match variable() {
                 Some(store) => (Some(store), ChosenBy::Variable),
                 None => (None, ChosenBy::Nobody),
@@ -91,15 +98,14 @@ impl Choice {
 }
 
 impl Location {
-    fn read(store: OsString) -> Result<Self, Failure> {
+    fn read(store: OsString) -> Result<Self, Error> {
         let text = store.to_string_lossy();
         match text.split_once("://") {
             Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.into_owned())),
-            Some((scheme, _)) if is_scheme(scheme) => {
-                Err(Failure::usage(format!("there is no store for {scheme}://"))
-                    .with_hint("a store is a file, or postgres://USER@HOST/DATABASE"))
-            }
-            _ if store.is_empty() => Err(Failure::usage("the store's path is empty")),
+            Some((scheme, _)) if is_scheme(scheme) => Err(Error::UnknownStore {
+                scheme: scheme.to_owned(),
+            }),
+            _ if store.is_empty() => Err(Error::EmptyStorePath),
             _ => Ok(Self::File(PathBuf::from(store))),
         }
     }
@@ -142,18 +148,20 @@ fn without_password(address: &str) -> String {
     format!("{scheme}://{user}{place}{query}")
 }
 
-fn default_location() -> Result<Location, Failure> {
-    let user = choose_base_strategy().map_err(|error| {
-        Failure::host(format!("there is no place for the pending store: {error}"))
-            .with_hint("`--store PATH` or AIRLOCK_STORE names one")
+fn default_location() -> Result<Location, Error> {
+    let user = choose_base_strategy().map_err(|error| Error::NoPlace {
+        problem: error.to_string(),
     })?;
     let state = user.state_dir().unwrap_or_else(|| user.data_dir());
     Ok(Location::File(state.join("airlock").join("pending.db")))
 }
 
-/// Opens the store that the command line chose.
-pub async fn open(args: &StoreArgs, missing: WhenMissing) -> Result<Store, Failure> {
-    let choice = Choice::of(args)?;
+/// Opens the store that somebody named, or the one that holds where nobody did: see [`Choice::of`].
+///
+/// # Errors
+/// As [`Choice::of`], and if it can't be opened.
+pub async fn open(named: Option<&OsStr>, missing: WhenMissing) -> Result<Store, Error> {
+    let choice = Choice::of(named)?;
     let durable = match &choice.location {
         Location::File(path) => file::open(path, choice.makes(missing)).await?,
         Location::Postgres(address) => server::connect(address).await?,
@@ -162,6 +170,7 @@ pub async fn open(args: &StoreArgs, missing: WhenMissing) -> Result<Store, Failu
 }
 
 impl Store {
+    /// All that it can do.
     pub fn durable(&self) -> &dyn DurableStore {
         &*self.durable
     }
@@ -184,6 +193,39 @@ impl Store {
     /// See [`Choice::command`].
     pub fn command(&self, words: &[&str]) -> String {
         self.choice.command(words)
+    }
+
+    /// The action of this id, of whichever session.
+    ///
+    /// # Errors
+    /// If there is none, and if the store can't be used.
+    pub async fn find(&self, id: &str) -> Result<ActionRecord, Error> {
+        let id = ActionId::from(id);
+        if let Some(record) = self.durable().find(&id).await? {
+            return Ok(record);
+        }
+        let all = self.command(&["pending", "--all"]);
+        let log = self.command(&["log", "--all"]);
+        Err(Error::NoSuchAction {
+            id,
+            store: self.location(),
+            advice: format!("`{all}` lists those that are pending, and `{log}` those that were"),
+        })
+    }
+
+    /// What no listing of a session has, or of all. Where not even an action's session can be read, it may be one of any.
+    ///
+    /// # Errors
+    /// If the store can't be used.
+    pub async fn unreadable(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<UnreadableAction>, Error> {
+        let mut all = self.durable().unreadable_actions().await?;
+        if let Some(session) = session {
+            all.retain(|action| action.session == *session || action.session.as_str().is_empty());
+        }
+        Ok(all)
     }
 }
 

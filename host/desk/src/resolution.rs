@@ -1,11 +1,11 @@
-//! A decision that was carried out or not.
+//! Decisions: carrying them out, and how that ended.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use airlock_host::{
-    Content, Decision, Error, PendingAction, Resolution, ResolutionDetails, ResolutionOutcome,
-    StackedAction,
+    ActionState, CancellationToken, Content, Decision, Error, PendingAction, Resolution,
+    ResolutionDetails, ResolutionOutcome, Session, StackedAction,
 };
 use airlock_render::{Block, Decided};
 use serde::Serialize;
@@ -21,12 +21,44 @@ pub const LOST: &str =
     "its tool kept the preview in memory only, and that is gone: it can only be discarded";
 
 /// A decision, and how carrying it out ended.
+#[derive(Debug)]
 pub struct Resolved {
+    /// What it was about.
     pub action: Arc<PendingAction>,
+    /// What was decided.
     pub resolution: Resolution,
+    /// What the tool answered, or why it is not carried out.
     pub outcome: Result<ResolutionOutcome, Error>,
     /// Whether the action is still there, and can't be applied any more.
     pub is_lost: bool,
+}
+
+/// Carries out a decision about this very action, as `decider`'s, until it is cancelled.
+pub async fn resolve(
+    session: &Session,
+    action: &Arc<PendingAction>,
+    resolution: Resolution,
+    decider: &str,
+    cancelled: &CancellationToken,
+) -> Resolved {
+    let resolution = resolution.with_id(action.id.clone()).decided_by(decider);
+    let outcome = session
+        .resolve_with(resolution.clone(), Some(cancelled))
+        .await;
+    let is_lost = outcome.is_err() && !action.durable && lists_as_lost(session, action).await;
+    Resolved {
+        is_lost,
+        action: Arc::clone(action),
+        resolution,
+        outcome,
+    }
+}
+
+/// Where the store can't be read, that is told elsewhere.
+async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
+    let pending = session.pending().await.unwrap_or_default();
+    let is_lost = |it: &StackedAction| it.state == ActionState::Lost && it.action.id == action.id;
+    pending.iter().any(is_lost)
 }
 
 /// The object about it.

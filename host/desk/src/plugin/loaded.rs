@@ -1,11 +1,15 @@
-//! What has the tools that a command line is about: a plugin, or a part of the host.
+//! What has the tools that somebody named: a plugin, or a part of the host.
 
 #[cfg(feature = "ast-edit")]
 use airlock_host::NativeProducer;
 use airlock_host::{Plugin, RejectedTool, SessionBuilder, ToolDefinition};
 
+/// What has the tools that somebody named.
+#[derive(Debug)]
 pub enum Loaded {
+    /// A component that was compiled and checked.
     Plugin(Plugin),
+    /// Code of the host.
     #[cfg(feature = "ast-edit")]
     Native(NativeProducer),
 }
@@ -20,6 +24,7 @@ impl Loaded {
         }
     }
 
+    /// What it is called.
     pub fn name(&self) -> &str {
         match self {
             Loaded::Plugin(plugin) => plugin.name(),
@@ -28,6 +33,7 @@ impl Loaded {
         }
     }
 
+    /// Those that can be used.
     pub fn tools(&self) -> Vec<&ToolDefinition> {
         match self {
             Loaded::Plugin(plugin) => plugin.tools().collect(),
@@ -45,6 +51,7 @@ impl Loaded {
         }
     }
 
+    /// Has a session that is to be opened offer its tools.
     pub fn bind_to(&self, session: SessionBuilder) -> SessionBuilder {
         match self {
             Loaded::Plugin(plugin) => session.plugin(plugin),

@@ -1,13 +1,14 @@
 //! What a store keeps of an action, as an object for programs.
 
+use std::time::SystemTime;
+
 use airlock_host::{
     ActionId, ActionRecord, ActionState, Decision, Json, PendingAction, Policy, SessionId,
     UnreadableAction,
 };
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::time;
 
 /// An action as it was pushed, in a few words.
 #[derive(Serialize)]
@@ -39,7 +40,9 @@ pub struct Entry<'a> {
 /// What waits for a decision.
 #[derive(Serialize)]
 pub struct Pending<'a> {
+    /// The actions, topmost first.
     pub pending: Vec<Entry<'a>>,
+    /// What no listing has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<Unreadable<'a>>,
 }
@@ -55,6 +58,7 @@ pub struct Unreadable<'a> {
 /// What was decided.
 #[derive(Serialize)]
 pub struct Log<'a> {
+    /// The decisions, the last ones first.
     pub log: Vec<Record<'a>>,
 }
 
@@ -95,6 +99,7 @@ struct Resolved<'a> {
 }
 
 impl<'a> Pushed<'a> {
+    /// Of an action.
     pub fn new(action: &'a PendingAction) -> Self {
         Self {
             id: &action.id,
@@ -110,6 +115,7 @@ impl<'a> Pushed<'a> {
 }
 
 impl<'a> Unreadable<'a> {
+    /// Of what a store says of it.
     pub fn new(action: &'a UnreadableAction) -> Self {
         Self {
             id: &action.id,
@@ -120,11 +126,12 @@ impl<'a> Unreadable<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// Of what a store keeps.
     pub fn new(record: &'a ActionRecord) -> Self {
         Self {
             pushed: Pushed::new(&record.action),
             session: &record.session,
-            pushed_at: time::utc(record.action.pushed_at),
+            pushed_at: utc(record.action.pushed_at),
             attempts: record.attempts,
             state: record.state,
         }
@@ -132,6 +139,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// Of what a store keeps.
     pub fn new(record: &'a ActionRecord) -> Self {
         let action = &record.action;
         let workspace = action.workspace.as_deref();
@@ -147,12 +155,12 @@ impl<'a> Record<'a> {
             has_reject: action.has_reject,
             lease: record.lease.as_ref().map(|lease| Lease {
                 holder: &lease.holder,
-                since: time::utc(lease.since),
+                since: utc(lease.since),
                 decision: lease.decision,
             }),
             resolved: record.resolved.as_ref().map(|resolved| Resolved {
                 decision: resolved.decision,
-                at: time::utc(resolved.at),
+                at: utc(resolved.at),
                 decided_by: &resolved.decided_by,
                 reason: &resolved.reason,
                 extra: &resolved.extra,
@@ -160,5 +168,28 @@ impl<'a> Record<'a> {
                 error: &resolved.error,
             }),
         }
+    }
+}
+
+/// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.
+fn utc(time: SystemTime) -> Option<String> {
+    let time = Timestamp::try_from(time).ok()?;
+    Some(format!("{time:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn programs_get_utc_to_the_millisecond() {
+        let check = |milliseconds, expected: &str| {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
+            assert_eq!(utc(time).as_deref(), Some(expected));
+        };
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(1_795_311_296_789, "2026-11-22T01:34:56.789Z");
     }
 }
