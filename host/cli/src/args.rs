@@ -1,11 +1,14 @@
 //! What the command line may say, and the help.
 
 mod actions;
+#[cfg(feature = "author")]
 mod build;
 mod examples;
+#[cfg(feature = "author")]
 mod new;
 mod shared;
 mod store;
+#[cfg(feature = "author")]
 mod test;
 mod values;
 
@@ -18,18 +21,21 @@ use crate::output::Format;
 use crate::style::ColorWhen;
 
 pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+#[cfg(feature = "author")]
 pub use build::BuildArgs;
-pub use new::{NewArgs, NewLanguage};
+#[cfg(feature = "author")]
+pub use new::NewArgs;
 pub use shared::{CallArgs, SessionArgs, StoreArgs};
 pub use store::{
     BackupArgs, ByteLimit, CheckArgs, LimitArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs,
     StatsArgs, StoreCommand,
 };
+#[cfg(feature = "author")]
 pub use test::{TRIES, TestArgs};
 
 use examples::{
-    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LONG_HELP, PLUGINS_EXAMPLES,
-    RUN_EXAMPLES,
+    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP,
+    PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
 /// Runs WebAssembly tools that can't have an effect before you decided.
@@ -38,7 +44,7 @@ use examples::{
 /// it: at once, or later with `airlock resolve`.
 #[derive(Debug, Parser)]
 #[command(name = "airlock", version, arg_required_else_help = true)]
-#[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}"))]
+#[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}{LEFT_OUT}"))]
 pub struct Cli {
     /// Show on standard error what the tool and the host log; -vv and -vvv show more
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
@@ -69,9 +75,15 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
+    #[cfg(feature = "author")]
     New(NewArgs),
+    #[cfg(feature = "author")]
     Build(BuildArgs),
+    #[cfg(feature = "author")]
     Test(TestArgs),
+    #[cfg(not(feature = "author"))]
+    #[command(name = "new", aliases = ["build", "test"], hide = true, disable_help_flag = true)]
+    Author(LeftOut),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
 }
@@ -152,6 +164,14 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
+/// Whatever stands behind a command that this program was built without.
+#[cfg(not(feature = "author"))]
+#[derive(Debug, Args)]
+pub struct LeftOut {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
 impl Command {
     pub fn format(&self) -> Format {
         let json = match self {
@@ -162,9 +182,14 @@ impl Command {
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
+            #[cfg(feature = "author")]
             Command::New(args) => args.json,
+            #[cfg(feature = "author")]
             Command::Build(args) => args.json,
+            #[cfg(feature = "author")]
             Command::Test(args) => args.json,
+            #[cfg(not(feature = "author"))]
+            Command::Author(left_out) => left_out.words.iter().any(|word| word == "--json"),
             Command::Plugins(args) => args.json,
             Command::Completions(_) => false,
         };

@@ -1,8 +1,10 @@
 //! How a command ends: its exit code, and what is said where it failed.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
-use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
+use airlock_desk::advice;
+use airlock_host::{Error, LoadError, StoreError};
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
@@ -122,10 +124,12 @@ impl Failure {
     }
 
     /// For a command that has more to say about it.
+    #[cfg(feature = "author")]
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
+    #[cfg(feature = "author")]
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -167,28 +171,9 @@ impl Failure {
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
         let failure = Self::new(Exit::of(error), error.kind(), error.to_string()).quoting();
-        match error.root() {
-            Error::Limit { kind, .. } => match kind {
-                LimitKind::CallTime => failure.with_hint("`--timeout SECONDS` gives it more time"),
-                LimitKind::Memory => failure.with_hint("`--max-memory MIB` gives it more"),
-                _ => failure,
-            },
-            Error::Trap { .. } => {
-                failure.with_hint("the fault is the tool's; `-v` shows what it logged before")
-            }
-            Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => failure.with_hint(
-                "where it is the same workspace, moved, copied or restored, `--same-workspace` says so; else preview again there",
-            ),
-            Error::Workspace { .. } => {
-                failure.with_hint("`--workspace DIR` names another directory")
-            }
-            Error::Store(error) | Error::NotRecorded { source: error, .. } => {
-                match store_hint(error) {
-                    Some(hint) => failure.with_hint(hint),
-                    None => failure,
-                }
-            }
-            _ => failure,
+        match advice::about(error) {
+            Some(advice) => failure.with_hint(advice),
+            None => failure,
         }
     }
 }
@@ -205,73 +190,30 @@ impl From<StoreError> for Failure {
     }
 }
 
-fn store_hint(error: &StoreError) -> Option<&'static str> {
-    match error {
-        StoreError::StoreFull { .. } => {
-            return Some(
-                "`airlock store prune --older-than 30d` makes room, and `airlock store limit` tells and sets how much there is",
-            );
-        }
-        StoreError::SessionFull { .. } => {
-            return Some("`airlock pending` lists them, and `airlock resolve` decides");
-        }
-        _ => {}
-    }
-    Some(match error.backend_kind()? {
-        BackendErrorKind::NoSpace => {
-            "nothing that was decided before is lost; free some space there, and run it again"
-        }
-        BackendErrorKind::ReadOnly => {
-            "check the permissions of the file and of its folder, or name another store with `--store`"
-        }
-        BackendErrorKind::Missing => {
-            "check what `--store` or AIRLOCK_STORE names; `airlock run` makes a file where there is none"
-        }
-        BackendErrorKind::Damaged => {
-            "if it is a store, move it away and bring a backup back with `airlock store restore FILE`; if not, name another with `--store`"
-        }
-        BackendErrorKind::Newer => "update airlock, or name another store with `--store`",
-        BackendErrorKind::Unreachable => "check the address, and that the server is running",
-        BackendErrorKind::Denied => {
-            "check the user and the password, or the permissions of the file and of its folder"
-        }
-        BackendErrorKind::Busy => "run it again when the other process is done with it",
-        BackendErrorKind::Settings => "a store is a file, or postgres://USER@HOST/DATABASE",
-        _ => "`-vv` shows what was tried; `--store` names another store",
-    })
-}
-
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        let hint = match &error {
-            LoadError::Read { .. } => "check the path and its permissions",
-            LoadError::TooLarge { .. } => "build it for release, without debug information",
-            LoadError::NotAComponent { .. } => {
-                "a plugin is built for the target wasm32-wasip2, or its like"
+        airlock_desk::Error::from(error).into()
+    }
+}
+
+impl From<airlock_desk::Error> for Failure {
+    fn from(error: airlock_desk::Error) -> Self {
+        use airlock_desk::Error;
+
+        let exit = match &error {
+            Error::Host(error) | Error::Advised { error, .. } => Exit::of(error),
+            Error::Load(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
+            Error::UnknownStore { .. } | Error::EmptyStorePath | Error::LeftOut { .. } => {
+                Exit::Usage
             }
-            LoadError::TooComplex { .. } => {
-                "no compiler makes such a component from sources that people write; build it for release, and without what generates code"
-            }
-            LoadError::CompileTime { .. } | LoadError::CompileMemory { .. } => {
-                "a component from somebody you don't know may be made to do that; one of your own is built for release, from smaller functions"
-            }
-            LoadError::NoCompiler { .. } => {
-                "the program starts itself to compile a plugin; check that its file may be executed, and how many processes you may have"
-            }
-            LoadError::CompilerFailed { .. } => {
-                "run it again; where the machine is short of memory, the system may have ended it"
-            }
-            LoadError::World { .. } => {
-                "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
-            }
-            LoadError::Definitions { .. } => "the fault is the plugin's; `-v` shows what it logged",
-            LoadError::NoTools { .. } => {
-                "correct the tools' definitions, and build the plugin again"
-            }
-            _ => "`-vv` shows what was tried",
+            _ => Exit::Failed,
         };
-        Self::new(Exit::NotLoaded, error.kind(), error.to_string())
-            .quoting()
-            .with_hint(hint)
+        Self {
+            exit,
+            kind: error.kind(),
+            message: error.to_string(),
+            is_quoted: error.is_quoting(),
+            hint: error.advice().map(Cow::into_owned),
+        }
     }
 }

@@ -1,19 +1,18 @@
 //! `airlock log`: what was decided.
 
+use airlock_desk::record::{Log, Record};
+use airlock_desk::store::{self, WhenMissing};
 use airlock_host::ResolvedQuery;
 use airlock_render::{Block, Line, Role};
 
 use crate::args::LogArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::record::{Log, Record};
-use crate::session;
-use crate::store::{self, WhenMissing};
 use crate::time;
 
 pub async fn list(args: &LogArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| session::id(&args.session, &store));
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
+    let session = (!args.all).then(|| args.session.choice().id(&store));
     let query = ResolvedQuery {
         session: session.clone(),
         limit: args.limit as usize,

@@ -1,35 +1,39 @@
 //! `airlock inspect`: what a plugin is, has and gets.
 
-mod fit;
-mod misfit;
-#[cfg(feature = "ast-edit")]
 mod native;
 mod params;
 mod table;
 
-use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition};
+use std::fmt::Display;
+
+use airlock_desk::plugin::Loaded;
+use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition, WORLD_VERSION};
 use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
+#[cfg(feature = "author")]
+use crate::commands::author::misfit;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
-use crate::loaded::Loaded;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::size::thousands;
 
 /// Letters of the longest name of a fact.
-const NAMES: usize = 8;
+pub const NAMES: usize = 8;
 
 pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await;
     let loaded = match loaded {
         Ok(loaded) => loaded,
+        #[cfg(feature = "author")]
         Err(failure) => return misfit::explain(&args.plugin, failure, out),
+        #[cfg(not(feature = "author"))]
+        Err(failure) => return Err(failure),
     };
     let policy = Policy::default();
     let title = Line::new().with_role(Role::Title, loaded.name());
@@ -38,7 +42,6 @@ pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Resul
             facts_of_plugin(plugin, &policy),
             describe_plugin(plugin, &policy),
         ),
-        #[cfg(feature = "ast-edit")]
         Loaded::Native(native) => (native::facts(native), native::describe(native, &policy)),
     };
     let block = facts
@@ -69,12 +72,16 @@ struct Described<'a> {
 /// What is known of something, by name.
 type Facts = Vec<(&'static str, String)>;
 
+/// Its full name.
+fn world(version: impl Display) -> String {
+    format!("airlock:tool/custom-tool@{version}")
+}
+
 fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
-    let world = format!("airlock:tool/custom-tool@{}", plugin.world_version());
     vec![
         ("digest", plugin.digest().to_string()),
         ("size", format!("{} bytes", thousands(plugin.size()))),
-        ("world", world),
+        ("world", world(plugin.world_version())),
         ("granted", policy.to_string()),
         ("imports", plugin.imports().join("\n")),
     ]
@@ -86,7 +93,7 @@ fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
         "size": plugin.size(),
         "worldVersion": plugin.world_version(),
         // What is loaded was found to fit.
-        "fit": {"world": fit::world(), "builtFor": plugin.world_version(), "differences": []},
+        "fit": {"world": world(WORLD_VERSION), "builtFor": plugin.world_version(), "differences": []},
         "imports": plugin.imports(),
         "grants": {"workspace": policy.workspace, "description": policy.to_string()},
     })

@@ -1,9 +1,9 @@
 //! What else is pending in a session when a command ends.
 
+use airlock_desk::store::Store;
 use airlock_render::{Line, Role};
 
 use crate::output::on_stderr;
-use crate::store::Store;
 
 /// Says how many actions are pending beside those that the command has told of. The words name the session.
 pub fn tell_of_others(count: usize, words: &[String], store: &Store) {

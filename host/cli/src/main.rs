@@ -1,11 +1,9 @@
 //! The program `airlock`: runs WebAssembly tools from a shell, and asks before they have an effect.
 
 mod args;
-mod build;
 mod bundled;
-mod cache;
+mod commands;
 mod completions;
-mod decider;
 mod failure;
 mod history;
 mod input;
@@ -13,27 +11,18 @@ mod inspect;
 mod interrupt;
 mod left;
 mod load;
-mod loaded;
 mod log;
-mod new;
 mod output;
 mod pending;
 mod plugins;
 mod progress;
-mod record;
-mod resolution;
 mod resolve;
 mod run;
-mod session;
-mod shell;
 mod show;
 mod size;
 mod stage;
-mod store;
 mod store_commands;
 mod style;
-mod test;
-mod test_kit;
 mod time;
 mod usage;
 
@@ -42,6 +31,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
+#[cfg(feature = "author")]
+use crate::commands::author;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -69,9 +60,14 @@ fn run(cli: Cli) -> Exit {
         Command::Log(args) => block_on(history::list(args, &mut out)),
         Command::Store(command) => block_on(store_commands::run(command, &mut out)),
         Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
-        Command::Build(args) => block_on(build::build(args, cli.verbose, &mut out)),
-        Command::New(args) => new::new(args, &mut out),
-        Command::Test(args) => block_on(test::test(args, cli.verbose, &mut out)),
+        #[cfg(feature = "author")]
+        Command::New(args) => author::new::new(args, &mut out),
+        #[cfg(feature = "author")]
+        Command::Build(args) => block_on(author::build::build(args, cli.verbose, &mut out)),
+        #[cfg(feature = "author")]
+        Command::Test(args) => block_on(author::test::test(args, cli.verbose, &mut out)),
+        #[cfg(not(feature = "author"))]
+        Command::Author(_) => Err(usage::without_author()),
         Command::Plugins(_) => plugins::list(&mut out),
         Command::Completions(args) => completions::print(args, &mut out),
     };

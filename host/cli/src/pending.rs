@@ -1,21 +1,20 @@
 //! `airlock pending`: what waits for a decision.
 
+use airlock_desk::record::{Entry, Pending, Unreadable};
+use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_host::{ActionRecord, SessionId, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::args::PendingArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, show_on_stderr};
-use crate::record::{Entry, Pending, Unreadable};
-use crate::session;
-use crate::store::{self, Store, WhenMissing};
 use crate::time;
 
 pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| session::id(&args.session, &store));
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
+    let session = (!args.all).then(|| args.session.choice().id(&store));
     let open = store.durable().open_actions(session.as_ref()).await?;
-    let unreadable = unreadable(&store, session.as_ref()).await?;
+    let unreadable = store.unreadable(session.as_ref()).await?;
     out.json(&Pending {
         pending: open.iter().map(Entry::new).collect(),
         unreadable: unreadable.iter().map(Unreadable::new).collect(),
@@ -30,18 +29,6 @@ pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure>
         warn_of(&unreadable);
     }
     Ok(Exit::Done)
-}
-
-/// What no listing has. Where not even its session can be read, it may be one of any.
-async fn unreadable(
-    store: &Store,
-    session: Option<&SessionId>,
-) -> Result<Vec<UnreadableAction>, Failure> {
-    let mut all = store.durable().unreadable_actions().await?;
-    if let Some(session) = session {
-        all.retain(|action| action.session == *session || action.session.as_str().is_empty());
-    }
-    Ok(all)
 }
 
 fn warn_of(unreadable: &[UnreadableAction]) {

@@ -1,24 +1,26 @@
 //! `airlock plugins`: the bundled ones.
 
+use airlock_desk::plugin::Form;
 use airlock_render::{Line, Role};
 use serde_json::json;
 
-use crate::bundled::{self, Form};
+use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
 pub fn list(out: &mut Output) -> Result<Exit, Failure> {
-    let width = bundled::ALL
+    let width = CATALOG
+        .all()
         .iter()
         .map(|plugin| plugin.name.len())
         .max()
         .unwrap_or(0);
-    for plugin in bundled::ALL {
+    for plugin in CATALOG.all() {
         let name = format!("{:width$}", plugin.name);
         let line = Line::new().with_role(Role::Title, name).with("  ");
         out.line(line.with(plugin.about).hanging(width + 2));
     }
-    let described = bundled::ALL.iter().map(|plugin| {
+    let described = CATALOG.all().iter().map(|plugin| {
         let mut described = json!({
             "name": plugin.name,
             "about": plugin.about,
@@ -26,7 +28,6 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         });
         match plugin.form {
             Form::Component(bytes) => described["size"] = bytes.len().into(),
-            #[cfg(feature = "ast-edit")]
             Form::Native(_) => described["native"] = true.into(),
         }
         described

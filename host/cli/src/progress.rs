@@ -1,6 +1,7 @@
 //! A line on the terminal for what takes longer than a second.
 
 use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use airlock_host::Event;
@@ -32,23 +33,34 @@ impl Progress {
 
     /// Does `work`, and shows `what` it is after a second, until it is done.
     pub async fn during<T>(&self, what: String, work: impl Future<Output = T>) -> T {
-        self.bar.reset();
-        self.show(&what);
-        let mut work = std::pin::pin!(work);
-        let _clear = ClearWhenDropped(&self.bar);
-        tokio::select! {
-            biased;
-            done = &mut work => return done,
-            () = tokio::time::sleep(PATIENCE) => {}
-        }
-        if self.shown {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.enable_steady_tick(Duration::from_millis(100));
-        }
+        let _shown = self.begin(&what);
         work.await
     }
 
+    /// Shows `what` is being done after a second, until what this gives is dropped.
+    pub fn begin(&self, what: &str) -> Shown {
+        self.bar.reset();
+        self.show(what);
+        let shown = Shown {
+            bar: self.bar.clone(),
+            is_over: Arc::default(),
+        };
+        if self.shown {
+            let (bar, is_over) = (shown.bar.clone(), Arc::clone(&shown.is_over));
+            tokio::spawn(async move {
+                tokio::time::sleep(PATIENCE).await;
+                let is_over = lock(&is_over);
+                if !*is_over {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    bar.enable_steady_tick(Duration::from_millis(100));
+                }
+            });
+        }
+        shown
+    }
+
     /// Says what is being done now, where the line is shown.
+    #[cfg(feature = "author")]
     pub fn say(&self, what: &str) {
         self.show(what);
     }
@@ -81,14 +93,22 @@ impl Progress {
     }
 }
 
-/// Work that is interrupted takes its line along.
-struct ClearWhenDropped<'a>(&'a ProgressBar);
+/// Work of which the line tells. Where it is interrupted, it takes the line along.
+pub struct Shown {
+    bar: ProgressBar,
+    is_over: Arc<Mutex<bool>>,
+}
 
-impl Drop for ClearWhenDropped<'_> {
+impl Drop for Shown {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
-        self.0.set_draw_target(ProgressDrawTarget::hidden());
+        *lock(&self.is_over) = true;
+        self.bar.finish_and_clear();
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
     }
+}
+
+fn lock(is_over: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    is_over.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn describe(message: &str, progress: Option<f64>, total: Option<f64>) -> String {

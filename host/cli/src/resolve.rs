@@ -1,14 +1,15 @@
 //! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
 
-mod target;
-
 use std::io::{self, IsTerminal};
 
-use airlock_host::{Decision, Error, Resolution, Session, StackedAction};
+use airlock_desk::decider;
+use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
+use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::target::{Request, Target, tells_by_whom};
+use airlock_host::{Decision, Error, Limits, Resolution, Session, StackedAction};
 
 use crate::args::ResolveArgs;
-use crate::bundled;
-use crate::decider;
+use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::interrupt::Interrupt;
@@ -16,25 +17,22 @@ use crate::left;
 use crate::load;
 use crate::output::{Output, on_stderr};
 use crate::progress::Progress;
-use crate::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use crate::run::prompt;
-use crate::session;
 use crate::stage::Stage;
-use crate::store::{self, Store, WhenMissing};
-use target::Target;
 
 pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let resolution = resolution(args)?;
     let interrupt = Interrupt::watch();
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
-    let target = Target::find(args, &store).await?;
-    let resolution = match is_same_workspace(args, &target, &interrupt, out).await? {
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
+    let request = args.request();
+    let target = Target::find(&request, &store).await?;
+    let resolution = match is_same_workspace(&request, &target, &interrupt, out).await? {
         true => resolution.in_same_workspace(),
         false => resolution,
     };
     let progress = Progress::new(verbose);
     let stage = Stage {
-        session: open(args, &store, &target, &progress)?,
+        session: open(args.call.limits(), &request, &store, &target, &progress)?,
         interrupt,
         progress,
         decider: decider::name(),
@@ -53,13 +51,16 @@ fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
 
 /// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody else has to have said it.
 async fn is_same_workspace(
-    args: &ResolveArgs,
+    request: &Request,
     target: &Target,
     interrupt: &Interrupt,
     out: &Output,
 ) -> Result<bool, Failure> {
-    let Some(error) = target.difference(args).filter(|_| !args.same_workspace) else {
-        return Ok(args.same_workspace);
+    let Some(error) = target
+        .difference(request)
+        .filter(|_| !request.same_workspace)
+    else {
+        return Ok(request.same_workspace);
     };
     let terminals = [io::stdin().is_terminal(), io::stderr().is_terminal()];
     if out.is_json() || terminals.contains(&false) {
@@ -75,20 +76,21 @@ async fn is_same_workspace(
 
 /// The action's session, in its workspace, and with its plugin from the store.
 fn open(
-    args: &ResolveArgs,
+    limits: Limits,
+    request: &Request,
     store: &Store,
     target: &Target,
     progress: &Progress,
 ) -> Result<Session, Failure> {
     let progress = progress.clone();
-    let engine = load::engine(args.call.limits())?;
+    let engine = load::engine(limits)?;
     let mut session = Session::builder()
         .id(target.session.clone())
         .store(store.pending())
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
-    session = bundled::bind_native(session);
-    if let Some(workspace) = target.workspace_to_open(args) {
+    session = CATALOG.bind_native(session);
+    if let Some(workspace) = target.workspace_to_open(request) {
         session = session.workspace(&*workspace);
     }
     Ok(session.open()?)
@@ -151,11 +153,6 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
     }
 }
 
-/// Where to read how an action was resolved.
-fn tells_by_whom(store: &Store, id: &str) -> String {
-    format!("`{}` tells by whom, and why", store.command(&["show", id]))
-}
-
 /// There may be more to decide. What became of the action itself is told already.
 fn tell_what_is_left(
     resolved: &Resolved,
@@ -166,6 +163,6 @@ fn tell_what_is_left(
 ) {
     let pending = pending.unwrap_or_default().iter();
     let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
-    let words = session::words_for(&args.session, stage.session.id(), store);
+    let words = args.session.choice().words_for(stage.session.id(), store);
     left::tell_of_others(others.count(), &words, store);
 }

@@ -3,26 +3,24 @@
 mod decide;
 mod left;
 pub mod prompt;
-mod pushes;
 mod report;
 mod request;
 mod volatile;
 
+use airlock_desk::decider;
+use airlock_desk::plugin::Loaded;
+use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::unheard::{self, Pushes};
 use airlock_host::{CallOutcome, Session};
 
 use crate::args::RunArgs;
-use crate::decider;
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::load;
-use crate::loaded::Loaded;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session;
 use crate::stage::Stage;
-use crate::store::{self, Store, WhenMissing};
 use decide::Decider;
-use pushes::Pushes;
 use report::Report;
 use request::Request;
 
@@ -34,7 +32,7 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
     let loaded = load::load(&args.plugin, args.call.limits(), &interrupt, &progress).await?;
     let tool = request.tool_of(&loaded)?;
     request.tell_what_was_left_out(&loaded);
-    let store = store::open(&args.store, WhenMissing::Make).await?;
+    let store = store::open(args.store.named(), WhenMissing::Make).await?;
     let pushes = Pushes::default();
     let stage = Stage {
         session: open(args, &loaded, &store, &progress, &pushes)?,
@@ -59,12 +57,12 @@ pub async fn run(args: &RunArgs, verbose: u8, out: &mut Output) -> Result<Exit, 
         resolved.last(),
         failure.as_ref(),
     ));
-    let left = left::of(&outcome.pushed, &pending);
+    let left = unheard::left_of(&outcome.pushed, &pending);
     let tell_what_is_left = || {
         left::explain(args, &store, &left);
         let others = pending.len() - left.len();
         if !out.is_json() {
-            crate::left::tell_of_others(others, &session::words(&args.session), &store);
+            crate::left::tell_of_others(others, &args.session.choice().words(), &store);
         }
     };
     let failed = resolved
@@ -107,7 +105,7 @@ async fn call(
         false => request.explain(&error),
     };
     // What it pushed before it failed is nobody's to decide about.
-    Err(match pushes.discard_all(stage, store).await {
+    Err(match pushes.discard_all(stage.session.id(), store).await {
         Ok(0) => failure,
         Ok(_) => {
             failure.and_hint("what it had made pending before was discarded, and was not applied")
@@ -126,9 +124,10 @@ fn open(
     pushes: &Pushes,
 ) -> Result<Session, Failure> {
     let (progress, pushes) = (progress.clone(), pushes.clone());
+    let choice = args.session.choice();
     let session = Session::builder()
-        .id(session::id(&args.session, store))
-        .workspace(args.session.workspace())
+        .id(choice.id(store))
+        .workspace(choice.workspace())
         .store(store.pending())
         .limits(args.call.limits())
         .observer(move |_, event| {

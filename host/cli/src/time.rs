@@ -1,4 +1,4 @@
-//! Moments, for people and for programs.
+//! Moments, for people.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,12 +14,6 @@ fn local(time: SystemTime) -> String {
         }
         Err(_) => "at an unknown time".to_owned(),
     }
-}
-
-/// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.
-pub fn utc(time: SystemTime) -> Option<String> {
-    let time = Timestamp::try_from(time).ok()?;
-    Some(format!("{time:.3}"))
 }
 
 /// Both when, and how long ago it was.
@@ -87,16 +81,6 @@ mod tests {
         check(2 * 3600, "2 hours", "2h");
         check(30 * 86400, "4 weeks", "30d");
         check(14 * 86400, "2 weeks", "2w");
-    }
-
-    #[test]
-    fn programs_get_utc_to_the_millisecond() {
-        let check = |milliseconds, expected: &str| {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
-            assert_eq!(utc(time).as_deref(), Some(expected));
-        };
-        check(0, "1970-01-01T00:00:00.000Z");
-        check(1_795_311_296_789, "2026-11-22T01:34:56.789Z");
     }
 
     #[test]

@@ -37,3 +37,11 @@ fn failure(error: &Error) -> Failure {
         .find_map(|line| line.trim().strip_prefix("tip: "));
     Failure::usage(lines.join(" ")).with_hint(tip.unwrap_or("`airlock help` shows what there is"))
 }
+
+/// What is said in place of a command for those who write tools.
+#[cfg(not(feature = "author"))]
+pub fn without_author() -> Failure {
+    let message = "this airlock was built without `new`, `build` and `test` (its feature `author`)";
+    Failure::usage(message)
+        .with_hint("what runs tools can do without them; who writes tools builds it with them")
+}

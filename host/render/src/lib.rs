@@ -33,6 +33,7 @@
 //! | what a store knows of an action | [`Block::record`] |
 //! | what was decided | [`Block::audit`] |
 //! | anything else beside these | [`Block::line`], [`Block::own_named`], [`escape_line`] |
+//! | a command line that can be copied | [`shell::join`] |
 //! | what a guest, a model or a file says | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
 //!
 //! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't pass for what the host says.
@@ -47,6 +48,7 @@ mod escape;
 mod json;
 mod label;
 mod layout;
+pub mod shell;
 #[cfg(test)]
 mod tests;
 mod theme;

@@ -1,5 +1,6 @@
 //! The commands about pending actions, and about those that were.
 
+use airlock_desk::target::Request;
 use airlock_host::Decision;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -100,6 +101,18 @@ pub struct ResolveArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl ResolveArgs {
+    /// What is to be decided, and about what.
+    pub fn request(&self) -> Request {
+        Request {
+            decision: self.action.into(),
+            id: self.id.clone(),
+            session: self.session.choice(),
+            same_workspace: self.same_workspace,
+        }
+    }
 }
 
 /// Show what was decided: about what, by whom, when and why

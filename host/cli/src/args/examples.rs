@@ -27,6 +27,14 @@ Environment:
   AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
                      example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
 
+/// What this program was built without.
+pub const LEFT_OUT: &str = match cfg!(feature = "author") {
+    true => "",
+    false => {
+        "\n\nThis program was built without `new`, `build` and `test`, for those who write tools (its feature `author`)."
+    }
+};
+
 pub const RUN_EXAMPLES: &str = "\
 Examples:
   Preview, and be asked what to do:
@@ -124,6 +132,7 @@ Examples:
   The JSON Schema of its first tool's params:
     airlock inspect batch-rename --json | jq '.tools[0].parameters'";
 
+#[cfg(feature = "author")]
 pub const TEST_EXAMPLES: &str = "\
 Examples:
   The project here, built if that is due, with its cases in airlock-test.toml:
@@ -138,12 +147,14 @@ Examples:
   The format of cases:
     airlock test --help";
 
+#[cfg(feature = "author")]
 pub const NEW_EXAMPLES: &str = "\
 Examples:
   airlock new rename-photos --lang rust
   airlock new rename-photos --lang ts
   airlock new rename-photos --lang go --path ~/tools/rename --sdk ~/src/airlock";
 
+#[cfg(feature = "author")]
 pub const BUILD_EXAMPLES: &str = "\
 Languages:
   Rust                    Cargo.toml; needs cargo and the target wasm32-wasip2

@@ -42,3 +42,16 @@ pub enum NewLanguage {
     Go,
     C,
 }
+
+impl From<NewLanguage> for airlock_author::new::NewLanguage {
+    fn from(language: NewLanguage) -> Self {
+        match language {
+            NewLanguage::Rust => Self::Rust,
+            NewLanguage::TypeScript => Self::TypeScript,
+            NewLanguage::JavaScript => Self::JavaScript,
+            NewLanguage::Python => Self::Python,
+            NewLanguage::Go => Self::Go,
+            NewLanguage::C => Self::C,
+        }
+    }
+}

@@ -1,9 +1,10 @@
 //! Options that several commands have.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use airlock_desk::session::SessionChoice;
 use airlock_host::Limits;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
@@ -31,10 +32,20 @@ pub struct SessionArgs {
     pub session: Option<String>,
 }
 
+impl StoreArgs {
+    /// The one that was named.
+    pub fn named(&self) -> Option<&OsStr> {
+        self.store.as_deref()
+    }
+}
+
 impl SessionArgs {
-    /// The workspace that was named, or the current directory.
-    pub fn workspace(&self) -> &Path {
-        self.workspace.as_deref().unwrap_or(Path::new("."))
+    /// What is said.
+    pub fn choice(&self) -> SessionChoice {
+        SessionChoice {
+            workspace: self.workspace.clone(),
+            session: self.session.clone(),
+        }
     }
 }
 

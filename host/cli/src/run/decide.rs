@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
 use airlock_render::Block;
 
@@ -11,7 +12,6 @@ use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Output;
-use crate::resolution::{LOST, Resolved};
 use crate::stage::Stage;
 
 /// Who decides.

@@ -2,30 +2,19 @@
 
 use std::sync::Arc;
 
-use airlock_host::{PendingAction, StackedAction};
+use airlock_desk::store::Store;
+use airlock_host::PendingAction;
 use airlock_render::{Line, Role};
 
 use crate::args::RunArgs;
 use crate::output::on_stderr;
-use crate::session;
-use crate::store::Store;
-
-/// Those of the pushed actions that are pending, in their order.
-pub fn of(pushed: &[Arc<PendingAction>], pending: &[StackedAction]) -> Vec<Arc<PendingAction>> {
-    let is_pending = |action: &PendingAction| {
-        let mut pending = pending.iter();
-        pending.any(|pending| pending.action.id == action.id)
-    };
-    let pushed = pushed.iter().filter(|action| is_pending(action));
-    pushed.cloned().collect()
-}
 
 /// Says which commands list and resolve them.
 pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
     let Some(top) = left.first() else {
         return;
     };
-    let words = session::words(&args.session);
+    let words = args.session.choice().words();
     let list = ["pending"]
         .into_iter()
         .chain(words.iter().map(String::as_str));

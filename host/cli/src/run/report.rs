@@ -1,12 +1,12 @@
 //! The object for programs: what a call gave, what is pending, and what was decided.
 
+use airlock_desk::record::Pushed;
+use airlock_desk::resolution::{self, Resolved};
 use airlock_host::{CallOutcome, Content, Json, StackedAction};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::record::Pushed;
-use crate::resolution::{self, Resolved};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

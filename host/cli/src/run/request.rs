@@ -1,15 +1,15 @@
 //! What the command line asks for: which tool, with which params.
 
+use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
+use airlock_render::shell;
 use airlock_render::{Line, Role};
 use serde_json::{Value, json};
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::loaded::Loaded;
 use crate::output::on_stderr;
-use crate::shell;
 
 pub struct Request {
     plugin: String,

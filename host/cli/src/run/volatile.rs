@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
+use airlock_desk::store::Store;
+use airlock_desk::unheard::discard_volatile;
 use airlock_host::PendingAction;
 
-use super::left;
-use super::pushes::discard_unheard;
 use crate::failure::{Exit, Failure};
 use crate::stage::Stage;
-use crate::store::Store;
 
 const REASON: &str =
     "undecided when `airlock run` ended, and the tool keeps its preview in memory only";
@@ -22,15 +21,8 @@ pub async fn give_up(
     store: &Store,
     pushed: &[Arc<PendingAction>],
 ) -> Result<Option<Failure>, Failure> {
-    if pushed.iter().all(|action| action.durable) {
-        return Ok(None);
-    }
-    let mut left = left::of(pushed, &stage.session.pending().await?);
-    left.retain(|action| !action.durable);
-    for action in &left {
-        discard_unheard(stage, store, &action.id, REASON).await?;
-    }
-    let message = match left.len() {
+    let discarded = discard_volatile(&stage.session, store, pushed, REASON).await?;
+    let message = match discarded {
         0 => return Ok(None),
         1 => "the tool keeps its preview in memory only, which ends with this command: the action was discarded".to_owned(),
         count => format!(

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_desk::store::{Choice, Location, WhenMissing, file};
+use airlock_render::shell;
 use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::shell;
 use crate::size;
-use crate::store::{Choice, Location, WhenMissing, file};
 
 pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(&args.store)?;
+    let choice = Choice::of(args.store.named())?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
@@ -43,7 +43,7 @@ pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure
 }
 
 pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(&args.store)?;
+    let choice = Choice::of(args.store.named())?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {

@@ -1,15 +1,15 @@
 //! `airlock store check`: whether all is as it should be.
 
+use airlock_desk::store::{self, WhenMissing};
 use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, on_stderr};
-use crate::store::{self, WhenMissing};
 
 pub async fn check(args: &CheckArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
     let problems = store.durable().check().await?;
     let location = store.location();
     out.json(&json!({"store": location, "problems": problems}));

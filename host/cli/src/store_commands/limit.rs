@@ -1,19 +1,19 @@
 //! `airlock store limit`: how much the store may keep.
 
+use airlock_desk::store::{self, WhenMissing};
 use serde_json::json;
 
 use crate::args::{ByteLimit, LimitArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::size;
-use crate::store::{self, WhenMissing};
 
 pub async fn show_or_set(args: &LimitArgs, out: &mut Output) -> Result<Exit, Failure> {
     let missing = match args.limit {
         Some(_) => WhenMissing::Make,
         None => WhenMissing::Refuse,
     };
-    let store = store::open(&args.store, missing).await?;
+    let store = store::open(args.store.named(), missing).await?;
     if let Some(limit) = args.limit {
         let limit = match limit {
             ByteLimit::None => None,

@@ -1,15 +1,15 @@
 //! `airlock store prune`: forgetting what is old.
 
+use airlock_desk::store::{self, WhenMissing};
 use serde_json::json;
 
 use crate::args::PruneArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::store::{self, WhenMissing};
 use crate::time;
 
 pub async fn prune(args: &PruneArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
     let age = match args.older_than {
         Some(age) => age,
         None => store.durable().retention().await?.ok_or_else(|| {

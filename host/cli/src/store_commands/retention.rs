@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use airlock_desk::store::{self, WhenMissing};
 use serde_json::json;
 
 use crate::args::{Retention, RetentionArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::store::{self, WhenMissing};
 use crate::time;
 
 pub async fn show_or_set(args: &RetentionArgs, out: &mut Output) -> Result<Exit, Failure> {
@@ -15,7 +15,7 @@ pub async fn show_or_set(args: &RetentionArgs, out: &mut Output) -> Result<Exit,
         Some(_) => WhenMissing::Make,
         None => WhenMissing::Refuse,
     };
-    let store = store::open(&args.store, missing).await?;
+    let store = store::open(args.store.named(), missing).await?;
     if let Some(retention) = args.retention {
         let kept = match retention {
             Retention::Forever => None,

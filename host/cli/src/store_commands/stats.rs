@@ -1,5 +1,6 @@
 //! `airlock store stats`: how much is kept.
 
+use airlock_desk::store::{self, WhenMissing};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
@@ -7,7 +8,6 @@ use crate::args::StatsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::size;
-use crate::store::{self, WhenMissing};
 
 use super::retention;
 
@@ -15,7 +15,7 @@ use super::retention;
 const NAMES: usize = 11;
 
 pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(&args.store, WhenMissing::Refuse).await?;
+    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
     let limit = store.durable().byte_limit().await?;

@@ -1,0 +1,152 @@
+//! From a project to a component that was checked.
+
+mod bench;
+mod bindings;
+mod c;
+mod component;
+mod embedded;
+mod go;
+mod manifest;
+mod metadata;
+mod node;
+mod project;
+mod python;
+mod rust;
+mod sources;
+mod watch;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use airlock_host::Plugin;
+
+use crate::error::{Error, ErrorKind};
+use project::Project;
+
+pub(crate) use embedded::WORLD;
+
+pub use bench::{Bench, Reporter};
+pub use project::{Language, is_project};
+pub use sources::newer_than;
+pub use watch::Changes;
+
+/// What is to be built.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a> {
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// Where the component goes; else `build/NAME.wasm` in the folder.
+    pub output: Option<&'a Path>,
+    /// For the language's own builder.
+    pub options: &'a [OsString],
+}
+
+/// What a language's tools make of a project.
+struct Made {
+    component: Vec<u8>,
+    about: About,
+}
+
+/// What is known of a project, and goes into its component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// What it is called.
+    pub name: String,
+    /// Its own version.
+    pub version: Option<String>,
+    /// The SDK's name and version.
+    pub sdk: Option<(&'static str, String)>,
+}
+
+/// A component that was written, as it was told.
+pub struct Built {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+    /// What its project says of it.
+    pub about: About,
+    /// The component, as a host loads it.
+    pub plugin: Plugin,
+}
+
+/// Builds a project, checks that a host loads the component, and writes it.
+///
+/// # Errors
+/// If the folder holds no project, if its language's tools are missing or fail, if a host would not load what they make or would leave out a tool,
+/// and if it can't be written. In place of the component there is then what was there before.
+pub async fn build(order: Order<'_>, bench: &Bench<'_>) -> Result<Built, Error> {
+    let Order {
+        folder,
+        output,
+        options,
+    } = order;
+    let project = Project::find(folder)?;
+    let made = match project.language {
+        Language::Rust => rust::build(&project, options, bench).await?,
+        Language::TypeScript => node::build(&project, options, bench).await?,
+        Language::Python => python::build(&project, options, bench).await?,
+        Language::C => c::build(&project, options, bench).await?,
+        Language::Go => go::build(&project, options, bench).await?,
+    };
+    let component = metadata::add(made.component, project.language, &made.about)?;
+    let plugin = check(&made.about, component, bench).await?;
+    let path = match output {
+        Some(path) => path.to_owned(),
+        None => folder
+            .join("build")
+            .join(format!("{}.wasm", made.about.name)),
+    };
+    write(&path, &plugin.source().bytes)?;
+    Ok(Built {
+        path,
+        language: project.language,
+        about: made.about,
+        plugin,
+    })
+}
+
+/// Loads the component as a host would. An author wants all of the tools, so that one which a host would leave out is an error.
+async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<Plugin, Error> {
+    let engine = bench.engine()?;
+    let name = about.name.clone();
+    let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
+    let plugin = bench
+        .during(format!("Checking {}…", about.name), loading)
+        .await?;
+    match plugin.rejected() {
+        [] => Ok(plugin),
+        [first, others @ ..] => {
+            let mut message = format!("a host would leave out {first}");
+            for other in others {
+                message = format!("{message}; {other}");
+            }
+            Err(Error::new(ErrorKind::BadDefinitions, message)
+                .with_advice("correct the tool's definition, and build again"))
+        }
+    }
+}
+
+/// Writes the component beside its place first, so that whoever reads it there finds the old one or the new one whole.
+fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
+    let failed = |error: std::io::Error| {
+        Error::machine(format!("could not write {}: {error}", path.display()))
+            .with_advice("`-o FILE` puts it elsewhere")
+    };
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut beside = tempfile::Builder::new();
+    // As for any other file, the user's mask decides who may read it.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        beside.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = beside.tempfile_in(folder).map_err(failed)?;
+    std::fs::write(file.path(), component).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! How a language's tools are run.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+
+use airlock_host::{CancellationToken, Engine};
+use tokio::process::Command;
+
+use crate::error::{Error, ErrorKind};
+/// Who is told how far a build is.
+pub trait Reporter: Sync {
+    /// Work begins that may take its time. No other begins before it has ended.
+    fn began(&self, what: &str) {
+        let _ = what;
+    }
+
+    /// It has ended, however it did.
+    fn ended(&self) {}
+
+    /// A tool of the language's said something, perhaps in several lines.
+    fn said(&self, text: &str) {
+        let _ = text;
+    }
+}
+
+/// Nobody.
+impl Reporter for () {}
+
+/// Where work is done that takes its time: somebody is told of it, and may cancel it.
+pub struct Bench<'a> {
+    reporter: &'a dyn Reporter,
+    cancelled: &'a CancellationToken,
+    engine: EngineMaker<'a>,
+}
+
+/// Makes the engine on which a component is checked: as hosts do that are to load it.
+type EngineMaker<'a> = &'a (dyn Fn() -> Result<Engine, airlock_host::Error> + Sync);
+
+/// Ends what began also where the work is dropped.
+struct Begun<'a>(&'a dyn Reporter);
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.0.ended();
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// `engine` is called once for each component that is checked.
+    pub fn new(
+        reporter: &'a dyn Reporter,
+        cancelled: &'a CancellationToken,
+        engine: EngineMaker<'a>,
+    ) -> Self {
+        Self {
+            reporter,
+            cancelled,
+            engine,
+        }
+    }
+
+    pub(super) fn engine(&self) -> Result<Engine, Error> {
+        Ok((self.engine)()?)
+    }
+
+    /// Does `work`, and tells `what` it is.
+    pub(super) async fn during<T>(
+        &self,
+        what: String,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.reporter.began(&what);
+        let _begun = Begun(self.reporter);
+        let done = self.cancelled.run_until_cancelled(work).await;
+        done.unwrap_or(Err(Error::Cancelled))
+    }
+
+    /// Passes on what a tool of the language's said.
+    pub(super) fn pass_on(&self, said: &str) {
+        self.reporter.said(said);
+    }
+
+    /// Runs a program that should be quiet, and gives what it wrote to standard output. What it says on standard error is passed on.
+    ///
+    /// # Errors
+    /// If it can't be run, or if it fails.
+    pub(super) async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Error> {
+        self.run_to_its_end(what, command).await?.succeeded()
+    }
+
+    /// The same for one whose standard output tells why it failed.
+    ///
+    /// # Errors
+    /// If it can't be run.
+    pub(super) async fn run_to_its_end(
+        &self,
+        what: &str,
+        command: &mut Command,
+    ) -> Result<Ended, Error> {
+        let program = Path::new(command.as_std().get_program());
+        let name = program.file_name().unwrap_or(program.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        let running = async {
+            let output = command
+                .stdin(Stdio::null())
+                .kill_on_drop(true)
+                .output()
+                .await;
+            let output = output.map_err(|error| cannot_run(&name, &error))?;
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.trim_end().to_owned();
+            Ok((output.status, output.stdout, said))
+        };
+        let (status, stdout, said) = self.during(format!("{what}…"), running).await?;
+        if !said.is_empty() {
+            self.pass_on(&said);
+        }
+        Ok(Ended {
+            name,
+            status,
+            stdout,
+            has_said_why: !said.is_empty(),
+        })
+    }
+}
+
+/// A program that ended.
+pub struct Ended {
+    name: String,
+    status: ExitStatus,
+    pub stdout: Vec<u8>,
+    has_said_why: bool,
+}
+
+impl Ended {
+    /// What it wrote to standard output.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub fn succeeded(self) -> Result<Vec<u8>, Error> {
+        if self.status.success() {
+            return Ok(self.stdout);
+        }
+        let message = format!("`{}` failed ({})", self.name, self.status);
+        let hint = match self.has_said_why {
+            true => "what it said stands above",
+            false => "run it by hand in the project's folder to see why",
+        };
+        Err(failed(message).with_advice(hint))
+    }
+}
+
+fn cannot_run(name: &str, error: &io::Error) -> Error {
+    failed(format!("could not run `{name}`: {error}"))
+}
+
+/// A tool of the language's did not make what it should.
+pub fn failed(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::BuildFailed, message)
+}
+
+/// Something has to be installed first, which `command` does.
+pub fn missing(what: &str, command: &str) -> Error {
+    Error::new(
+        ErrorKind::MissingTool,
+        format!("{what} is missing on this machine"),
+    )
+    .with_advice(format!("to install it: {command}"))
+}
+
+/// The command that installs a language where it has packages for this system, and where else it comes from.
+pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
+    match cfg!(target_os = "macos") {
+        true => format!("brew install {homebrew} (or see {site})"),
+        false => format!("apt-get install {debian} (or see {site})"),
+    }
+}
+
+/// The program of this name on the PATH.
+pub fn find(program: &str) -> Option<PathBuf> {
+    find_in(program, &std::env::var_os("PATH")?)
+}
+
+fn find_in(program: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        // An empty entry means the current folder, from which nothing is run unasked.
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
+        .find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_the_folders_of_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("compiler"), "").unwrap();
+        std::fs::create_dir(folder.path().join("folder")).unwrap();
+        let check = |program, path: &OsStr, expected: Option<PathBuf>| {
+            assert_eq!(find_in(program, path), expected, "{program} in {path:?}");
+        };
+        let path = std::env::join_paths([Path::new("/nowhere"), folder.path()]).unwrap();
+        check("compiler", &path, Some(folder.path().join("compiler")));
+        check("folder", &path, None);
+        check("linker", &path, None);
+        check("Cargo.toml", OsStr::new(""), None);
+    }
+}

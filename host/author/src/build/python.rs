@@ -1,0 +1,188 @@
+//! Python: its SDK has a builder of its own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tokio::process::Command;
+
+use super::bench::{self, Bench, failed, missing};
+use super::project::Project;
+use super::{About, Made};
+use crate::error::Error;
+use airlock_render::shell;
+
+const SDK: &str = "airlock-tool";
+
+/// The Python of a project's own environment.
+const OWN: &str = ".venv/bin/python";
+
+/// `pyproject.toml`, as far as it counts here.
+#[derive(Default, Deserialize)]
+struct PyProject {
+    #[serde(default)]
+    project: Table,
+    #[serde(default, rename = "dependency-groups")]
+    groups: BTreeMap<String, Vec<toml::Value>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Table {
+    name: Option<String>,
+    version: Option<String>,
+    #[serde(default)]
+    dependencies: Vec<String>,
+}
+
+impl PyProject {
+    /// How the project names the SDK: perhaps with a version, perhaps as one of a checkout.
+    fn sdk(&self) -> &str {
+        let grouped = self.groups.values().flatten();
+        let named = self.project.dependencies.iter().map(String::as_str);
+        named
+            .chain(grouped.filter_map(|requirement| requirement.as_str()))
+            .find(|requirement| is_sdk(requirement))
+            .unwrap_or(SDK)
+    }
+}
+
+/// Whether a requirement, which may have a version or an address behind the name, is the SDK.
+fn is_sdk(requirement: &str) -> bool {
+    let behind = requirement.trim_start().strip_prefix(SDK);
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    behind.is_some_and(|behind| !behind.starts_with(goes_on))
+}
+
+pub async fn build(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Made, Error> {
+    let python = find_python(&project.folder)?;
+    let described = read(&project.folder.join("pyproject.toml"))?;
+    let Some(version) = sdk_version(&python, project, bench).await? else {
+        let command = install_command(&project.folder, &python, described.sdk());
+        return Err(missing("the SDK for Python", &command));
+    };
+    let described = described.project;
+    let component = project.folder.join("build/generated/tool.wasm");
+    let folder = component.parent().unwrap_or(&project.folder);
+    std::fs::create_dir_all(folder)
+        .map_err(|error| failed(format!("could not make {}: {error}", folder.display())))?;
+
+    let mut command = Command::new(&python);
+    command.args(["-m", "airlock_tool", "build", "--quiet", "--output"]);
+    command
+        .arg(&component)
+        .args(options)
+        .current_dir(&project.folder);
+    bench.run("Building with airlock-py", &mut command).await?;
+    let component = std::fs::read(&component)
+        .map_err(|error| failed(format!("`airlock-py` wrote no component: {error}")))?;
+    let manifest = &project.manifest;
+    let name = manifest.name.clone().or(described.name);
+    Ok(Made {
+        component,
+        about: About {
+            name: name.unwrap_or_else(|| project.folder_name()),
+            version: manifest.version.clone().or(described.version),
+            sdk: Some((SDK, version)),
+        },
+    })
+}
+
+/// The project's own environment, the one that is active, or any.
+fn find_python(folder: &Path) -> Result<PathBuf, Error> {
+    let own = folder.join(OWN);
+    if own.is_file() {
+        return Ok(own);
+    }
+    ["python3", "python"]
+        .into_iter()
+        .find_map(bench::find)
+        .ok_or_else(|| {
+            let install = bench::packaged("python3-venv", "python", "https://www.python.org");
+            missing("Python", &install)
+        })
+}
+
+/// Into the environment that the Python belongs to, else into one of the project's own: many systems let nothing be installed beside
+/// their own packages.
+fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
+    let python = python.to_string_lossy();
+    let is_own = *python == folder.join(OWN).to_string_lossy();
+    let is_active = std::env::var_os("VIRTUAL_ENV").is_some_and(|active| !active.is_empty());
+    if is_own || is_active {
+        return shell::join([&*python, "-m", "pip", "install", sdk]);
+    }
+    let make = shell::join([&*python, "-m", "venv", ".venv"]);
+    let install = shell::join([OWN, "-m", "pip", "install", sdk]);
+    let folder = folder.to_string_lossy();
+    format!("(cd {} && {make} && {install})", shell::quote(&folder))
+}
+
+/// The SDK's version, where this Python has it.
+async fn sdk_version(
+    python: &Path,
+    project: &Project,
+    bench: &Bench<'_>,
+) -> Result<Option<String>, Error> {
+    let look = "\
+import importlib.metadata as metadata
+try:
+    print(metadata.version('airlock-tool'))
+except metadata.PackageNotFoundError:
+    pass";
+    let mut command = Command::new(python);
+    command.args(["-c", look]).current_dir(&project.folder);
+    let said = bench.run("Looking for the SDK", &mut command).await?;
+    let version = String::from_utf8_lossy(&said).trim().to_owned();
+    Ok(Some(version).filter(|version| !version.is_empty()))
+}
+
+fn read(path: &Path) -> Result<PyProject, Error> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(PyProject::default());
+        }
+        Err(error) => {
+            return Err(failed(format!("can't read {}: {error}", path.display())));
+        }
+    };
+    toml::from_str(&text)
+        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sdk_is_installed_as_the_project_names_it() {
+        let check = |text: &str, expected: &str| {
+            let described: PyProject = toml::from_str(text).unwrap();
+            assert_eq!(described.sdk(), expected, "{text}");
+        };
+        check("", "airlock-tool");
+        check(
+            "[project]\ndependencies = [\"airlock-tool-extra\", \"airlock-tool>=0.1\"]",
+            "airlock-tool>=0.1",
+        );
+        check(
+            "[dependency-groups]\ndev = [{ include-group = \"a\" }, \"airlock-tool @ file:///sdk\"]",
+            "airlock-tool @ file:///sdk",
+        );
+    }
+
+    #[test]
+    fn the_command_installs_into_the_projects_environment() {
+        let folder = Path::new("/my tools");
+        let own = install_command(folder, &folder.join(OWN), "airlock-tool");
+        assert_eq!(
+            own,
+            "'/my tools/.venv/bin/python' -m pip install airlock-tool"
+        );
+    }
+}

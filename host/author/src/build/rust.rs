@@ -1,0 +1,206 @@
+//! Rust: cargo makes the component by itself.
+
+mod paths;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tokio::process::Command;
+
+use super::bench::{self, Bench, failed, missing};
+use super::project::Project;
+use super::{About, Made};
+use crate::error::Error;
+
+const TARGET: &str = "wasm32-wasip2";
+const SDK: &str = "airlock-tool";
+
+/// What `cargo metadata` says, as far as it counts here.
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    manifest_path: PathBuf,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    crate_types: Vec<String>,
+}
+
+impl Target {
+    fn makes_components(&self) -> bool {
+        self.crate_types.iter().any(|name| name == "cdylib")
+    }
+}
+
+/// A line of what `cargo build` says to programs.
+#[derive(Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+enum Message {
+    CompilerArtifact {
+        manifest_path: PathBuf,
+        target: Target,
+        filenames: Vec<PathBuf>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+pub async fn build(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Made, Error> {
+    if bench::find("cargo").is_none() {
+        let install = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
+        return Err(missing("cargo, Rust's builder,", install));
+    }
+    check_target(project, bench).await?;
+    let manifest = project.folder.join("Cargo.toml");
+    let metadata = metadata(project, options, bench).await?;
+    let about = about(project, &manifest, &metadata)?;
+
+    let mut cargo = cargo(project, "build");
+    cargo.args(["--release", "--quiet", "--target", TARGET]);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    cargo.args(options);
+    let flags = flags(project, &metadata, bench).await?;
+    paths::add(&mut cargo, &flags, &project.folder);
+    let said = bench.run("Compiling with cargo", &mut cargo).await?;
+    let component = component_of(&manifest, &said)
+        .ok_or_else(|| failed("cargo made no component").with_advice(CDYLIB))?;
+    let component = std::fs::read(&component)
+        .map_err(|error| failed(format!("can't read {}: {error}", component.display())))?;
+    Ok(Made { component, about })
+}
+
+const CDYLIB: &str =
+    "a tool's Cargo.toml has a library of this type: [lib] crate-type = [\"cdylib\"]";
+
+/// Runs in the project's folder, where its own toolchain and configuration hold.
+fn cargo(project: &Project, command: &str) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.arg(command).current_dir(&project.folder);
+    cargo
+}
+
+async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
+    let args = ["--print", "target-libdir", "--target", TARGET];
+    let libraries = rustc(project, &args, bench).await?;
+    let present = std::fs::read_dir(libraries.trim())
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|file| file.file_name().to_string_lossy().starts_with("libstd-"));
+    match present {
+        true => Ok(()),
+        false => Err(missing(
+            "Rust's standard library for WebAssembly",
+            "rustup target add wasm32-wasip2",
+        )),
+    }
+}
+
+/// Options that decide whether cargo may change its lock file, and ask the network. The first of its commands would do it already.
+const LOCKING: [&str; 3] = ["--locked", "--offline", "--frozen"];
+
+async fn metadata(
+    project: &Project,
+    options: &[OsString],
+    bench: &Bench<'_>,
+) -> Result<Metadata, Error> {
+    let mut cargo = cargo(project, "metadata");
+    cargo.args(["--format-version", "1", "--quiet"]);
+    cargo.args(["--filter-platform", TARGET]);
+    cargo.args(
+        options
+            .iter()
+            .filter(|option| LOCKING.iter().any(|it| option == it)),
+    );
+    let metadata = bench.run("Reading Cargo.toml", &mut cargo).await?;
+    serde_json::from_slice(&metadata)
+        .map_err(|error| failed(format!("can't read what `cargo metadata` says: {error}")))
+}
+
+async fn flags(
+    project: &Project,
+    metadata: &Metadata,
+    bench: &Bench<'_>,
+) -> Result<Vec<String>, Error> {
+    let sysroot = rustc(project, &["--print", "sysroot"], bench).await?;
+    let version = rustc(project, &["--version", "--verbose"], bench).await?;
+    let (sysroot, commit) = (Path::new(sysroot.trim()), paths::commit(&version));
+    Ok(paths::flags(metadata, sysroot, commit))
+}
+
+/// What the compiler says of itself. As cargo, it runs in the project's folder.
+async fn rustc(project: &Project, args: &[&str], bench: &Bench<'_>) -> Result<String, Error> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(args).current_dir(&project.folder);
+    let said = bench.run("Looking at the compiler", &mut rustc).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<About, Error> {
+    let same = |path: &Path| path == manifest || path.canonicalize().is_ok_and(|p| p == manifest);
+    let package = metadata
+        .packages
+        .iter()
+        .find(|package| same(&package.manifest_path));
+    let Some(package) = package else {
+        let message = format!("{} is a workspace without a package", manifest.display());
+        return Err(
+            Error::usage(message).with_advice("build one of its members: airlock build DIR")
+        );
+    };
+    if !package.targets.iter().any(Target::makes_components) {
+        let message = format!("the package {} makes no component", package.name);
+        return Err(Error::usage(message).with_advice(CDYLIB));
+    }
+    let sdk = metadata.packages.iter().find(|package| package.name == SDK);
+    Ok(About {
+        name: project
+            .manifest
+            .name
+            .clone()
+            .unwrap_or_else(|| package.name.clone()),
+        version: Some(
+            project
+                .manifest
+                .version
+                .clone()
+                .unwrap_or_else(|| package.version.clone()),
+        ),
+        sdk: sdk.map(|sdk| (SDK, sdk.version.clone())),
+    })
+}
+
+/// The file that cargo made of the package's library.
+fn component_of(manifest: &Path, said: &[u8]) -> Option<PathBuf> {
+    said.split(|byte| *byte == b'\n').find_map(|line| {
+        let Ok(Message::CompilerArtifact {
+            manifest_path,
+            target,
+            filenames,
+        }) = serde_json::from_slice(line)
+        else {
+            return None;
+        };
+        let same = manifest_path.canonicalize().is_ok_and(|p| p == manifest);
+        let is_component = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
+        match same && target.makes_components() {
+            true => filenames.into_iter().find(is_component),
+            false => None,
+        }
+    })
+}

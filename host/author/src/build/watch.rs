@@ -1,0 +1,129 @@
+//! What changes in a project, to build it again.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::sources::holds_sources;
+use crate::error::Error;
+
+/// Editors write several files, or one in several steps: a build begins when nothing more has come for that long.
+const SETTLED: Duration = Duration::from_millis(200);
+
+/// What builders write beside the sources.
+const LOCKS: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "uv.lock"];
+
+/// Watches the sources of a project.
+pub struct Changes {
+    root: PathBuf,
+    watcher: RecommendedWatcher,
+    events: UnboundedReceiver<notify::Result<Event>>,
+}
+
+impl Changes {
+    /// # Errors
+    /// If the folder can't be opened, or the system doesn't let it be watched.
+    pub fn of(folder: &Path) -> Result<Self, Error> {
+        let root = folder.canonicalize().map_err(|error| {
+            Error::usage(format!(
+                "can't open the folder {}: {error}",
+                folder.display()
+            ))
+        })?;
+        let (send, events) = unbounded_channel();
+        let watcher = recommended_watcher(move |event| {
+            // Nobody listens any more where the program ends.
+            let _ = send.send(event);
+        })
+        .map_err(cannot_watch)?;
+        Ok(Self {
+            root,
+            watcher,
+            events,
+        })
+    }
+
+    /// Watches the folder and those in it that may hold sources, from now on. Before each build, since a build may make folders, and so that what
+    /// changes during it counts.
+    ///
+    /// # Errors
+    /// If the system doesn't let it.
+    pub fn watch(&mut self) -> Result<(), Error> {
+        self.watcher
+            .watch(&self.root, RecursiveMode::NonRecursive)
+            .map_err(cannot_watch)?;
+        let entries = std::fs::read_dir(&self.root)
+            .into_iter()
+            .flatten()
+            .flatten();
+        for entry in entries {
+            if entry.path().is_dir() && holds_sources(Path::new(&entry.file_name())) {
+                self.watcher
+                    .watch(&entry.path(), RecursiveMode::Recursive)
+                    .map_err(cannot_watch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a change of the sources, and until they have settled.
+    ///
+    /// # Errors
+    /// If they can't be watched any more.
+    pub async fn next(&mut self) -> Result<(), Error> {
+        loop {
+            match self.events.recv().await {
+                Some(Ok(event)) if matters(&event, &self.root) => break,
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(cannot_watch(error)),
+                None => return Err(Error::machine("the watch on the project's files ended")),
+            }
+        }
+        while tokio::time::timeout(SETTLED, self.events.recv())
+            .await
+            .is_ok_and(|event| event.is_some())
+        {}
+        Ok(())
+    }
+}
+
+fn matters(event: &Event, root: &Path) -> bool {
+    let is_source = |path: &Path| {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let is_lock = below
+            .file_name()
+            .is_some_and(|name| LOCKS.iter().any(|lock| name == *lock));
+        !is_lock && holds_sources(below)
+    };
+    !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(|path| is_source(path))
+}
+
+fn cannot_watch(error: notify::Error) -> Error {
+    Error::machine(format!("can't watch the project's files: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessKind, CreateKind, ModifyKind};
+
+    use super::*;
+
+    #[test]
+    fn a_build_begins_where_sources_change() {
+        let check = |kind: EventKind, path: &str, expected: bool| {
+            let event = Event::new(kind).add_path(Path::new("/project").join(path));
+            assert_eq!(matters(&event, Path::new("/project")), expected, "{path}");
+        };
+        let modified = EventKind::Modify(ModifyKind::Any);
+        check(modified, "src/tool.c", true);
+        check(modified, "airlock.toml", true);
+        check(EventKind::Create(CreateKind::Any), "src/new/part.go", true);
+        check(EventKind::Access(AccessKind::Any), "src/tool.c", false);
+        check(modified, "build/generated/core.wasm", false);
+        check(modified, "target/release/x", false);
+        check(modified, "src/.tool.c.swp", false);
+        check(modified, "Cargo.lock", false);
+    }
+}

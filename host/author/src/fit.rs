@@ -1,0 +1,211 @@
+//! Whether a component fits the world, and if not, which function differs, and how.
+//!
+//! The host says no at the first thing that doesn't fit. This looks at all of them, and reads types instead of compiling code.
+
+mod compare;
+mod types;
+
+use airlock_host::WORLD_VERSION;
+use serde::Serialize;
+use wit_parser::decoding::{DecodedWasm, decode};
+use wit_parser::{Interface, Resolve, SourceMap, WorldId, WorldItem, WorldKey};
+
+use crate::build::WORLD;
+use compare::Functions;
+
+const PACKAGE: &str = "airlock:tool/";
+
+/// What of WASI 0.2 the host offers: all interfaces of these packages.
+const WASI: [&str; 6] = [
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+    "wasi:sockets/",
+];
+
+/// How a component and the world go together.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fit {
+    /// The world's full name.
+    pub world: String,
+    /// The version of the package `airlock:tool` that the component was built for, as far as its names say.
+    pub built_for: Option<String>,
+    /// All that is not the same; where there is none, it fits.
+    pub differences: Vec<Difference>,
+}
+
+/// One item that is not the same on both sides.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Where it is, from the outside in: ``export `airlock:tool/tool`: function `execute`: parameter `params` ``.
+    pub item: String,
+    /// What the world has there; none where it has nothing.
+    pub world: Option<String>,
+    /// What the component has there.
+    pub component: Option<String>,
+}
+
+impl Fit {
+    /// Reads the types of a component.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes, where they are no component or can't be read.
+    pub fn of(component: &[u8]) -> Result<Self, String> {
+        let decoded = decode(component).map_err(|error| format!("{error:#}"))?;
+        let DecodedWasm::Component(resolve, their_world) = decoded else {
+            return Err("it is a WIT package, not a component".to_owned());
+        };
+        let (ours, our_world) = released_world()?;
+        let theirs = Side::new(&resolve, their_world);
+        let ours = Side::new(&ours, our_world);
+        Ok(Self {
+            world: world(),
+            built_for: theirs.version(),
+            differences: differences(&ours, &theirs),
+        })
+    }
+}
+
+/// The world's full name.
+pub fn world() -> String {
+    format!("{PACKAGE}custom-tool@{WORLD_VERSION}")
+}
+
+fn released_world() -> Result<(Resolve, WorldId), String> {
+    let mut sources = SourceMap::new();
+    for (name, text) in WORLD {
+        sources.push_str(name, *text);
+    }
+    let package = sources.parse().map_err(|(_, error)| error.to_string())?;
+    let mut resolve = Resolve::default();
+    let package = resolve
+        .push_group(package)
+        .map_err(|error| error.to_string())?;
+    let world = resolve
+        .select_world(&[package], Some("custom-tool"))
+        .map_err(|error| error.to_string())?;
+    Ok((resolve, world))
+}
+
+/// What a world imports and exports, by name.
+struct Side<'a> {
+    resolve: &'a Resolve,
+    imports: Vec<Item<'a>>,
+    exports: Vec<Item<'a>>,
+}
+
+struct Item<'a> {
+    /// Without the version.
+    name: String,
+    version: Option<String>,
+    /// None for what is no interface.
+    interface: Option<&'a Interface>,
+}
+
+impl<'a> Side<'a> {
+    fn new(resolve: &'a Resolve, world: WorldId) -> Self {
+        let world = &resolve.worlds[world];
+        let item = |(key, item): (&WorldKey, &'a WorldItem)| {
+            let full = resolve.name_world_key(key);
+            let (name, version) = match full.split_once('@') {
+                Some((name, version)) => (name.to_owned(), Some(version.to_owned())),
+                None => (full, None),
+            };
+            let interface = match item {
+                WorldItem::Interface { id, .. } => Some(&resolve.interfaces[*id]),
+                WorldItem::Function(_) | WorldItem::Type { .. } => None,
+            };
+            Item {
+                name,
+                version,
+                interface,
+            }
+        };
+        Self {
+            resolve,
+            imports: world.imports.iter().map(item).collect(),
+            exports: world.exports.iter().map(item).collect(),
+        }
+    }
+
+    fn version(&self) -> Option<String> {
+        let ours = self
+            .exports
+            .iter()
+            .chain(&self.imports)
+            .filter(|item| item.name.starts_with(PACKAGE));
+        ours.into_iter().find_map(|item| item.version.clone())
+    }
+}
+
+impl Item<'_> {
+    fn full(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{}@{version}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+fn differences(ours: &Side, theirs: &Side) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for wanted in &ours.exports {
+        let place = format!("export `{}`", wanted.name);
+        match theirs.exports.iter().find(|item| item.name == wanted.name) {
+            None => found.push(Difference {
+                item: place,
+                world: Some(wanted.full()),
+                component: None,
+            }),
+            Some(exported) => {
+                let functions = Functions { ours, theirs };
+                check_version(&place, wanted, exported, &mut found);
+                functions.all_of_the_world(&place, wanted, exported, &mut found);
+            }
+        }
+    }
+    for import in &theirs.imports {
+        let place = format!("import `{}`", import.name);
+        match ours.imports.iter().find(|item| item.name == import.name) {
+            Some(offered) => {
+                let functions = Functions { ours, theirs };
+                check_version(&place, offered, import, &mut found);
+                functions.all_of_the_component(&place, offered, import, &mut found);
+            }
+            None if is_offered_wasi(import) => {}
+            None => found.push(Difference {
+                item: place,
+                world: None,
+                component: Some(import.full()),
+            }),
+        }
+    }
+    found
+}
+
+fn check_version(place: &str, ours: &Item, theirs: &Item, found: &mut Vec<Difference>) {
+    if minor(ours.version.as_deref()) != minor(theirs.version.as_deref()) {
+        let told = |item: &Item| match &item.version {
+            Some(version) => format!("version {version}"),
+            None => "no version".to_owned(),
+        };
+        found.push(Difference {
+            item: place.to_owned(),
+            world: Some(told(ours)),
+            component: Some(told(theirs)),
+        });
+    }
+}
+
+fn is_offered_wasi(import: &Item) -> bool {
+    WASI.iter().any(|package| import.name.starts_with(package))
+        && minor(import.version.as_deref()) == Some("0.2")
+}
+
+/// Before 1.0 a minor version may change anything, and a patch nothing.
+fn minor(version: Option<&str>) -> Option<&str> {
+    version?.rsplit_once('.').map(|(minor, _)| minor)
+}

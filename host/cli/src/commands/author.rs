@@ -1,0 +1,76 @@
+//! The commands for those who write tools: `new`, `build` and `test`; and what `inspect` tells of a component that doesn't fit.
+
+pub mod build;
+pub mod misfit;
+pub mod new;
+pub mod test;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use airlock_author::build::Reporter;
+use airlock_author::{Error, ErrorKind};
+use airlock_render::Block;
+
+use crate::failure::{Exit, Failure};
+use crate::output::say;
+use crate::progress::{Progress, Shown};
+
+/// Shows on standard error what a build does, and what the language's tools say.
+struct OnStderr<'a> {
+    progress: &'a Progress,
+    shown: Mutex<Option<Shown>>,
+}
+
+impl<'a> OnStderr<'a> {
+    fn new(progress: &'a Progress) -> Self {
+        Self {
+            progress,
+            shown: Mutex::default(),
+        }
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Option<Shown>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reporter for OnStderr<'_> {
+    fn began(&self, what: &str) {
+        *self.shown() = Some(self.progress.begin(what));
+    }
+
+    fn ended(&self) {
+        self.shown().take();
+    }
+
+    fn said(&self, text: &str) {
+        say(&Block::new().text(text));
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Told {
+                kind,
+                message,
+                advice,
+            } => {
+                let exit = match kind {
+                    ErrorKind::Usage => Exit::Usage,
+                    ErrorKind::BadDefinitions => Exit::NotLoaded,
+                    _ => Exit::Failed,
+                };
+                let failure = Self::new(exit, kind.name(), message);
+                match advice {
+                    Some(advice) => failure.with_hint(advice),
+                    None => failure,
+                }
+            }
+            Error::Load(error) => error.into(),
+            Error::Engine(error) => error.into(),
+            Error::Cancelled => Self::interrupted(),
+            other => Self::host(other.to_string()),
+        }
+    }
+}

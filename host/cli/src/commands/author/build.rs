@@ -1,0 +1,138 @@
+//! `airlock build`: from a project to a component that was checked.
+
+use std::path::{Path, PathBuf};
+
+use airlock_author::build::{Bench, Built, Changes, Order, build as build_project};
+use airlock_host::{Engine, Error, Limits};
+use airlock_render::{Block, Line, Role};
+use serde_json::{Value, json};
+
+use super::OnStderr;
+use crate::args::BuildArgs;
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::load;
+use crate::output::{Output, on_stderr};
+use crate::progress::Progress;
+use crate::size::thousands;
+
+/// Letters of the longest name of a fact.
+const NAMES: usize = 8;
+
+pub async fn build(args: &BuildArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
+    let order = Order {
+        folder: args.folder.as_deref().unwrap_or(Path::new(".")),
+        output: args.output.as_deref(),
+        options: &args.options,
+    };
+    // The old component keeps its tools' names, which are to be the new one's.
+    let engine: MakeEngine = match args.bundled {
+        true => load::engine_without_reserved_names,
+        false => load::engine,
+    };
+    if args.watch {
+        return build_again_and_again(order, engine, &interrupt, &progress, out).await;
+    }
+    report(
+        &build_once(order, engine, &interrupt, &progress).await?,
+        out,
+    );
+    Ok(Exit::Done)
+}
+
+/// Builds a project as `airlock build FOLDER` does, for another command. Gives where its component is.
+///
+/// # Errors
+/// As that command has them.
+pub async fn build_for(
+    folder: &Path,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<PathBuf, Failure> {
+    let order = Order {
+        folder,
+        output: None,
+        options: &[],
+    };
+    Ok(build_once(order, load::engine, interrupt, progress)
+        .await?
+        .path)
+}
+
+type MakeEngine = fn(Limits) -> Result<Engine, Error>;
+
+async fn build_once(
+    order: Order<'_>,
+    engine: MakeEngine,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Built, Failure> {
+    let reporter = OnStderr::new(progress);
+    let engine = || engine(Limits::default());
+    let bench = Bench::new(&reporter, interrupt.token(), &engine);
+    Ok(build_project(order, &bench).await?)
+}
+
+async fn build_again_and_again(
+    order: Order<'_>,
+    engine: MakeEngine,
+    interrupt: &Interrupt,
+    progress: &Progress,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut changes = Changes::of(order.folder)?;
+    loop {
+        changes.watch()?;
+        match build_once(order, engine, interrupt, progress).await {
+            Ok(built) => report(&built, out),
+            // A project that doesn't build is what this is for; one that was interrupted is not.
+            Err(failure) => {
+                if failure.report(out) == Exit::Interrupted {
+                    return Ok(Exit::Done);
+                }
+            }
+        }
+        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C ends"));
+        tokio::select! {
+            () = interrupt.token().cancelled() => return Ok(Exit::Done),
+            changed = changes.next() => changed?,
+        }
+    }
+}
+
+fn tools(built: &Built) -> Vec<&str> {
+    let tools = built.plugin.tools();
+    tools.map(|tool| tool.name.as_str()).collect()
+}
+
+fn report(built: &Built, out: &mut Output) {
+    let path = built.path.display().to_string();
+    let version = built.about.version.as_deref();
+    let version = version.unwrap_or("without a version");
+    let name = format!("{} {version}", built.about.name);
+    let size = format!("{} bytes", thousands(built.plugin.size()));
+    let block = Block::from(Line::new().with_role(Role::Title, path))
+        .fact(NAMES, "name", &name)
+        .own_fact(NAMES, "size", &size)
+        .own_fact(NAMES, "digest", &built.plugin.digest().to_string())
+        .fact(NAMES, "tools", &tools(built).join("\n"));
+    out.show(&block);
+    out.json(&to_json(built));
+}
+
+fn to_json(built: &Built) -> Value {
+    let mut object = json!({
+        "path": built.path.display().to_string(),
+        "language": built.language.name(),
+        "name": built.about.name,
+        "version": built.about.version,
+        "size": built.plugin.size(),
+        "digest": built.plugin.digest().to_string(),
+        "tools": tools(built),
+    });
+    if let Some((name, version)) = &built.about.sdk {
+        object["sdk"] = json!({"name": name, "version": version});
+    }
+    object
+}

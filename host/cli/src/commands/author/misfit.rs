@@ -1,0 +1,74 @@
+//! What is shown of a component that can't be loaded: how it differs from the world.
+
+use std::ffi::OsStr;
+
+use airlock_author::fit::{self, Fit};
+use airlock_desk::plugin::Source;
+use airlock_render::{Block, Line, Role};
+use serde_json::json;
+
+use crate::bundled::CATALOG;
+use crate::failure::{Exit, Failure};
+use crate::inspect::NAMES;
+use crate::output::Output;
+
+/// Shows the differences, and the failure itself.
+///
+/// # Errors
+/// The failure, where there is nothing to add.
+pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exit, Failure> {
+    let Some(fit) = fit_of(plugin, &failure) else {
+        return Err(failure);
+    };
+    if fit.differences.is_empty() {
+        return Err(failure);
+    }
+    out.show(&block(plugin, &fit));
+    out.json(&json!({"error": failure.to_json(), "fit": fit}));
+    Ok(match out.is_json() {
+        true => failure.exit(),
+        false => failure.report_on_stderr(),
+    })
+}
+
+/// None where the failure has nothing to do with it.
+fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
+    // A component whose functions have other types than the world's is first found out when it is asked for its tools.
+    if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
+        return None;
+    }
+    let bytes = Source::find(CATALOG, plugin).ok()?.bytes()?;
+    Fit::of(&bytes)
+        .inspect_err(|error| tracing::debug!("can't read the component's types: {error}"))
+        .ok()
+}
+
+fn block(plugin: &OsStr, fit: &Fit) -> Block {
+    let name = Line::new().with_role(Role::Title, plugin.to_string_lossy());
+    let built_for = match &fit.built_for {
+        Some(version) => format!(
+            "built for airlock:tool@{version}; this host has {}",
+            fit::world()
+        ),
+        None => format!("not built for it; this host has {}", fit::world()),
+    };
+    let heading = Line::new().with_role(Role::Note, "Doesn't fit");
+    let block = Block::from(name)
+        .fact(NAMES, "world", &built_for)
+        .line("")
+        .line(heading);
+    fit.differences.iter().fold(block, |block, difference| {
+        let item = Line::from(&*difference.item).indented(2).hanging(2);
+        let sides = [
+            ("world    ", &difference.world),
+            ("component", &difference.component),
+        ];
+        sides
+            .into_iter()
+            .fold(block.line(item), |block, (side, has)| {
+                let side = Line::new().with_role(Role::Faint, side);
+                let has = has.as_deref().unwrap_or("(nothing)");
+                block.line(side.with(format!("  {has}")).indented(4).hanging(11))
+            })
+    })
+}

@@ -1,0 +1,146 @@
+//! `airlock test`: the author's test kit.
+
+mod breach;
+mod find;
+mod junit;
+mod text;
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+
+use airlock_host::{Error, Plugin};
+use airlock_render::shell;
+use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
+use serde_json::{Value, json};
+
+use crate::args::{TRIES, TestArgs};
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::load;
+use crate::output::Output;
+use crate::progress::Progress;
+use find::Found;
+
+pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
+    let found = find::find(args, &interrupt, &progress).await?;
+    let loaded = load::load(&found.component, args.limits(), &interrupt, &progress).await?;
+    let Some(plugin) = loaded.into_plugin() else {
+        let message = "a part of this program has its own tests";
+        return Err(Failure::usage(message).with_hint("name a project's folder or a component"));
+    };
+    let cases = read_cases(&found, &plugin)?;
+    check_tool(args, &plugin)?;
+    let settings = Settings {
+        cases: &cases,
+        tries: args.tries as usize,
+        seed: args.seed.unwrap_or_else(random_seed),
+        tool: args.tool.as_deref(),
+        tell: &|what| progress.say(&what),
+    };
+    let examining = examine(&plugin, &settings);
+    let examining = progress.during(format!("Testing {}…", plugin.name()), examining);
+    let Some(report) = interrupt.token().run_until_cancelled(examining).await else {
+        return Err(Failure::interrupted());
+    };
+    let report = report?;
+    out.show(&text::block(&found, &plugin, &report));
+    out.line(format_args!("The same again: {}", again(args, report.seed)));
+    if let Some(path) = &args.junit {
+        let xml = junit::xml(&plugin, &report)?;
+        fs::write(path, xml).map_err(|error| {
+            Failure::host(format!("can't write {}: {error}", path.display()))
+                .with_hint("`--junit FILE` names a file that can be written")
+        })?;
+    }
+    out.json(&object(&found, &plugin, &report));
+    Ok(match report.held() {
+        true => Exit::Done,
+        false => Exit::Failed,
+    })
+}
+
+fn read_cases(found: &Found, plugin: &Plugin) -> Result<Vec<Cases>, Failure> {
+    let files = found.cases.iter();
+    files
+        .map(|file| {
+            Cases::read(file, plugin).map_err(|problem| {
+                Failure::new(Exit::Usage, "invalid-cases", problem)
+                    .with_hint("`airlock test --help` has the format")
+            })
+        })
+        .collect()
+}
+
+fn check_tool(args: &TestArgs, plugin: &Plugin) -> Result<(), Failure> {
+    let Some(name) = &args.tool else {
+        return Ok(());
+    };
+    let known: Vec<String> = plugin.tools().map(|tool| tool.name.clone()).collect();
+    match known.contains(name) {
+        true => Ok(()),
+        false => Err(Failure::from(Error::UnknownTool {
+            name: name.clone(),
+            known,
+        })),
+    }
+}
+
+/// The command that makes up the same params in the same files.
+fn again(args: &TestArgs, seed: u64) -> String {
+    let mut command = format!("airlock test {}", quoted(&args.subject));
+    for cases in &args.cases {
+        command.push_str(&format!(" --cases {}", quoted(cases)));
+    }
+    if let Some(tool) = &args.tool {
+        command.push_str(&format!(" --tool {tool}"));
+    }
+    if args.no_build {
+        command.push_str(" --no-build");
+    }
+    if args.tries != TRIES {
+        command.push_str(&format!(" --tries {}", args.tries));
+    }
+    format!("{command} --seed {seed}")
+}
+
+fn quoted(path: &Path) -> String {
+    shell::quote(&path.to_string_lossy()).to_string()
+}
+
+/// Short enough to be typed again.
+fn random_seed() -> u64 {
+    RandomState::new().hash_one(0) % 1_000_000
+}
+
+fn object(found: &Found, plugin: &Plugin, report: &Report) -> Value {
+    let (held, broken, untried) = report.counts();
+    json!({
+        "name": plugin.name(),
+        "digest": plugin.digest().to_string(),
+        "component": found.component.to_string_lossy(),
+        "built": found.built,
+        "held": report.held(),
+        "counts": {
+            "cases": report.cases.len(),
+            "brokenCases": report.broken_cases(),
+            "held": held,
+            "broken": broken,
+            "untried": untried,
+        },
+        "report": report,
+    })
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Host(error) => error.into(),
+            Trouble::Load(error) => error.into(),
+            other => Failure::host(other.to_string()).with_hint(
+                "tries are made in the system's folder for temporary files; TMPDIR names another",
+            ),
+        }
+    }
+}

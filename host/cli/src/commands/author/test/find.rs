@@ -1,0 +1,183 @@
+//! From a project or a component to what is to be tested.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use airlock_author::build::{is_project, newer_than};
+use airlock_render::shell;
+use airlock_render::{Line, Role};
+
+use crate::args::TestArgs;
+use crate::commands::author::build::build_for;
+use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::on_stderr;
+use crate::progress::Progress;
+
+/// Where cases are, in a project.
+pub const CASES: &str = "airlock-test.toml";
+
+/// Where the tools of the languages put a component, in a project.
+const PLACES: [&str; 5] = [
+    "target/wasm32-wasip2/release",
+    "target/wasm32-wasip2/debug",
+    "dist",
+    "build",
+    ".",
+];
+
+/// What is to be tested.
+#[derive(Debug)]
+pub struct Found {
+    /// A file, or the name of a bundled plugin.
+    pub component: OsString,
+    pub cases: Vec<PathBuf>,
+    /// Whether it was built just now.
+    pub built: bool,
+}
+
+/// Finds the component; one of a project is built first where that is due, unless somebody doesn't want that.
+///
+/// # Errors
+/// Where there is no component, and where it can't be built.
+pub async fn find(
+    args: &TestArgs,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Found, Failure> {
+    let mut cases = args.cases.clone();
+    if !args.subject.is_dir() {
+        return Ok(Found {
+            component: args.subject.clone().into_os_string(),
+            cases,
+            built: false,
+        });
+    }
+    let folder = &args.subject;
+    let usual = folder.join(CASES);
+    if cases.is_empty() && usual.exists() {
+        cases.push(usual);
+    }
+    let there = newest_component(folder);
+    let (component, built) = match why_build(args, there.as_deref()) {
+        Some(why) => {
+            let told = format!("building {}: {why}", folder.display());
+            on_stderr(Line::new().with_role(Role::Faint, told));
+            (build_for(folder, interrupt, progress).await?, true)
+        }
+        None => (there.ok_or_else(|| not_built(folder))?, false),
+    };
+    Ok(Found {
+        component: component.into_os_string(),
+        cases,
+        built,
+    })
+}
+
+/// Why a build is due, for people; none where it isn't, or where nobody wants it.
+fn why_build(args: &TestArgs, component: Option<&Path>) -> Option<String> {
+    let folder = &args.subject;
+    if args.no_build || !is_project(folder) {
+        return None;
+    }
+    let Some(component) = component else {
+        return Some("it has no component yet".to_owned());
+    };
+    // What says how to test, and what a test writes, changes no component.
+    let report = args.junit.iter();
+    let others: Vec<PathBuf> = report
+        .chain(&args.cases)
+        .chain([&folder.join(CASES)])
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    let leave_out = |path: &Path| path.canonicalize().is_ok_and(|path| others.contains(&path));
+    let source = newer_than(component, folder, &leave_out)?;
+    let component = component.strip_prefix(folder).unwrap_or(component);
+    Some(format!(
+        "{} is newer than {} (with --no-build, that is tested)",
+        source.display(),
+        component.display()
+    ))
+}
+
+/// The one that was written last, of those in the usual places.
+fn newest_component(folder: &Path) -> Option<PathBuf> {
+    let components = PLACES
+        .iter()
+        .filter_map(|place| fs::read_dir(folder.join(place)).ok())
+        .flat_map(|entries| entries.filter_map(Result::ok))
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "wasm"));
+    components.max_by_key(|path| {
+        let written = fs::metadata(path).and_then(|metadata| metadata.modified());
+        // Where two are of one moment, the name decides, so that it is always the same.
+        (written.unwrap_or(SystemTime::UNIX_EPOCH), path.clone())
+    })
+}
+
+fn not_built(folder: &Path) -> Failure {
+    let message = format!("there is no component in {}", folder.display());
+    let hint = match is_project(folder) {
+        true => format!("build it first: `{}`", build_command(folder)),
+        // Whatever else a project is built by, this is the usual way to begin it.
+        false if folder.join("Makefile").exists() => format!(
+            "build it first: `make -C {}`",
+            shell::quote(&folder.to_string_lossy())
+        ),
+        false => format!(
+            "looked in {}; name another folder, or a file: `airlock test FILE`",
+            PLACES.join(", ")
+        ),
+    };
+    Failure::new(Exit::NotLoaded, "not-built", message).with_hint(hint)
+}
+
+fn build_command(folder: &Path) -> String {
+    match folder == Path::new(".") {
+        true => "airlock build".to_owned(),
+        false => shell::join(["airlock", "build", &*folder.to_string_lossy()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_component_of_a_project_is_found() {
+        let folder = TempDir::new().unwrap();
+        assert_eq!(newest_component(folder.path()), None);
+        let write = |path: &str, age: u64| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let file = fs::File::create(&path).unwrap();
+            let written = SystemTime::now() - std::time::Duration::from_secs(age);
+            file.set_modified(written).unwrap();
+            path
+        };
+        write("dist/old.wasm", 500);
+        write("dist/newer.txt", 1);
+        let debug = write("target/wasm32-wasip2/debug/it.wasm", 100);
+        assert_eq!(newest_component(folder.path()), Some(debug));
+        let release = write("target/wasm32-wasip2/release/it.wasm", 50);
+        write("target/wasm32-wasip2/release/deps/it.wasm", 1);
+        assert_eq!(newest_component(folder.path()), Some(release));
+    }
+
+    #[test]
+    fn where_nothing_is_built_it_is_told_what_to_do() {
+        let folder = TempDir::new().unwrap();
+        let hint = |folder: &Path| not_built(folder).to_json()["hint"].to_string();
+        assert!(hint(folder.path()).contains("looked in target/wasm32-wasip2/release"));
+        fs::write(folder.path().join("Makefile"), "").unwrap();
+        assert!(hint(folder.path()).contains("`make -C "));
+        fs::write(folder.path().join("Cargo.toml"), "").unwrap();
+        let told = hint(folder.path());
+        let command = format!("airlock build {}", folder.path().display());
+        assert!(told.contains(&command), "{told}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Plugins by their names or paths, and the engine that they run on.
+
+mod bundled;
+mod cache;
+mod loaded;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{self, Path, PathBuf};
+
+use airlock_host::{Engine, EngineBuilder, Limits, Plugin, read_regular_file};
+
+use crate::Error;
+
+pub use bundled::{Bundled, Catalog, Form};
+pub use loaded::Loaded;
+
+/// A larger file is no plugin that was loaded.
+const MOST_PLUGIN_BYTES: u64 = 1 << 30;
+
+/// Where something with tools is that somebody named.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// A component's file.
+    File(&'a Path),
+    /// What the program brings along.
+    Bundled(&'static Bundled),
+}
+
+impl<'a> Source<'a> {
+    /// What has a separator, ends in `.wasm` or is a file's path is a path; anything else is the name of something bundled.
+    ///
+    /// # Errors
+    /// If nothing of this name is bundled.
+    pub fn find(catalog: Catalog, plugin: &'a OsStr) -> Result<Self, Error> {
+        let path = Path::new(plugin);
+        let name = plugin.to_string_lossy();
+        let means_a_path = name.contains(path::is_separator)
+            || path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"))
+            || path.is_file();
+        if means_a_path {
+            return Ok(Source::File(path));
+        }
+        let found = catalog.find(&name).map(Source::Bundled);
+        found.ok_or_else(|| Error::UnknownPlugin {
+            name: name.into_owned(),
+            bundled: catalog.names(),
+        })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> Cow<'a, str> {
+        match self {
+            Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
+            Source::Bundled(bundled) => Cow::Borrowed(bundled.name),
+        }
+    }
+
+    /// The component's bytes, where there is one that can be read.
+    pub fn bytes(&self) -> Option<Cow<'static, [u8]>> {
+        match self {
+            Source::File(path) => read_regular_file(path, MOST_PLUGIN_BYTES)
+                .ok()
+                .map(Cow::Owned),
+            Source::Bundled(bundled) => match bundled.form {
+                Form::Component(bytes) => Some(Cow::Borrowed(bytes)),
+                Form::Native(_) => None,
+            },
+        }
+    }
+
+    /// Loads it, on an engine that is made where there is something to load.
+    ///
+    /// # Errors
+    /// If there is no engine, and if the component can't be loaded.
+    pub async fn load(
+        &self,
+        engine: impl FnOnce() -> Result<Engine, airlock_host::Error>,
+    ) -> Result<Loaded, Error> {
+        let plugin = match self {
+            Source::File(path) => Plugin::load(&engine()?, path).await?,
+            Source::Bundled(bundled) => match bundled.form {
+                Form::Component(bytes) => {
+                    Plugin::from_bytes(&engine()?, bundled.name, bytes).await?
+                }
+                Form::Native(native) => return Ok(Loaded::Native(native())),
+            },
+        };
+        Ok(Loaded::Plugin(plugin))
+    }
+}
+
+/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the user's own cache, and what compiles is this program,
+/// in another process. So its `main` begins with [`airlock_host::compiler_main`].
+pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
+    with_cache_and_compiler(catalog.reserve_names(Engine::builder())).limits(limits)
+}
+
+/// The same for a plugin that is to come with the program, and takes the place of the one that does.
+pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
+    with_cache_and_compiler(Engine::builder()).limits(limits)
+}
+
+fn with_cache_and_compiler(mut engine: EngineBuilder) -> EngineBuilder {
+    if let Some(cache) = cache::open() {
+        engine = engine.cache(cache);
+    }
+    #[cfg(unix)]
+    {
+        engine = engine.compiler(this_program());
+    }
+    engine
+}
+
+/// What compiles components and parses sources: this program, in other processes.
+#[cfg(unix)]
+pub fn this_program() -> PathBuf {
+    // This leads to the very program that runs, though another may lie at its path by now.
+    let running = PathBuf::from("/proc/self/exe");
+    match running.exists() {
+        true => running,
+        // Where that is not known either, the error says so when something is to be compiled.
+        false => std::env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CATALOG: Catalog = Catalog::new(&[
+        Bundled {
+            name: "batch-rename",
+            about: "",
+            tools: &[],
+            form: Form::Component(b""),
+        },
+        Bundled {
+            name: "ast_edit",
+            about: "",
+            tools: &[],
+            form: Form::Component(b""),
+        },
+    ]);
+
+    #[test]
+    fn a_plugin_is_a_path_or_a_bundled_name() {
+        let check = |plugin: &str, expected: &str| {
+            let found = match Source::find(CATALOG, OsStr::new(plugin)) {
+                Ok(Source::File(path)) => format!("file {}", path.display()),
+                Ok(Source::Bundled(bundled)) => format!("bundled {}", bundled.name),
+                Err(_) => "nothing".to_owned(),
+            };
+            assert_eq!(found, expected, "{plugin}");
+        };
+        check("batch-rename", "bundled batch-rename");
+        check("batch_rename", "bundled batch-rename");
+        check("ast_edit", "bundled ast_edit");
+        check("ast-edit", "bundled ast_edit");
+        check("batch_rename.wasm", "file batch_rename.wasm");
+        check("PLUGIN.WASM", "file PLUGIN.WASM");
+        check("./batch-rename", "file ./batch-rename");
+        // A file that is there: tests run in their crate's folder.
+        check("Cargo.toml", "file Cargo.toml");
+        // A directory is none.
+        check("src", "nothing");
+        check("batch-renames", "nothing");
+        check("", "nothing");
+    }
+}

@@ -1,0 +1,55 @@
+//! What has the tools that somebody named: a plugin, or a part of the host.
+
+use airlock_host::native::NativeProducer;
+use airlock_host::{Plugin, RejectedTool, SessionBuilder, ToolDefinition};
+
+/// What has the tools that somebody named.
+#[derive(Debug)]
+pub enum Loaded {
+    /// A component that was compiled and checked.
+    Plugin(Plugin),
+    /// Code of the host.
+    Native(NativeProducer),
+}
+
+impl Loaded {
+    /// The plugin, where it is one.
+    pub fn into_plugin(self) -> Option<Plugin> {
+        match self {
+            Loaded::Plugin(plugin) => Some(plugin),
+            Loaded::Native(_) => None,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        match self {
+            Loaded::Plugin(plugin) => plugin.name(),
+            Loaded::Native(native) => native.name(),
+        }
+    }
+
+    /// Those that can be used.
+    pub fn tools(&self) -> Vec<&ToolDefinition> {
+        match self {
+            Loaded::Plugin(plugin) => plugin.tools().collect(),
+            Loaded::Native(native) => native.tools().collect(),
+        }
+    }
+
+    /// The tools that can't be used.
+    pub fn rejected(&self) -> &[RejectedTool] {
+        match self {
+            Loaded::Plugin(plugin) => plugin.rejected(),
+            Loaded::Native(_) => &[],
+        }
+    }
+
+    /// Has a session that is to be opened offer its tools.
+    pub fn bind_to(&self, session: SessionBuilder) -> SessionBuilder {
+        match self {
+            Loaded::Plugin(plugin) => session.plugin(plugin),
+            Loaded::Native(native) => session.producer(native),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What a store keeps of an action, as an object for programs.
+
+use std::time::SystemTime;
+
+use airlock_host::{
+    ActionId, ActionRecord, ActionState, Decision, Json, PendingAction, Policy, SessionId,
+    UnreadableAction,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An action as it was pushed, in a few words.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pushed<'a> {
+    id: &'a ActionId,
+    label: &'a str,
+    source_tool_name: &'a str,
+    source_is_own_tool: bool,
+    /// What the host calls the plugin, and its digest.
+    plugin_name: &'a str,
+    plugin: String,
+    details: &'a Option<Json>,
+    durable: bool,
+}
+
+/// An action in a list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry<'a> {
+    #[serde(flatten)]
+    pushed: Pushed<'a>,
+    session: &'a SessionId,
+    pushed_at: Option<String>,
+    attempts: u32,
+    state: ActionState,
+}
+
+/// What waits for a decision.
+#[derive(Serialize)]
+pub struct Pending<'a> {
+    /// The actions, topmost first.
+    pub pending: Vec<Entry<'a>>,
+    /// What no listing has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<Unreadable<'a>>,
+}
+
+/// An action that can't be read.
+#[derive(Serialize)]
+pub struct Unreadable<'a> {
+    id: &'a ActionId,
+    session: &'a SessionId,
+    problem: &'a str,
+}
+
+/// What was decided.
+#[derive(Serialize)]
+pub struct Log<'a> {
+    /// The decisions, the last ones first.
+    pub log: Vec<Record<'a>>,
+}
+
+/// All that is known of an action.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record<'a> {
+    #[serde(flatten)]
+    entry: Entry<'a>,
+    last_error: &'a Option<String>,
+    workspace: Option<String>,
+    /// Where that was previewed, by a name for people.
+    machine: Option<&'a str>,
+    grants: &'a Policy,
+    has_reject: bool,
+    lease: Option<Lease<'a>>,
+    resolved: Option<Resolved<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lease<'a> {
+    holder: &'a str,
+    since: Option<String>,
+    decision: Decision,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resolved<'a> {
+    decision: Decision,
+    at: Option<String>,
+    decided_by: &'a Option<String>,
+    reason: &'a str,
+    extra: &'a Option<Map<String, Value>>,
+    /// The SHA-256 of the result as JSON.
+    result: Option<String>,
+    error: &'a Option<String>,
+}
+
+impl<'a> Pushed<'a> {
+    /// Of an action.
+    pub fn new(action: &'a PendingAction) -> Self {
+        Self {
+            id: &action.id,
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            source_is_own_tool: action.source_is_own_tool,
+            plugin_name: &action.plugin_name,
+            plugin: action.plugin.to_string(),
+            details: &action.details,
+            durable: action.durable,
+        }
+    }
+}
+
+impl<'a> Unreadable<'a> {
+    /// Of what a store says of it.
+    pub fn new(action: &'a UnreadableAction) -> Self {
+        Self {
+            id: &action.id,
+            session: &action.session,
+            problem: &action.problem,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Of what a store keeps.
+    pub fn new(record: &'a ActionRecord) -> Self {
+        Self {
+            pushed: Pushed::new(&record.action),
+            session: &record.session,
+            pushed_at: utc(record.action.pushed_at),
+            attempts: record.attempts,
+            state: record.state,
+        }
+    }
+}
+
+impl<'a> Record<'a> {
+    /// Of what a store keeps.
+    pub fn new(record: &'a ActionRecord) -> Self {
+        let action = &record.action;
+        let workspace = action.workspace.as_deref();
+        Self {
+            entry: Entry::new(record),
+            last_error: &record.last_error,
+            workspace: workspace.map(|path| path.to_string_lossy().into_owned()),
+            machine: action
+                .workspace_identity
+                .as_deref()
+                .map(|identity| identity.machine.name.as_str()),
+            grants: &action.grants,
+            has_reject: action.has_reject,
+            lease: record.lease.as_ref().map(|lease| Lease {
+                holder: &lease.holder,
+                since: utc(lease.since),
+                decision: lease.decision,
+            }),
+            resolved: record.resolved.as_ref().map(|resolved| Resolved {
+                decision: resolved.decision,
+                at: utc(resolved.at),
+                decided_by: &resolved.decided_by,
+                reason: &resolved.reason,
+                extra: &resolved.extra,
+                result: resolved.result.map(|digest| digest.to_string()),
+                error: &resolved.error,
+            }),
+        }
+    }
+}
+
+/// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.
+fn utc(time: SystemTime) -> Option<String> {
+    let time = Timestamp::try_from(time).ok()?;
+    Some(format!("{time:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn programs_get_utc_to_the_millisecond() {
+        let check = |milliseconds, expected: &str| {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
+            assert_eq!(utc(time).as_deref(), Some(expected));
+        };
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(1_795_311_296_789, "2026-11-22T01:34:56.789Z");
+    }
+}

@@ -1,0 +1,158 @@
+//! Decisions: carrying them out, and how that ended.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use airlock_host::{
+    ActionState, CancellationToken, Content, Decision, Error, PendingAction, Resolution,
+    ResolutionDetails, ResolutionOutcome, Session, StackedAction,
+};
+use airlock_render::{Block, Decided};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::record::Pushed;
+
+/// What became of an action that could not be applied.
+pub const PENDING_AGAIN: &str = "the action is pending again";
+
+/// The same, where its tool kept the preview in memory, and was stopped.
+pub const LOST: &str =
+    "its tool kept the preview in memory only, and that is gone: it can only be discarded";
+
+/// A decision, and how carrying it out ended.
+#[derive(Debug)]
+pub struct Resolved {
+    /// What it was about.
+    pub action: Arc<PendingAction>,
+    /// What was decided.
+    pub resolution: Resolution,
+    /// What the tool answered, or why it is not carried out.
+    pub outcome: Result<ResolutionOutcome, Error>,
+    /// Whether the action is still there, and can't be applied any more.
+    pub is_lost: bool,
+}
+
+/// Carries out a decision about this very action, as `decider`'s, until it is cancelled.
+pub async fn resolve(
+    session: &Session,
+    action: &Arc<PendingAction>,
+    resolution: Resolution,
+    decider: &str,
+    cancelled: &CancellationToken,
+) -> Resolved {
+    let resolution = resolution.with_id(action.id.clone()).decided_by(decider);
+    let outcome = session
+        .resolve_with(resolution.clone(), Some(cancelled))
+        .await;
+    let is_lost = outcome.is_err() && !action.durable && lists_as_lost(session, action).await;
+    Resolved {
+        is_lost,
+        action: Arc::clone(action),
+        resolution,
+        outcome,
+    }
+}
+
+/// Where the store can't be read, that is told elsewhere.
+async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
+    let pending = session.pending().await.unwrap_or_default();
+    let is_lost = |it: &StackedAction| it.state == ActionState::Lost && it.action.id == action.id;
+    pending.iter().any(is_lost)
+}
+
+/// The object about it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<'a> {
+    content: Cow<'a, [Content]>,
+    details: Details<'a>,
+    is_error: bool,
+    /// What is pending in the session after the decision, topmost first; left out where a call's report has it, or where it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Vec<Pushed<'a>>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Details<'a> {
+    Done(&'a ResolutionDetails),
+    /// The same, as far as there are any.
+    Failed {
+        action: Decision,
+        reason: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        extra: &'a Option<Map<String, Value>>,
+        source_tool_name: &'a str,
+        label: &'a str,
+    },
+}
+
+impl Resolved {
+    /// What became of the action, where the decision could not be carried out.
+    pub fn afterwards(&self) -> Option<&'static str> {
+        let error = self.outcome.as_ref().err()?;
+        Some(match self.resolution.decision {
+            _ if !was_tried(error) => return None,
+            _ if matches!(error, Error::NotRecorded { .. }) => {
+                "the action will be listed as interrupted, though it was carried out"
+            }
+            Decision::Apply if self.is_lost => LOST,
+            Decision::Apply => PENDING_AGAIN,
+            Decision::Discard => "the action is discarded all the same",
+        })
+    }
+
+    /// For people.
+    pub fn block(&self) -> Block {
+        let action = Some(&*self.action);
+        Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome))
+    }
+
+    /// For programs.
+    pub fn report(&self) -> Report<'_> {
+        match &self.outcome {
+            Ok(outcome) => Report {
+                content: Cow::Borrowed(&outcome.content),
+                details: Details::Done(&outcome.details),
+                is_error: false,
+                pending: None,
+            },
+            Err(error) => Report {
+                content: Cow::Owned(vec![Content::text(error.to_string())]),
+                details: Details::Failed {
+                    action: self.resolution.decision,
+                    reason: &self.resolution.reason,
+                    extra: &self.resolution.extra,
+                    source_tool_name: &self.action.source_tool_name,
+                    label: &self.action.label,
+                },
+                is_error: true,
+                pending: None,
+            },
+        }
+    }
+}
+
+impl<'a> Report<'a> {
+    /// With what is pending in the session since.
+    pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
+        let pending = pending.map(|pending| pending.iter());
+        self.pending = pending.map(|all| all.map(|stacked| Pushed::new(&stacked.action)).collect());
+        self
+    }
+}
+
+/// Whether the action was this process's to resolve.
+pub fn was_tried(error: &Error) -> bool {
+    !matches!(
+        error,
+        Error::NothingPending
+            | Error::AlreadyResolved { .. }
+            | Error::ResolutionInProgress(_)
+            | Error::UnknownAction(_)
+            | Error::Store(_)
+            | Error::OtherWorkspace { .. }
+            | Error::WorkspaceReplaced { .. }
+    )
+}

@@ -1,0 +1,68 @@
+//! Which session is meant: one by its name, or a workspace's.
+
+use std::path::{Path, PathBuf, absolute};
+
+use airlock_host::{Machine, SessionId};
+use airlock_render::escape_line;
+
+use crate::store::Store;
+
+/// What somebody said of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionChoice {
+    /// The workspace; else the current directory.
+    pub workspace: Option<PathBuf>,
+    /// The session's name; else it is made from the workspace's path.
+    pub session: Option<String>,
+}
+
+impl SessionChoice {
+    /// The workspace that was named, or the current directory.
+    pub fn workspace(&self) -> &Path {
+        self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// The session that was named, or the workspace's.
+    pub fn id(&self, store: &Store) -> SessionId {
+        match &self.session {
+            Some(name) => SessionId::from(name.as_str()),
+            None => of_workspace(self.workspace(), store),
+        }
+    }
+
+    /// The options with which a command means the same session, in the same directory.
+    pub fn words(&self) -> Vec<String> {
+        let workspace = self.workspace().to_string_lossy().into_owned();
+        match &self.session {
+            Some(name) => vec!["--session".to_owned(), name.clone()],
+            None if workspace == "." => Vec::new(),
+            None => vec!["--workspace".to_owned(), workspace],
+        }
+    }
+
+    /// The same, where the session may have been found by an action of its.
+    pub fn words_for(&self, session: &SessionId, store: &Store) -> Vec<String> {
+        match self.id(store) == *session {
+            true => self.words(),
+            false => vec!["--session".to_owned(), session.to_string()],
+        }
+    }
+}
+
+/// The same for every program in a workspace, however its path is written. It can be copied from where it is shown.
+///
+/// Machines that share a store don't share the workspaces that have the same path on each.
+fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
+    let path = real_path(workspace);
+    let name = format!("workspace:{}", escape_line(&path.to_string_lossy()));
+    SessionId::from(match store.is_shared() {
+        true => format!("{name}@{}", &Machine::this().id[..12]),
+        false => name,
+    })
+}
+
+/// The path under which a workspace is known. One that is gone may still have actions, under the path that it had.
+pub fn real_path(workspace: &Path) -> PathBuf {
+    let path = workspace.canonicalize().or_else(|_| absolute(workspace));
+    path.unwrap_or_else(|_| workspace.to_owned())
+}

@@ -1,0 +1,292 @@
+//! Stores by their addresses: which one is meant, and opening it.
+
+pub mod file;
+mod server;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use airlock_host::{
+    ActionId, ActionRecord, DurableStore, PendingStore, SessionId, UnreadableAction,
+};
+use airlock_render::shell;
+use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+
+use crate::Error;
+
+/// The environment variable for who always uses another store than the default.
+const VARIABLE: &str = "AIRLOCK_STORE";
+
+/// A place for a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A file's path.
+    File(PathBuf),
+    /// With all that the address holds, a password too: never to be shown as it is.
+    Postgres(String),
+}
+
+/// Who said which store to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChosenBy {
+    Nobody,
+    Variable,
+    Option,
+}
+
+/// What becomes of a file that isn't there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenMissing {
+    /// It is made.
+    Make,
+    /// An error where somebody named it, since there is nothing in it to read; who has not mistyped an address finds an empty store.
+    Refuse,
+}
+
+/// The store that is meant.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// Where it is.
+    pub location: Location,
+    chosen: ChosenBy,
+}
+
+/// An open store.
+pub struct Store {
+    choice: Choice,
+    durable: Arc<dyn DurableStore>,
+}
+
+impl Choice {
+    /// The one that somebody named, else that of AIRLOCK_STORE, else the user's own.
+    ///
+    /// # Errors
+    /// Where what is named can't be a store's address, and where the user has no folder for one.
+    pub fn of(named: Option<&OsStr>) -> Result<Self, Error> {
+        let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
+        let (store, chosen) = match named {
+            Some(store) => (Some(store.to_owned()), ChosenBy::Option),
+            None => match variable() {
+                Some(store) => (Some(store), ChosenBy::Variable),
+                None => (None, ChosenBy::Nobody),
+            },
+        };
+        let location = match store {
+            Some(store) => Location::read(store)?,
+            None => default_location()?,
+        };
+        Ok(Self { location, chosen })
+    }
+
+    /// Whether a file that isn't there is to be made.
+    pub fn makes(&self, missing: WhenMissing) -> bool {
+        missing == WhenMissing::Make || self.chosen != ChosenBy::Option
+    }
+
+    /// A command line of this program that uses the same store.
+    pub fn command(&self, words: &[&str]) -> String {
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        // What the environment says holds for the next command too.
+        if self.chosen == ChosenBy::Option {
+            words.extend(["--store".to_owned(), self.location.shown()]);
+        }
+        let words = shell::join(words.iter().map(String::as_str));
+        format!("airlock {words}")
+    }
+}
+
+impl Location {
+    fn read(store: OsString) -> Result<Self, Error> {
+        let text = store.to_string_lossy();
+        match text.split_once("://") {
+            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(text.into_owned())),
+            Some((scheme, _)) if is_scheme(scheme) => Err(Error::UnknownStore {
+                scheme: scheme.to_owned(),
+            }),
+            _ if store.is_empty() => Err(Error::EmptyStorePath),
+            _ => Ok(Self::File(PathBuf::from(store))),
+        }
+    }
+
+    /// Without a password.
+    pub fn shown(&self) -> String {
+        match self {
+            Location::File(path) => path.to_string_lossy().into_owned(),
+            Location::Postgres(address) => without_password(address),
+        }
+    }
+}
+
+/// What RFC 3986 calls one; anything else before `://` is part of a path.
+fn is_scheme(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// The address without what may be a password, in the places where one may stand. Rather too little is left than too much.
+fn without_password(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
+    // A password that is not encoded may hold any of the characters that end one.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, rest)) => (user.split(':').next(), rest),
+        None => (None, rest),
+    };
+    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let query: Vec<&str> = query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.to_ascii_lowercase().contains("pass"))
+        .collect();
+    let user = user.map(|user| format!("{user}@")).unwrap_or_default();
+    let query = match query[..] {
+        [] => String::new(),
+        _ => format!("?{}", query.join("&")),
+    };
+    format!("{scheme}://{user}{place}{query}")
+}
+
+fn default_location() -> Result<Location, Error> {
+    let user = choose_base_strategy().map_err(|error| Error::NoPlace {
+        problem: error.to_string(),
+    })?;
+    let state = user.state_dir().unwrap_or_else(|| user.data_dir());
+    Ok(Location::File(state.join("airlock").join("pending.db")))
+}
+
+/// Opens the store that somebody named, or the one that holds where nobody did: see [`Choice::of`].
+///
+/// # Errors
+/// As [`Choice::of`], and if it can't be opened.
+pub async fn open(named: Option<&OsStr>, missing: WhenMissing) -> Result<Store, Error> {
+    let choice = Choice::of(named)?;
+    let durable = match &choice.location {
+        Location::File(path) => file::open(path, choice.makes(missing)).await?,
+        Location::Postgres(address) => server::connect(address).await?,
+    };
+    Ok(Store { choice, durable })
+}
+
+impl Store {
+    /// All that it can do.
+    pub fn durable(&self) -> &dyn DurableStore {
+        &*self.durable
+    }
+
+    /// For a session.
+    pub fn pending(&self) -> Arc<dyn PendingStore> {
+        Arc::clone(&self.durable) as Arc<dyn PendingStore>
+    }
+
+    /// Whether other machines may use it too.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.choice.location, Location::Postgres(_))
+    }
+
+    /// Which it is, for people.
+    pub fn location(&self) -> String {
+        self.durable.location()
+    }
+
+    /// See [`Choice::command`].
+    pub fn command(&self, words: &[&str]) -> String {
+        self.choice.command(words)
+    }
+
+    /// The action of this id, of whichever session.
+    ///
+    /// # Errors
+    /// If there is none, and if the store can't be used.
+    pub async fn find(&self, id: &str) -> Result<ActionRecord, Error> {
+        let id = ActionId::from(id);
+        if let Some(record) = self.durable().find(&id).await? {
+            return Ok(record);
+        }
+        let all = self.command(&["pending", "--all"]);
+        let log = self.command(&["log", "--all"]);
+        Err(Error::NoSuchAction {
+            id,
+            store: self.location(),
+            advice: format!("`{all}` lists those that are pending, and `{log}` those that were"),
+        })
+    }
+
+    /// What no listing of a session has, or of all. Where not even an action's session can be read, it may be one of any.
+    ///
+    /// # Errors
+    /// If the store can't be used.
+    pub async fn unreadable(
+        &self,
+        session: Option<&SessionId>,
+    ) -> Result<Vec<UnreadableAction>, Error> {
+        let mut all = self.durable().unreadable_actions().await?;
+        if let Some(session) = session {
+            all.retain(|action| action.session == *session || action.session.as_str().is_empty());
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_a_file_or_a_server() {
+        let file = |path: &str| Some(Location::File(path.into()));
+        let server = |address: &str| Some(Location::Postgres(address.into()));
+        let check = |text: &str, expected| {
+            assert_eq!(Location::read(text.into()).ok(), expected, "{text}");
+        };
+        check("pending.db", file("pending.db"));
+        check("/a b/c", file("/a b/c"));
+        check("./odd://name", file("./odd://name"));
+        check("postgres", file("postgres"));
+        check("postgres://u@h/d", server("postgres://u@h/d"));
+        check("postgresql://h", server("postgresql://h"));
+        check("mysql://h", None);
+        check("", None);
+    }
+
+    #[test]
+    fn a_command_names_the_store_that_an_option_chose() {
+        let check = |store: &str, chosen, expected: &str| {
+            let location = Location::read(store.into()).unwrap();
+            let choice = Choice { location, chosen };
+            assert_eq!(choice.command(&["show", "a b"]), expected);
+        };
+        check(
+            "my.db",
+            ChosenBy::Option,
+            "airlock show 'a b' --store my.db",
+        );
+        check("my.db", ChosenBy::Variable, "airlock show 'a b'");
+        check("my.db", ChosenBy::Nobody, "airlock show 'a b'");
+        check(
+            "postgres://u:secret@h/d",
+            ChosenBy::Option,
+            "airlock show 'a b' --store postgres://u@h/d",
+        );
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let check = |address, expected| assert_eq!(without_password(address), expected);
+        check("postgres://u@h/d", "postgres://u@h/d");
+        check("postgres://h:5432/d", "postgres://h:5432/d");
+        check("postgres://u:secret@h:5432/d", "postgres://u@h:5432/d");
+        check("postgres://u:se:cr@et@h/d", "postgres://u@h/d");
+        check(
+            "postgres://u:se/cr?et@h/d?sslmode=require",
+            "postgres://u@h/d?sslmode=require",
+        );
+        check(
+            "postgres:///d?host=h&password=secret&user=u",
+            "postgres:///d?host=h&user=u",
+        );
+        check("postgres://h/d?passfile=/p", "postgres://h/d");
+        check("postgres://h/d?PASSWORD=x", "postgres://h/d");
+    }
+}

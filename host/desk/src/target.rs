@@ -1,0 +1,196 @@
+//! The action that a decision is about, and where it was previewed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use airlock_host::{
+    APPLY_INTERRUPTED, ActionRecord, ActionState, Decision, Error as HostError, PendingAction,
+    SessionId, StackedAction, WorkspaceIdentity,
+};
+
+use crate::Error;
+use crate::session::{SessionChoice, real_path};
+use crate::store::Store;
+
+/// What somebody said of a decision.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is decided.
+    pub decision: Decision,
+    /// The action, of whichever session; else the session's topmost.
+    pub id: Option<String>,
+    /// Where it was previewed, as far as that is said.
+    pub session: SessionChoice,
+    /// Whether the workspace counts as the one that was previewed, though it was moved, copied or restored.
+    pub same_workspace: bool,
+}
+
+/// The action that is meant.
+#[derive(Debug)]
+pub struct Target {
+    /// Its session.
+    pub session: SessionId,
+    /// The action itself.
+    pub action: Arc<PendingAction>,
+}
+
+impl Target {
+    /// The named action, wherever it is, or the session's topmost one. From here on it is known by its id: what somebody
+    /// pushes meanwhile is not what was meant.
+    ///
+    /// # Errors
+    /// If there is none, if it is decided already, if it was previewed elsewhere than is said, if it can't be applied here, and if the store can't be
+    /// used. Nothing counts as an attempt.
+    pub async fn find(request: &Request, store: &Store) -> Result<Self, Error> {
+        let (target, state) = match &request.id {
+            Some(id) => named(request, store, id).await?,
+            None => topmost(request, store).await?,
+        };
+        target.check_workspace(request)?;
+        if request.decision == Decision::Apply && !target.action.durable {
+            return Err(target.volatile(state, store));
+        }
+        Ok(target)
+    }
+
+    /// The workspace to open the session in. One that is gone keeps nobody from discarding.
+    pub fn workspace_to_open(&self, request: &Request) -> Option<Arc<Path>> {
+        if let (true, Some(named)) = (request.same_workspace, &request.session.workspace) {
+            return Some(real_path(named).into());
+        }
+        let workspace = self.action.workspace.clone()?;
+        (request.decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
+    }
+
+    /// In what the workspace differs from the one that was previewed, where it is to be changed.
+    pub fn difference(&self, request: &Request) -> Option<HostError> {
+        if request.decision != Decision::Apply {
+            return None;
+        }
+        let path = self.action.workspace.clone()?;
+        let previewed = self.action.workspace_identity.as_deref();
+        let difference = WorkspaceIdentity::difference_at(&path, previewed)?;
+        Some(HostError::WorkspaceReplaced { path, difference })
+    }
+
+    /// What was named must be what was previewed.
+    fn check_workspace(&self, request: &Request) -> Result<(), Error> {
+        let Some(named) = &request.session.workspace else {
+            return Ok(());
+        };
+        if request.same_workspace {
+            return Ok(());
+        }
+        let path = real_path(named);
+        if self.action.workspace.as_deref() == Some(&path) {
+            return Ok(());
+        }
+        let error = HostError::OtherWorkspace {
+            previewed: self.action.workspace.clone(),
+            session: Some(path.into()),
+        };
+        let advice = "without `--workspace`, the action's own is used; `--same-workspace` says that this is the same";
+        Err(advised(error, advice))
+    }
+
+    /// Refused before it counts as an attempt, which could not succeed.
+    fn volatile(&self, state: ActionState, store: &Store) -> Error {
+        let discard = store.command(&[
+            "resolve",
+            "discard",
+            "--id",
+            self.action.id.as_str(),
+            "--reason",
+            "its preview is gone",
+        ]);
+        Error::Volatile {
+            id: self.action.id.clone(),
+            is_lost: state == ActionState::Lost,
+            advice: format!("preview again, and `{discard}`"),
+        }
+    }
+}
+
+async fn named(request: &Request, store: &Store, id: &str) -> Result<(Target, ActionState), Error> {
+    let record = store.find(id).await?;
+    if let Some(named) = &request.session.session
+        && *named != *record.session.as_str()
+    {
+        let advice = format!("it is in the session {}", record.session);
+        return Err(advised(HostError::UnknownAction(record.action.id), advice));
+    }
+    let state = record.state;
+    if let (ActionState::Applied | ActionState::Discarded, Some(resolved)) =
+        (state, &record.resolved)
+    {
+        let (id, decision) = (record.action.id.clone(), resolved.decision);
+        let advice = tells_by_whom(store, id.as_str());
+        return Err(advised(HostError::AlreadyResolved { id, decision }, advice));
+    }
+    Ok((Target::from(record), state))
+}
+
+async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionState), Error> {
+    let session = request.session.id(store);
+    let Some(top) = store.pending().peek(&session).await? else {
+        return Err(nothing(&session, store).await);
+    };
+    if request.decision == Decision::Apply && top.state == ActionState::Interrupted {
+        return Err(interrupted(&top, store));
+    }
+    let StackedAction { action, state, .. } = top;
+    Ok((Target { session, action }, state))
+}
+
+async fn nothing(session: &SessionId, store: &Store) -> Error {
+    let open = store.durable().open_actions(Some(session)).await;
+    let advice = match open.as_deref() {
+        Ok([resolving, ..]) => format!(
+            "somebody else is resolving {} right now",
+            resolving.action.id
+        ),
+        _ => {
+            let all = store.command(&["pending", "--all"]);
+            format!("this is about the session {session}; `{all}` lists those of all")
+        }
+    };
+    advised(HostError::NothingPending, advice)
+}
+
+/// Applying twice what may have taken effect once is for somebody to decide who knows that it would be.
+fn interrupted(top: &StackedAction, store: &Store) -> Error {
+    let id = top.action.id.as_str();
+    let show = store.command(&["show", id]);
+    Error::Interrupted {
+        label: top.action.label.clone(),
+        why: top
+            .last_error
+            .as_deref()
+            .unwrap_or(APPLY_INTERRUPTED)
+            .to_owned(),
+        advice: format!(
+            "`{show}` tells what it is; with `--id {id}` it is applied all the same, and `resolve discard` drops it"
+        ),
+    }
+}
+
+fn advised(error: HostError, advice: impl Into<String>) -> Error {
+    Error::Advised {
+        error,
+        advice: advice.into(),
+    }
+}
+
+/// Where to read how an action was resolved.
+pub fn tells_by_whom(store: &Store, id: &str) -> String {
+    format!("`{}` tells by whom, and why", store.command(&["show", id]))
+}
+
+impl From<ActionRecord> for Target {
+    fn from(record: ActionRecord) -> Self {
+        Self {
+            session: record.session,
+            action: Arc::new(record.action),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Carries a case out.
+
+use airlock_host::{Decision, MemoryStore, Plugin, Resolution, Session};
+
+use super::{Action, Case, Resolve};
+use crate::Trouble;
+use crate::property::Breach;
+use crate::stage::{self, Stage};
+
+/// The first thing that is not as expected; none where all is.
+///
+/// # Errors
+/// Where the host could not do its part.
+pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, Trouble> {
+    let stage = Stage::set(plugin, &case.files, MemoryStore::new())?;
+    let session = stage.session()?;
+    let answer = stage::call(&session, &case.tool, &case.params.0).await?;
+    if let Some(breach) = case.expect.breach("the preview", &answer) {
+        return Ok(Some(breach));
+    }
+    if let Some(breach) = pushed(case, &session).await? {
+        return Ok(Some(breach));
+    }
+    for (index, resolve) in case.resolve.iter().enumerate() {
+        if let Some(breach) = decide(resolve, index, &session).await? {
+            return Ok(Some(breach));
+        }
+    }
+    Ok(case.changes.breach(&case.files.changes(&stage.files()?)))
+}
+
+async fn pushed(case: &Case, session: &Session) -> Result<Option<Breach>, Trouble> {
+    let Some(expected) = &case.pushed else {
+        return Ok(None);
+    };
+    let pushed = session.pending().await?;
+    if pushed.len() != expected.len() {
+        let labels: Vec<&str> = pushed
+            .iter()
+            .map(|stacked| stacked.action.label.as_str())
+            .collect();
+        return Ok(Some(Breach {
+            expected: format!("{} pending actions", expected.len()),
+            came: format!("{}: {}", pushed.len(), labels.join(", ")),
+        }));
+    }
+    let breaches = expected
+        .iter()
+        .zip(&pushed)
+        .enumerate()
+        .map(|(index, (expected, stacked))| {
+            expected.breach(&format!("action {}", index + 1), &stacked.action)
+        });
+    Ok(breaches.flatten().next())
+}
+
+async fn decide(
+    resolve: &Resolve,
+    index: usize,
+    session: &Session,
+) -> Result<Option<Breach>, Trouble> {
+    let (decision, verb) = match resolve.action {
+        Action::Apply => (Decision::Apply, "apply"),
+        Action::Discard => (Decision::Discard, "discard"),
+    };
+    let whose = format!("decision {} ({verb})", index + 1);
+    let pending = session.pending().await?;
+    let Some(topmost) = pending.first() else {
+        return Ok(Some(Breach {
+            expected: format!("{whose} finds a pending action"),
+            came: "nothing is pending".to_owned(),
+        }));
+    };
+    let mut resolution = Resolution::new(decision, &resolve.reason);
+    if let Some(extra) = &resolve.extra {
+        resolution = resolution.with_extra(extra.0.clone());
+    }
+    let answer = stage::resolve(session, &topmost.action, resolution).await?;
+    Ok(resolve.expect.breach(&whose, &answer))
+}

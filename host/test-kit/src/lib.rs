@@ -1,0 +1,68 @@
+//! The author's test kit: what every tool must keep, tried out, and the cases that an author writes.
+//!
+//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or made up from their schemas, watches what they do, and makes
+//! a try that breaks something small. All of it goes through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here
+//! knows of a command line, a terminal or a format: what is printed is made of the [`Report`].
+//!
+//! ```no_run
+//! use airlock_host::{Engine, Plugin};
+//! use airlock_test_kit::{Settings, examine};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let plugin = Plugin::load(&Engine::new()?, "build/rename.wasm").await?;
+//! let settings = Settings { cases: &[], tries: 64, seed: 1, tool: None, tell: &|_| {} };
+//! let report = examine(&plugin, &settings).await?;
+//! assert!(report.held(), "{report:?}");
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod case;
+mod examine;
+mod files;
+mod forgetful;
+mod generate;
+mod notes;
+mod observe;
+mod property;
+mod report;
+mod schema;
+mod shrink;
+mod stage;
+
+use std::io;
+
+use airlock_host::{Error, LoadError, StoreError};
+
+pub use case::Cases;
+pub use examine::{Settings, examine};
+pub use files::{Entry, Files, FolderError};
+pub use property::{Breach, short};
+pub use report::{CaseReport, Example, Note, Outcome, PropertyReport, Report, ToolReport};
+
+/// Why nothing can be said about a tool: the machine did not play along.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// There is no place for a copy of the workspace.
+    #[error("can't make a workspace for a try: {0}")]
+    Workspace(io::Error),
+    /// What a tool left in its workspace can't be read.
+    #[error("can't look at a try's workspace: {0}")]
+    Files(#[from] FolderError),
+    /// The host could not do its part.
+    #[error(transparent)]
+    Host(#[from] Error),
+    /// The plugin can't be asked for its tools again.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Trouble::Host(error.into())
+    }
+}

@@ -1,0 +1,261 @@
+//! What every tool must keep, judged by what was seen of it.
+
+use airlock_host::{Refusal, ToolDefinition};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::observe::{Decided, Observation};
+use super::schema::Schema;
+use super::stage::{Answer, Complaint};
+
+/// One of them.
+pub struct Property {
+    /// For programs, in kebab case.
+    pub name: &'static str,
+    /// For people, as a clause.
+    pub about: &'static str,
+    judge: fn(&Tool, &Observation) -> Verdict,
+}
+
+/// What a property knows of a tool besides what was seen.
+pub struct Tool<'a> {
+    pub definition: &'a ToolDefinition,
+    pub output: Option<Schema>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Held,
+    Broken(Breach),
+    /// What was seen says nothing about it, for this reason.
+    Untried(&'static str),
+}
+
+/// What was expected and what came instead, of any number of lines each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Breach {
+    /// What should have been.
+    pub expected: String,
+    /// What was.
+    pub came: String,
+}
+
+impl Property {
+    pub fn judge(&self, tool: &Tool, observation: &Observation) -> Verdict {
+        (self.judge)(tool, observation)
+    }
+}
+
+/// In the order in which they are told.
+pub const ALL: &[Property] = &[
+    Property {
+        name: "preview-changes-nothing",
+        about: "a preview changes nothing in the workspace",
+        judge: preview_changes_nothing,
+    },
+    Property {
+        name: "discard-leaves-nothing",
+        about: "a discard leaves nothing behind",
+        judge: discard_leaves_nothing,
+    },
+    Property {
+        name: "fresh-instance",
+        about: "an apply by a fresh instance does the same",
+        judge: fresh_instance,
+    },
+    Property {
+        name: "apply-twice",
+        about: "an apply that comes a second time changes nothing more",
+        judge: apply_twice,
+    },
+    Property {
+        name: "no-crash",
+        about: "no params make it crash",
+        judge: no_crash,
+    },
+    Property {
+        name: "limits",
+        about: "its calls stay within their limits, and what it pushes is taken",
+        judge: limits,
+    },
+    Property {
+        name: "output-schema",
+        about: "its details fit the schema that it promises",
+        judge: output_schema,
+    },
+    Property {
+        name: "read-only",
+        about: "a read-only tool changes nothing",
+        judge: read_only,
+    },
+];
+
+pub const NOTHING_PUSHED: &str = "no try pushed a pending action";
+const VOLATILE: &str = "its actions are volatile: only the instance that pushed one can apply it";
+const NOT_APPLIED: &str = "no apply succeeded";
+
+fn broken(expected: impl Into<String>, came: impl Into<String>) -> Verdict {
+    Verdict::Broken(Breach {
+        expected: expected.into(),
+        came: came.into(),
+    })
+}
+
+fn preview_changes_nothing(_: &Tool, seen: &Observation) -> Verdict {
+    match seen.preview.changes.is_empty() {
+        true => Verdict::Held,
+        false => broken("nothing changed", seen.preview.changes.describe()),
+    }
+}
+
+fn discard_leaves_nothing(_: &Tool, seen: &Observation) -> Verdict {
+    let Some(discarded) = &seen.discarded else {
+        return Verdict::Untried(NOTHING_PUSHED);
+    };
+    if !discarded.decided.changes.is_empty() {
+        return broken("nothing changed", discarded.decided.changes.describe());
+    }
+    if !discarded.left.is_empty() {
+        let labels = discarded.left.join(", ");
+        return broken("nothing is pending", format!("pending: {labels}"));
+    }
+    Verdict::Held
+}
+
+fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
+    let Some(applied) = &seen.applied else {
+        return Verdict::Untried(NOTHING_PUSHED);
+    };
+    let Some(fresh) = &seen.applied_fresh else {
+        return Verdict::Untried(VOLATILE);
+    };
+    if fresh.agrees_with(applied) {
+        return Verdict::Held;
+    }
+    match &seen.applied_again {
+        // What is never the same twice can't be the same here.
+        Some(again) if !again.agrees_with(applied) => {
+            Verdict::Untried("no two applies of the same preview were the same")
+        }
+        _ => broken(
+            format!("{}\n(in the instance that previewed)", effect(applied)),
+            format!("{}\n(in a fresh instance)", effect(fresh)),
+        ),
+    }
+}
+
+fn apply_twice(_: &Tool, seen: &Observation) -> Verdict {
+    if seen.applied.is_none() {
+        return Verdict::Untried(NOTHING_PUSHED);
+    }
+    if seen.applied_fresh.is_none() {
+        return Verdict::Untried(VOLATILE);
+    }
+    let Some(twice) = &seen.applied_twice else {
+        return Verdict::Untried(NOT_APPLIED);
+    };
+    let crash = twice.second.iter().find_map(|answer| crash_of(answer));
+    if let Some(crash) = crash {
+        return broken(
+            "the second apply is refused, or changes nothing",
+            &crash.message,
+        );
+    }
+    match twice.changes.is_empty() {
+        true => Verdict::Held,
+        false => broken("the second apply changes nothing", twice.changes.describe()),
+    }
+}
+
+fn no_crash(_: &Tool, seen: &Observation) -> Verdict {
+    match answers(seen).find_map(crash_of) {
+        Some(crash) => broken("a result or an error", &crash.message),
+        None => Verdict::Held,
+    }
+}
+
+fn limits(_: &Tool, seen: &Observation) -> Verdict {
+    let used_up = answers(seen).find_map(|answer| {
+        let complaint = answer.as_ref().err()?;
+        complaint.is_limit().then(|| complaint.message.clone())
+    });
+    let refused = || {
+        let heard = seen.applied.iter().map(|applied| &applied.heard);
+        let heard = heard.chain(std::iter::once(&seen.preview.heard));
+        heard
+            .flat_map(|heard| &heard.refusals)
+            .find_map(|refusal| match refusal {
+                Refusal::Push { reason } => Some(format!("a pending action was refused: {reason}")),
+                _ => None,
+            })
+    };
+    match used_up.or_else(refused) {
+        Some(came) => broken("a call within its limits", came),
+        None => Verdict::Held,
+    }
+}
+
+fn output_schema(tool: &Tool, seen: &Observation) -> Verdict {
+    let Some(schema) = &tool.output else {
+        return Verdict::Untried("it promises none");
+    };
+    let Ok(said) = &seen.preview.answer else {
+        return Verdict::Untried("no call gave a result");
+    };
+    match schema.violation(&said.details) {
+        None => Verdict::Held,
+        Some(violation) => broken(
+            "details that fit the tool's output schema",
+            format!("{}\n{violation}", short(&said.details)),
+        ),
+    }
+}
+
+fn read_only(tool: &Tool, seen: &Observation) -> Verdict {
+    if !tool.definition.traits.read_only {
+        return Verdict::Untried("it doesn't claim to be read-only");
+    }
+    match &seen.applied {
+        Some(applied) if !applied.changes.is_empty() => {
+            broken("nothing changed", applied.changes.describe())
+        }
+        _ => Verdict::Held,
+    }
+}
+
+/// Of what happens to every tool: a preview, then a decision by the same instance.
+fn answers(seen: &Observation) -> impl Iterator<Item = &Answer> {
+    let discarded = seen.discarded.iter().map(|discarded| &discarded.decided);
+    let decided = seen.applied.iter().chain(discarded);
+    std::iter::once(&seen.preview.answer).chain(decided.flat_map(|decided| &decided.answers))
+}
+
+fn crash_of(answer: &Answer) -> Option<&Complaint> {
+    answer
+        .as_ref()
+        .err()
+        .filter(|complaint| complaint.is_crash())
+}
+
+/// What was said and done, in lines.
+pub fn effect(decided: &Decided) -> String {
+    let said = decided.answers.iter().map(|answer| match answer {
+        Ok(said) if said.details.is_null() => said.text.clone(),
+        Ok(said) => format!("{}\ndetails: {}", said.text, short(&said.details)),
+        Err(complaint) => format!("error: {}", complaint.message),
+    });
+    let changes = decided.changes.describe();
+    said.chain([changes]).collect::<Vec<_>>().join("\n")
+}
+
+/// JSON, cut where it is very long.
+pub fn short(value: &Value) -> String {
+    const SHOWN: usize = 400;
+    let mut text = value.to_string();
+    if text.len() > SHOWN {
+        let bytes = text.len();
+        text.truncate(text.floor_char_boundary(SHOWN));
+        text.push_str(&format!("… ({bytes} bytes)"));
+    }
+    text
+}
