@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use airlock_host::{
-    CallOutcome, Error, Limits, Policy, Resolution, ResolutionOutcome, Session, SessionBuilder,
+    CallOutcome, Error, Event, Limits, Policy, Resolution, ResolutionOutcome, Session,
+    SessionBuilder,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -114,4 +115,9 @@ pub fn push(label: &str, fields: Value) -> Value {
 /// A step that pushes a durable action, which does `apply` when applied.
 pub fn durable(label: &str, apply: Value) -> Value {
     push(label, json!({"apply": apply}))
+}
+
+/// Whether an event is what a guest said or did, and not that a call of it began or ended.
+pub fn is_of_guest(event: &Event) -> bool {
+    !matches!(event, Event::Began { .. } | Event::Ended { .. })
 }

@@ -132,7 +132,7 @@ pub use airlock_model::content::{
 };
 pub use airlock_model::digest::{Digest, ParseDigestError};
 pub use airlock_model::error::{Error, Violation};
-pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal};
+pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
 pub use airlock_model::identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
 pub use airlock_model::json::{Json, MAX_JSON_DEPTH, TooDeep};
 pub use airlock_model::limits::{LimitKind, Limits};

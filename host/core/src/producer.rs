@@ -72,6 +72,14 @@ impl Producer {
         }
     }
 
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        match self {
+            Producer::Wasm(slot) => slot.plugin().name(),
+            Producer::Native(slot) => slot.producer().name(),
+        }
+    }
+
     pub fn digest(&self) -> Digest {
         match self {
             Producer::Wasm(slot) => slot.plugin().digest(),
@@ -122,11 +130,10 @@ impl Producer {
     pub async fn execute(
         &self,
         call: &Call<'_>,
-        call_id: &str,
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         match self {
-            Producer::Wasm(slot) => slot.execute(call, call_id, params).await,
+            Producer::Wasm(slot) => slot.execute(call, params).await,
             Producer::Native(slot) => slot.execute(call, params).await,
         }
     }

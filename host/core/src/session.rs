@@ -7,16 +7,18 @@ mod lease;
 mod resolve;
 mod standing;
 mod turns;
+mod watched;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::pin;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use airlock_model::content::CallOutcome;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
-use airlock_model::event::Observer;
+use airlock_model::event::{Observer, ToolFunction};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{SessionId, StackedAction};
@@ -212,15 +214,17 @@ impl Session {
         let spent = schema
             .check(tool, params, &self.inner.limits, cancel)
             .await?;
-        let mut call_id = itoa::Buffer::new();
-        let call_id = call_id.format(self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1);
         let call = Call {
+            number: self.next_call(),
             tool,
             limits: &self.inner.limits,
             cancel,
             spent,
         };
-        let (result, mut pushed) = found.producer().execute(&call, call_id, params).await?;
+        let producer = found.producer();
+        let executing = pin!(producer.execute(&call, params));
+        let watched = self.watched(&call, producer.name(), ToolFunction::Execute, executing);
+        let (result, mut pushed) = watched.await?;
         pushed.reverse();
         Ok(CallOutcome::new(result, pushed))
     }

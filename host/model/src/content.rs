@@ -104,15 +104,17 @@ impl ToolResult {
     }
 }
 
-/// A call that succeeded.
-#[derive(Debug, Clone, PartialEq)]
+/// A call that succeeded. Serializes as `content`, `details` and `pushed`, which has the `id`, `label` and `sourceToolName` of each action.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallOutcome {
     /// Blocks for the model.
     pub content: Vec<Content>,
     /// For programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
     /// What this call pushed, topmost first.
+    #[serde(serialize_with = "as_named")]
     pub pushed: Vec<Arc<PendingAction>>,
 }
 
@@ -146,6 +148,25 @@ impl CallOutcome {
     pub fn text(&self) -> String {
         joined_text(&self.content)
     }
+}
+
+/// As much of actions as names them.
+fn as_named<S: Serializer>(
+    pushed: &[Arc<PendingAction>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named<'a> {
+        id: &'a str,
+        label: &'a str,
+        source_tool_name: &'a str,
+    }
+    serializer.collect_seq(pushed.iter().map(|action| Named {
+        id: action.id.as_str(),
+        label: &action.label,
+        source_tool_name: &action.source_tool_name,
+    }))
 }
 
 /// What the tool `resolve` gives a model.

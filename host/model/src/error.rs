@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::content::Content;
 use crate::digest::Digest;
 use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
@@ -200,6 +203,11 @@ impl Error {
         }
     }
 
+    /// What a model is told in place of a result: the sentence that it displays as. Whoever passes it on marks it as an error, as MCP's `isError` does.
+    pub fn content_for_model(&self) -> Vec<Content> {
+        vec![Content::text(self.to_string())]
+    }
+
     /// A call took longer than it may.
     pub fn timed_out(tool: &str, limits: &Limits) -> Self {
         let seconds = limits.call_time.as_secs_f64();
@@ -257,6 +265,16 @@ impl Error {
     ) -> Self {
         let source = source.into();
         Error::Host { doing, source }
+    }
+}
+
+/// As its [kind](Error::kind) and its message, for programs.
+impl Serialize for Error {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut error = serializer.serialize_struct("Error", 2)?;
+        error.serialize_field("kind", self.kind())?;
+        error.serialize_field("message", &self.to_string())?;
+        error.end()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::pending::{PendingAction, SessionId};
+use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 
 /// How much a line of the log matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,11 +52,61 @@ pub enum Event {
     },
     /// The guest asked for something that it was not granted, or for more than it may have, and was told no. It may go on.
     Refused(Refusal),
+    /// A guest, or a native tool, is about to be called.
+    Began {
+        /// Which of its functions.
+        function: ToolFunction,
+    },
+    /// It has returned, or was stopped. A call whose future was dropped has no end.
+    Ended {
+        /// Which of its functions.
+        function: ToolFunction,
+        /// Wall-clock time since it began.
+        time: Duration,
+        /// The [kind](crate::error::Error::kind) of the error, where there was one.
+        failure: Option<&'static str>,
+    },
+    /// A decision was carried out and recorded: the action is off the stack for good. One whose apply failed is pending again, and is not decided.
+    Decided {
+        /// The action.
+        action: ActionId,
+        /// Apply or discard.
+        decision: Decision,
+    },
     /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
     Pushed {
         /// The action.
         action: Arc<PendingAction>,
     },
+}
+
+/// What a tool is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolFunction {
+    /// A preview.
+    Execute,
+    /// To let an action happen.
+    Apply,
+    /// To hear of a discard.
+    Reject,
+}
+
+impl ToolFunction {
+    /// As the world has it: `execute`, `apply` or `reject`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ToolFunction::Execute => "execute",
+            ToolFunction::Apply => "apply",
+            ToolFunction::Reject => "reject",
+        }
+    }
+}
+
+impl fmt::Display for ToolFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// What a guest was refused.
@@ -113,6 +164,9 @@ pub struct EventSource<'a> {
     pub plugin: &'a str,
     /// The tool that is being called or resolved; empty while a plugin is being loaded.
     pub tool: &'a str,
+    /// The call's number in the session, from 1, in the order in which calls and resolutions began; the same as the text that a guest gets as its
+    /// `call-id`. None while a plugin is being loaded.
+    pub call: Option<u64>,
 }
 
 impl<'a> EventSource<'a> {
@@ -122,6 +176,15 @@ impl<'a> EventSource<'a> {
             session,
             plugin,
             tool,
+            call: None,
+        }
+    }
+
+    /// With the call's number; 0 is none.
+    pub fn in_call(self, number: u64) -> Self {
+        Self {
+            call: (number > 0).then_some(number),
+            ..self
         }
     }
 }
@@ -129,15 +192,24 @@ impl<'a> EventSource<'a> {
 /// Called with every event, on the thread that runs the guest: it should return soon.
 pub type Observer = Arc<dyn Fn(EventSource<'_>, &Event) + Send + Sync>;
 
-/// Hands an event to the observer, and to `tracing` under the target `airlock::guest`.
+/// Hands an event to the observer, and to `tracing`: under the target `airlock::guest` what a guest said and did, under `airlock::call` what it was
+/// called for.
 pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event) {
     if let Some(observer) = observer {
         observer(source, event);
     }
-    let EventSource { plugin, tool, .. } = source;
+    let EventSource {
+        plugin, tool, call, ..
+    } = source;
+    let call = call.unwrap_or_default();
     macro_rules! line {
         ($level:ident, $message:expr) => {
-            tracing::$level!(target: "airlock::guest", plugin, tool, "{}", $message)
+            tracing::$level!(target: "airlock::guest", plugin, tool, call, "{}", $message)
+        };
+    }
+    macro_rules! call {
+        ($message:expr) => {
+            tracing::debug!(target: "airlock::call", plugin, tool, call, "{}", $message)
         };
     }
     match event {
@@ -155,6 +227,18 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             format_args!("{names} names that are not UTF-8 left out of {listings} listings")
         ),
         Event::Refused(refusal) => line!(debug, refusal),
+        Event::Began { function } => call!(format_args!("{function} began")),
+        Event::Ended {
+            function,
+            time,
+            failure: None,
+        } => call!(format_args!("{function} ended after {time:?}")),
+        Event::Ended {
+            function,
+            time,
+            failure: Some(kind),
+        } => call!(format_args!("{function} failed after {time:?}: {kind}")),
+        Event::Decided { action, decision } => call!(format_args!("{action} {}", decision.past())),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }
 }

@@ -19,3 +19,4 @@ mod standing;
 mod steering;
 mod surroundings;
 mod volatile;
+mod watching;

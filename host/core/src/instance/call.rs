@@ -20,6 +20,8 @@ use crate::world::{DecidedAction, Definition, Guest, Returned};
 
 /// What a call is about, besides its arguments.
 pub(crate) struct Call<'a> {
+    /// Its number in the session, from 1; 0 outside of one.
+    pub number: u64,
     /// The tool that is called, or that pushed the action that is resolved.
     pub tool: &'a str,
     pub limits: &'a Limits,
@@ -73,6 +75,7 @@ pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 impl Instance {
     pub async fn definitions(self: Box<Self>, limits: &Limits) -> Result<Vec<Definition>, Error> {
         let call = Call {
+            number: 0,
             tool: "(definitions)",
             limits,
             cancel: None,
@@ -86,9 +89,10 @@ impl Instance {
     pub async fn execute(
         self: Box<Self>,
         call: &Call<'_>,
-        call_id: &str,
         params: &str,
     ) -> Done<(ToolResult, Vec<Arc<PendingAction>>)> {
+        let mut call_id = itoa::Buffer::new();
+        let call_id = call_id.format(call.number);
         let guest = async |exports: &Guest, store: &mut Store<State>| {
             exports.execute(store, call_id, call.tool, params).await
         };
@@ -137,7 +141,7 @@ impl Instance {
     ) -> Done<T> {
         self.store.set_epoch_deadline(1);
         let state = self.store.data_mut();
-        state.begin_call(call.tool, export, call.cancel.cloned());
+        state.begin_call(call, export);
         let ended = {
             let running = pin!(guest(&self.exports, &mut self.store));
             within(call.limits, call.spent, call.cancel, running).await

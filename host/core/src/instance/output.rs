@@ -29,6 +29,7 @@ struct Log {
     session: Option<SessionId>,
     plugin: Arc<str>,
     tool: String,
+    call: u64,
     max_lines: usize,
     max_line_bytes: usize,
     lines: usize,
@@ -46,6 +47,7 @@ impl GuestLog {
             session: home.session.as_ref().map(|session| session.id.clone()),
             plugin: Arc::clone(&home.plugin.name),
             tool: String::new(),
+            call: 0,
             max_lines: home.limits.log_lines,
             max_line_bytes: home.limits.log_line_bytes,
             lines: 0,
@@ -55,8 +57,9 @@ impl GuestLog {
         })))
     }
 
-    pub fn begin_call(&self, tool: &str) {
+    pub fn begin_call(&self, call: u64, tool: &str) {
         let mut log = self.lock();
+        log.call = call;
         log.tool.clear();
         log.tool.push_str(tool);
         log.lines = 0;
@@ -134,7 +137,8 @@ fn stream_index(level: LogLevel) -> usize {
 
 impl Log {
     fn emit(&self, event: &Event) {
-        let source = EventSource::new(self.session.as_ref(), &self.plugin, &self.tool);
+        let source =
+            EventSource::new(self.session.as_ref(), &self.plugin, &self.tool).in_call(self.call);
         event::emit(self.observer.as_ref(), source, event);
     }
 

@@ -13,6 +13,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::call::Call;
 use super::network::NetworkView;
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
@@ -129,13 +130,13 @@ impl State {
     }
 
     /// To be called before every call into the guest: no function of the guest's own can change what is set here.
-    pub fn begin_call(&mut self, tool: &str, export: Export, cancel: Option<CancellationToken>) {
+    pub fn begin_call(&mut self, call: &Call<'_>, export: Export) {
         let writable = self.home.policy.allows_workspace_change(export.phase());
         self.files.set_workspace_writable(writable);
-        self.log.begin_call(tool);
+        self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
         self.pushed.clear();
-        self.cancel = cancel;
+        self.cancel = call.cancel.cloned();
         self.usage.refused = None;
     }
 

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
@@ -11,6 +12,7 @@ use airlock_model::regular::open_regular_file;
 use airlock_model::store::PluginBytes;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
+use tracing::Instrument;
 
 use super::linked::Linked;
 use super::{Checks, LoadedTool, Plugin, PluginInner};
@@ -93,7 +95,18 @@ pub(super) async fn from_bytes(
     if let Some(error) = failed.get(&source.digest) {
         return Err(error.of_plugin(&source.name));
     }
-    let made = match make(engine, &source).await {
+    // What takes longer than a call: reading the outline, compiling, and asking for the tools.
+    let span = tracing::debug_span!(target: "airlock::load", "load", plugin = %source.name, digest = %source.digest);
+    let began = Instant::now();
+    let made = make(engine, &source).instrument(span).await;
+    tracing::debug!(
+        target: "airlock::load",
+        plugin = %source.name,
+        failed = made.is_err(),
+        "compiled and asked for its tools, after {:?}",
+        began.elapsed()
+    );
+    let made = match made {
         Ok(made) => made,
         Err(error) => {
             if error.is_the_components() {

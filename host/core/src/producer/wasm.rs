@@ -58,14 +58,13 @@ impl Slot {
     pub async fn execute(
         &self,
         call: &Call<'_>,
-        call_id: &str,
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         let params = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
         entered
-            .run(async |instance| instance.execute(call, call_id, &params).await)
+            .run(async |instance| instance.execute(call, &params).await)
             .await
     }
 

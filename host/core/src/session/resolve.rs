@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::error::{Error, Violation};
+use airlock_model::event::{self, Event, EventSource, ToolFunction};
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::json;
 use airlock_model::limits::Limits;
@@ -143,8 +144,10 @@ impl Session {
             action: &action,
             resolution: &for_guest,
             same_workspace: resolution.same_workspace,
+            number: self.next_call(),
             cancel,
         };
+        let number = carrying_out.number;
         let returned = match decision {
             Decision::Apply => match held.during(pin!(carrying_out.apply())).await? {
                 Ok(result) => Ok(Some(result)),
@@ -165,12 +168,60 @@ impl Session {
             outcome(decision, resolution.extra, told, returned)
         });
         held.complete(decision, &outcome).await?;
+        let plugin = &action.plugin_name;
+        let source = EventSource::new(Some(self.id()), plugin, &action.source_tool_name);
+        let decided = Event::Decided {
+            action: action.id.clone(),
+            decision,
+        };
+        event::emit(
+            self.inner.observer.as_ref(),
+            source.in_call(number),
+            &decided,
+        );
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {
             producer.release(&action.id);
         }
         outcome
+    }
+}
+
+impl Session {
+    /// Discards all that is pending, the topmost first, and tells which actions that were. Their tools hear of it where they asked for that, and
+    /// whatever they say, the actions are gone. What somebody else is resolving meanwhile stays.
+    ///
+    /// # Errors
+    /// Those of [`Session::resolve`] that leave an action where it was, say [`Error::Store`] and [`Error::Cancelled`]; those above it are
+    /// discarded then.
+    pub async fn clear(
+        &self,
+        reason: &str,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Vec<ActionId>, Error> {
+        let mut discarded = Vec::new();
+        for stacked in self.pending().await? {
+            let id = stacked.action.id.clone();
+            let discard = Resolution::discard(reason).with_id(id.clone());
+            match self.resolve_with(discard, cancel).await {
+                Ok(_) => discarded.push(id),
+                Err(
+                    Error::AlreadyResolved { .. }
+                    | Error::ResolutionInProgress(_)
+                    | Error::UnknownAction(_),
+                ) => {}
+                // A reject that fails is the end of its action all the same.
+                Err(error) if self.is_pending(&id).await? => return Err(error),
+                Err(_) => discarded.push(id),
+            }
+        }
+        Ok(discarded)
+    }
+
+    async fn is_pending(&self, id: &ActionId) -> Result<bool, Error> {
+        let pending = self.pending().await?;
+        Ok(pending.iter().any(|stacked| stacked.action.id == *id))
     }
 }
 
@@ -230,14 +281,19 @@ struct CarryingOut<'a> {
     action: &'a PendingAction,
     resolution: &'a DecidedAction<'a>,
     same_workspace: bool,
+    /// As which call of the session it counts.
+    number: u64,
     cancel: Option<&'a CancellationToken>,
 }
 
 impl CarryingOut<'_> {
     async fn apply(&self) -> Result<ToolResult, Error> {
         let producer = self.session.producer_of(self.action).await?;
-        producer
-            .apply(&self.call(), self.action, self.resolution)
+        let call = self.call();
+        let applying = pin!(producer.apply(&call, self.action, self.resolution));
+        let function = ToolFunction::Apply;
+        self.session
+            .watched(&call, producer.name(), function, applying)
             .await
     }
 
@@ -254,13 +310,17 @@ impl CarryingOut<'_> {
             }
             Err(error) => return Err(error),
         };
-        producer
-            .reject(&self.call(), self.action, self.resolution)
+        let call = self.call();
+        let rejecting = pin!(producer.reject(&call, self.action, self.resolution));
+        let function = ToolFunction::Reject;
+        self.session
+            .watched(&call, producer.name(), function, rejecting)
             .await
     }
 
     fn call(&self) -> Call<'_> {
         Call {
+            number: self.number,
             tool: &self.action.source_tool_name,
             limits: &self.session.inner.limits,
             cancel: self.cancel,

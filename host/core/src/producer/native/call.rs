@@ -17,6 +17,7 @@ use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 /// One call of a native tool, for the threads that work on it.
 pub struct RunningCall {
     tool: String,
+    number: u64,
     limits: Arc<Limits>,
     stop: Arc<Stop>,
     observed: Observed,
@@ -118,6 +119,7 @@ impl RunningCall {
     pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Observed) -> Self {
         Self {
             tool: call.tool.to_owned(),
+            number: call.number,
             limits: Arc::clone(limits),
             stop: Arc::new(Stop::new(
                 limits.call_time.saturating_sub(call.spent),
@@ -169,7 +171,7 @@ impl RunningCall {
             progress: Some(progress),
             total: None,
         };
-        self.observed.emit(&self.tool, &event);
+        self.observed.emit(self.number, &self.tool, &event);
     }
 }
 
@@ -240,8 +242,8 @@ impl Stop {
 }
 
 impl Observed {
-    pub fn emit(&self, tool: &str, event: &Event) {
-        let source = EventSource::new(Some(&self.session), &self.producer, tool);
+    pub fn emit(&self, call: u64, tool: &str, event: &Event) {
+        let source = EventSource::new(Some(&self.session), &self.producer, tool).in_call(call);
         event::emit(self.observer.as_ref(), source, event);
     }
 }

@@ -91,6 +91,7 @@ impl Slot {
             };
             let action = pusher.push(&self.surroundings.session, action).await?;
             self.observed().emit(
+                call.number,
                 call.tool,
                 &Event::Pushed {
                     action: Arc::clone(&action),
@@ -342,6 +343,7 @@ mod tests {
         };
         let slot = slot(&limits);
         let call = Call {
+            number: 1,
             tool: "t",
             limits: &limits,
             spent: Duration::ZERO,
@@ -380,6 +382,7 @@ mod tests {
             ..Limits::default()
         };
         let call = Call {
+            number: 1,
             tool: "t",
             limits: &limits,
             spent: Duration::ZERO,

@@ -1,0 +1,54 @@
+//! Who watches a session is told of its calls, each by its number, and `tracing` has a span for each.
+
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use airlock_model::error::Error;
+use airlock_model::event::{self, Event, EventSource, ToolFunction};
+use tracing::{Instrument, Level};
+
+use super::Session;
+use crate::instance::Call;
+
+impl Session {
+    /// Its number.
+    pub(super) fn next_call(&self) -> u64 {
+        self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Does a call, and tells who watches the session that it begins and ends. It is lent, since moving it would copy its kilobytes.
+    pub(super) async fn watched<T>(
+        &self,
+        call: &Call<'_>,
+        plugin: &str,
+        function: ToolFunction,
+        calling: Pin<&mut impl Future<Output = Result<T, Error>>>,
+    ) -> Result<T, Error> {
+        let observer = self.inner.observer.as_ref();
+        // Most sessions have nobody who watches, and a small call takes less time than telling it.
+        if observer.is_none() && !tracing::enabled!(target: "airlock::call", Level::DEBUG) {
+            return calling.await;
+        }
+        let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
+        event::emit(observer, source, &Event::Began { function });
+        let began = Instant::now();
+        let span = tracing::debug_span!(
+            target: "airlock::call",
+            "call",
+            %function,
+            plugin,
+            tool = call.tool,
+            call = call.number,
+            session = %self.id(),
+        );
+        let called = calling.instrument(span).await;
+        let ended = Event::Ended {
+            function,
+            time: began.elapsed(),
+            failure: called.as_ref().err().map(Error::kind),
+        };
+        event::emit(observer, source, &ended);
+        called
+    }
+}
