@@ -8,6 +8,7 @@ use std::thread;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use wasmtime::Engine;
 
+use super::inherited;
 use super::protocol::{ARGUMENT, Answer, Request};
 use crate::runtime::{code_compatibility, code_config};
 
@@ -32,7 +33,7 @@ pub fn compiler_main() {
 }
 
 fn serve() -> io::Result<()> {
-    close_inherited();
+    inherited::close();
     let mut stdin = io::stdin().lock();
     let request = Request::read(&mut stdin)?;
     bound(&request)?;
@@ -72,24 +73,6 @@ fn failure(error: &wasmtime::Error) -> Answer {
     match out_of_memory {
         true => Answer::OutOfMemory,
         false => Answer::Refused(super::causes(error)),
-    }
-}
-
-/// Only what this process is given over its pipes is its business. A host marks its descriptors so that they are not inherited, but not all of
-/// its libraries may.
-fn close_inherited() {
-    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
-        return;
-    };
-    let open: Vec<i32> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect();
-    for descriptor in open {
-        if descriptor > 2 {
-            // SAFETY: `main` has just begun, so that nothing in this process knows of a descriptor but the standard ones. That of
-            // the listing is closed already.
-            unsafe { rustix::io::close(descriptor) };
-        }
     }
 }
 
