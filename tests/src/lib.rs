@@ -6,6 +6,11 @@ mod guests;
 pub mod hostile;
 mod memory;
 mod poll;
+#[allow(
+    unsafe_code,
+    reason = "bare wasmtime takes compiled code without looking, and benchmarks measure that"
+)]
+pub mod precompiled;
 mod puppet;
 mod random;
 pub mod wat;

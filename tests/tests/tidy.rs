@@ -207,6 +207,96 @@ fn the_command_line_prints_blocks() {
     }
 }
 
+/// The packages in which modules may allow unsafe code, and all that do.
+const UNSAFE: [(&str, &[&str]); 3] = [
+    ("host/core", &["src/compile/code.rs"]),
+    ("host/worker", &["src/inherited.rs"]),
+    ("tests", &["src/precompiled.rs"]),
+];
+
+/// The guests, whose bindings make unsafe functions of what they export.
+const GUESTS: &str = "tests/guests/Cargo.toml";
+
+#[test]
+fn every_package_forbids_unsafe_code_but_for_modules_that_are_named() {
+    let mut packages = 0;
+    for manifest in tracked("Cargo.toml") {
+        let text = fs::read_to_string(root().join(&manifest)).unwrap();
+        let lints = |level: &str| text.contains(&format!("\nunsafe_code = \"{level}\"\n"));
+        if text.contains("[workspace.lints.rust]") {
+            let level = if manifest == GUESTS { "deny" } else { "forbid" };
+            assert!(lints(level), "{manifest}");
+        }
+        if !text.contains("[package]") {
+            continue;
+        }
+        packages += 1;
+        let folder = manifest.trim_end_matches("/Cargo.toml");
+        if UNSAFE.iter().any(|(package, _)| *package == folder) {
+            assert!(lints("deny"), "{manifest}");
+        } else {
+            let as_the_workspace = text.contains("\n[lints]\nworkspace = true\n");
+            assert!(as_the_workspace || lints("forbid"), "{manifest}");
+        }
+    }
+    assert!(packages > 15, "{packages}");
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_allowed_by_name_with_a_reason() {
+    let named: Vec<String> = UNSAFE
+        .iter()
+        .flat_map(|(package, files)| files.iter().map(move |file| format!("{package}/{file}")))
+        .collect();
+    let mut allowed = Vec::new();
+    for file in tracked(".rs") {
+        // This one has the words.
+        if file == "tests/tests/tidy.rs" {
+            continue;
+        }
+        let text = fs::read_to_string(root().join(&file)).unwrap();
+        for place in text.match_indices("unsafe_code").map(|(place, _)| place) {
+            // #[allow(unsafe_code, reason = "…")] mod NAME;
+            let attribute = text[place..].split_once(")]\n").unwrap();
+            assert!(attribute.0.contains("reason = "), "{file}");
+            if file.starts_with("tests/guests/") {
+                let exports = "const _: () = {\n    export!(";
+                assert!(attribute.1.starts_with(exports), "{file}");
+                continue;
+            }
+            let module = attribute.1.lines().next().unwrap();
+            let module = module.trim_start_matches("pub ").trim_start_matches("mod ");
+            let parent = file.trim_end_matches("/lib.rs").trim_end_matches(".rs");
+            allowed.push(format!("{parent}/{}.rs", module.trim_end_matches(';')));
+        }
+        let is_unsafe = [
+            "unsafe {",
+            "unsafe fn",
+            "unsafe impl",
+            "unsafe extern",
+            "unsafe(",
+        ]
+        .iter()
+        .any(|form| uses(&text, form));
+        assert_eq!(is_unsafe, named.contains(&file), "{file}");
+    }
+    allowed.sort();
+    assert_eq!(allowed, named);
+}
+
+/// The sources whose names end so, as git has them, from the root.
+fn tracked(end: &str) -> Vec<String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-co", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git runs");
+    assert!(listed.status.success());
+    let names = String::from_utf8(listed.stdout).unwrap();
+    let there = |name: &&str| name.ends_with(end) && root().join(name).exists();
+    names.lines().filter(there).map(str::to_owned).collect()
+}
+
 #[test]
 fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
     for folder in [

@@ -9,7 +9,6 @@
 //! Nothing here knows of a command line or a terminal. Whoever builds is a [`build::Reporter`], which is told what is being done, and what the
 //! language's own tools say. What advice an [`Error`] has names commands and options of the program `airlock`, which authors use.
 
-#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod build;

@@ -8,6 +8,11 @@ mod asynchronous;
 mod cache;
 #[cfg(unix)]
 mod child;
+#[allow(
+    unsafe_code,
+    reason = "compiled code runs as it is, whatever it does: who loads it has to know where it is from"
+)]
+mod code;
 mod complexity;
 mod failed;
 mod limits;
@@ -37,6 +42,7 @@ pub use limits::CompileLimits;
 #[cfg(unix)]
 pub use serve::compiler_main;
 
+use code::Code;
 use failed::Failed;
 use outline::{Outline, Unreadable};
 
@@ -109,11 +115,7 @@ impl Compiler {
         let code = Bytes::from(code.map_err(failed)?);
         let component = elsewhere({
             let (engine, code) = (engine.clone(), code.clone());
-            move || {
-                // SAFETY: these bytes came from `Engine::precompile_component`: in this process, or over a pipe that nobody else has
-                // from one of the embedder's own program, which is trusted as this one is. They are in our memory.
-                unsafe { Component::deserialize(&engine, code) }
-            }
+            move || Code::from_compiler(&code).load(&engine)
         });
         let component = component.await;
         // It may have more tables, say, than the engine's pool allows.

@@ -15,7 +15,6 @@
 //! Nothing here reads arguments, writes to a stream or asks anybody. Advice is for whoever has the program `airlock` at hand: it names its commands and
 //! options, and says which store they are to use.
 
-#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod advice;

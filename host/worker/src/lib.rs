@@ -7,6 +7,12 @@
 #[cfg(unix)]
 mod ended;
 #[cfg(unix)]
+#[allow(
+    unsafe_code,
+    reason = "a descriptor that no value of this process owns can only be closed by its number"
+)]
+mod inherited;
+#[cfg(unix)]
 mod part;
 #[cfg(unix)]
 mod process;
@@ -14,6 +20,8 @@ mod process;
 #[cfg(unix)]
 pub use ended::Ended;
 #[cfg(unix)]
-pub use part::{Bounds, close_inherited, is_asked_for};
+pub use inherited::close_inherited;
+#[cfg(unix)]
+pub use part::{Bounds, is_asked_for};
 #[cfg(unix)]
 pub use process::{Process, Started};

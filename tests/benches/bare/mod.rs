@@ -4,7 +4,7 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-use airlock_tests::component;
+use airlock_tests::{component, precompiled};
 use serde_json::Value;
 use tempfile::TempDir;
 use wasmtime::Engine;
@@ -73,8 +73,7 @@ impl Bare {
             Case::Load => {
                 let began = Instant::now();
                 for _ in 0..count {
-                    // SAFETY: the file was written above, by the same engine.
-                    unsafe { Component::deserialize_file(&self.engine, &self.compiled) }.unwrap();
+                    precompiled::from_file(&self.engine, &self.compiled);
                 }
                 began.elapsed()
             }

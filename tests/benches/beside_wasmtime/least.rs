@@ -7,11 +7,10 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-use airlock_tests::component;
+use airlock_tests::{component, precompiled};
 use serde_json::Value;
 use uuid::{Timestamp, Uuid};
 use wasmtime::Engine;
-use wasmtime::component::Component;
 
 use crate::bare::Bare;
 use crate::{Case, ROUNDS, quartiles};
@@ -69,14 +68,8 @@ fn calls(schema: &Value, params: &Value) -> [Part; 3] {
 fn loads(engine: &Engine, files: &Bare) -> [Part; 5] {
     let (plugin, compiled) = (component("bench"), files.compiled());
     let (plugin_bytes, code) = (fs::read(&plugin).unwrap(), fs::read(compiled).unwrap());
-    // SAFETY: the file was written by this process, for the same engine.
-    let mapped = each(20, || unsafe {
-        Component::deserialize_file(engine, compiled).unwrap()
-    });
-    // SAFETY: as above.
-    let copied = each(20, || unsafe {
-        Component::deserialize(engine, &code).unwrap()
-    });
+    let mapped = each(20, || precompiled::from_file(engine, compiled));
+    let copied = each(20, || precompiled::from_bytes(engine, &code));
     let read = |path: &Path| each(20, || fs::read(path).unwrap());
     let hash = each(20, || blake3::hash(&plugin_bytes));
     let keyed_hash = each(20, || blake3::keyed_hash(&[7; 32], &code));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use airlock_tests::precompiled;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
@@ -39,7 +40,7 @@ impl Bare {
     pub async fn compiled_in(engine: &Engine, folder: &Path) -> Self {
         let linker = world::linker(engine);
         let compiled = folder.join(COMPILED);
-        let linked = world::link(&linker, &deserialize(engine, &compiled));
+        let linked = world::link(&linker, &precompiled::from_file(engine, &compiled));
         let live = Live::new(engine, &linked).await;
         Self {
             engine: engine.clone(),
@@ -56,7 +57,7 @@ impl Bare {
         let mut took = Duration::ZERO;
         for _ in 0..count {
             let began = Stopwatch::start();
-            let component = deserialize(&self.engine, &self.compiled);
+            let component = precompiled::from_file(&self.engine, &self.compiled);
             let linked = world::link(&self.linker, &component);
             let mut live = Live::new(&self.engine, &linked).await;
             live.execute(TOOL, &self.params).await;
@@ -93,9 +94,4 @@ impl Bare {
         }
         all
     }
-}
-
-fn deserialize(engine: &Engine, compiled: &Path) -> Component {
-    // SAFETY: this program wrote the file, for an engine with the same settings.
-    unsafe { Component::deserialize_file(engine, compiled) }.unwrap()
 }

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use crate::airlock::airlock_in;
 use crate::toolchain::root;
 
-/// Where packages come from, and those that may be named. Ours were free when they were chosen: RELEASING.md has the list, and is where
-/// they are looked up again.
+/// Where packages come from, and those that may be named. Ours were free when they were chosen: RELEASING.md says when that was, and how to look
+/// again.
 struct Registry {
     name: &'static str,
     /// What installs, in front of a package's name.

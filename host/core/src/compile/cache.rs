@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use super::code::Code;
 use crate::runtime::code_compatibility;
 
 /// What loading finds out about a component, and the compile cache keeps.
@@ -152,9 +153,8 @@ impl CompileCache {
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (facts, code) = body.split_at_checked(length)?;
         let facts = serde_json::from_slice(facts).ok()?;
-        // SAFETY: these very bytes came from a compiler of ours in a host that knew the key, for an engine with the
-        // same compatibility hash. They are in our memory, where nobody can change them between the check and the use.
-        let component = unsafe { Component::deserialize(engine, code) }.ok()?;
+        // These very bytes, in our memory, where nobody can change them between the check and the use.
+        let component = Code::from_checked_entry(code).load(engine).ok()?;
         Some(Entry {
             digest: Digest::from_bytes(*digest),
             component,

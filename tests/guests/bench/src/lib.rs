@@ -93,4 +93,7 @@ fn failed(error: impl std::fmt::Display) -> ToolError {
     ToolError::Failed(format!("bench: {error}"))
 }
 
-export!(Bench);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(Bench);
+};

@@ -41,4 +41,7 @@ impl resolver::Guest for Changing {
     }
 }
 
-export!(Changing);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(Changing);
+};

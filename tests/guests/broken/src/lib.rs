@@ -67,4 +67,7 @@ fn failed(error: impl std::fmt::Display) -> ToolError {
     ToolError::Failed(error.to_string())
 }
 
-export!(Broken);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(Broken);
+};

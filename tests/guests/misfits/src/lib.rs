@@ -47,4 +47,7 @@ fn text(text: String) -> ToolResult {
     }
 }
 
-export!(Misfits);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(Misfits);
+};

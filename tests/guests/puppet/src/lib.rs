@@ -77,4 +77,7 @@ fn failed(text: impl std::fmt::Display) -> ToolError {
     ToolError::Failed(format!("puppet: {text}"))
 }
 
-export!(Puppet);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(Puppet);
+};

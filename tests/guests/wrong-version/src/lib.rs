@@ -18,4 +18,7 @@ impl resolver::Guest for WrongVersion {
     }
 }
 
-export!(WrongVersion);
+#[allow(unsafe_code, reason = "bindings export unsafe functions")]
+const _: () = {
+    export!(WrongVersion);
+};
