@@ -234,4 +234,18 @@ mod tests {
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
+
+    #[cfg(not(feature = "author"))]
+    #[test]
+    fn commands_that_are_left_out_take_any_words() {
+        let check = |line: &[&str], is_json| {
+            let cli = Cli::try_parse_from(line).unwrap();
+            assert!(matches!(cli.command, Command::Author(_)), "{line:?}");
+            assert_eq!(cli.command.format() == Format::Json, is_json, "{line:?}");
+        };
+        check(&["airlock", "build"], false);
+        check(&["airlock", "test", ".", "--tries", "5", "--json"], true);
+        check(&["airlock", "new", "--help"], false);
+        check(&["airlock", "build", "--watch", "--", "--locked"], false);
+    }
 }

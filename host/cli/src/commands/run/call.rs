@@ -2,8 +2,7 @@
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 use serde_json::{Value, json};
 
 use super::Request;

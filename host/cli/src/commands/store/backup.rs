@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use airlock_desk::store::{Choice, Location, WhenMissing, file};
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};

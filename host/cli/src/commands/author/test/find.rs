@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use airlock_author::build::{is_project, newer_than};
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 
 use super::Request;
 use crate::commands::author::build::build_for;
