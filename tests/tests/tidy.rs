@@ -101,9 +101,9 @@ fn what_lies_below_in_the_library_knows_nothing_above() {
 }
 
 /// Each package that is compiled with `package`, by its name.
-fn dependencies(package: &str) -> BTreeSet<String> {
+fn dependencies(package: &str, features: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", "--offline", "--all-features"])
+        .args(["tree", "--locked", "--offline", features])
         .args([
             "--edges",
             "normal",
@@ -187,7 +187,7 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             vec![databases, screens, protocols, renderer, desk, programs],
         ),
     ] {
-        let known = dependencies(package);
+        let known = dependencies(package, "--all-features");
         assert!(
             known.contains("libc") || known.contains("rustix"),
             "{package}: {known:?}"
@@ -195,6 +195,25 @@ fn crates_are_compiled_without_what_they_must_not_know() {
         for name in unknown.into_iter().flatten() {
             assert!(!known.contains(*name), "{package} is compiled with {name}");
         }
+    }
+}
+
+#[test]
+fn a_small_host_is_compiled_without_what_authors_need() {
+    let known = dependencies("airlock-cli", "--no-default-features");
+    assert!(known.contains("airlock_desk"), "{known:?}");
+    for name in [
+        "airlock_author",
+        "airlock_test_kit",
+        "airlock_store_sqlite",
+        "airlock_store_postgres",
+        "notify",
+        "proptest",
+        "quick_junit",
+        "wit_bindgen_c",
+        "wit_bindgen_go",
+    ] {
+        assert!(!known.contains(name), "it is compiled with {name}");
     }
 }
 
@@ -295,6 +314,38 @@ fn tracked(end: &str) -> Vec<String> {
     let names = String::from_utf8(listed.stdout).unwrap();
     let there = |name: &&str| name.ends_with(end) && root().join(name).exists();
     names.lines().filter(there).map(str::to_owned).collect()
+}
+
+#[test]
+fn what_any_front_door_needs_shows_nothing() {
+    for package in ["desk", "author", "test-kit"] {
+        for (file, text) in sources(&format!("host/{package}/src")) {
+            for name in [
+                "print!(",
+                "println!(",
+                "io::stdout",
+                "io::stderr",
+                "io::stdin",
+            ] {
+                assert!(!uses(&text, name), "{package}: {file} uses {name}");
+            }
+        }
+    }
+}
+
+/// From the top down, as above: a command is asked for what it does, and knows nothing of arguments.
+const FOLDERS_OF_THE_PROGRAM: [&str; 3] = ["args", "commands", "terminal"];
+
+#[test]
+fn arguments_of_the_program_are_read_in_one_place() {
+    for (at, folder) in FOLDERS_OF_THE_PROGRAM.iter().enumerate() {
+        for (file, text) in sources(&format!("host/cli/src/{folder}")) {
+            for above in &FOLDERS_OF_THE_PROGRAM[..at] {
+                assert!(!uses(&text, &format!("crate::{above}")), "{folder}/{file}");
+                assert!(!uses(&text, "clap"), "{folder}/{file}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -10,28 +10,28 @@ mod shared;
 mod store;
 #[cfg(feature = "author")]
 mod test;
+pub mod usage;
 mod values;
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueHint};
+use airlock_host::Decision;
+use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::output::Format;
-use crate::style::ColorWhen;
+use crate::commands::run;
+use crate::terminal::output::Format;
 
-pub use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
-pub use build::BuildArgs;
+use build::BuildArgs;
 #[cfg(feature = "author")]
-pub use new::NewArgs;
-pub use shared::{CallArgs, SessionArgs, StoreArgs};
-pub use store::{
-    BackupArgs, ByteLimit, CheckArgs, LimitArgs, PruneArgs, RestoreArgs, Retention, RetentionArgs,
-    StatsArgs, StoreCommand,
-};
+use new::NewArgs;
+use shared::{CallArgs, SessionArgs, StoreArgs};
+use store::StoreCommand;
 #[cfg(feature = "author")]
-pub use test::{TRIES, TestArgs};
+use test::TestArgs;
+use values::ColorWhen;
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP,
@@ -164,6 +164,32 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
+impl CompletionsArgs {
+    pub fn script(&self) -> String {
+        // Not straight to standard output: the generator panics where it can't write.
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "airlock", &mut script);
+        String::from_utf8_lossy(&script).trim_end().to_owned()
+    }
+}
+
+impl From<RunArgs> for run::Request {
+    fn from(args: RunArgs) -> Self {
+        let apply = args.apply.map(|reason| (Decision::Apply, reason));
+        let discard = args.discard.map(|reason| (Decision::Discard, reason));
+        Self {
+            plugin: args.plugin,
+            tool: args.tool,
+            params: args.params,
+            session: args.session.into(),
+            limits: args.call.limits(),
+            decision: apply.or(discard),
+            extra: args.extra,
+            store: args.store.store,
+        }
+    }
+}
+
 /// Whatever stands behind a command that this program was built without.
 #[cfg(not(feature = "author"))]
 #[derive(Debug, Args)]
@@ -202,12 +228,24 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[cfg(not(feature = "author"))]
+    #[test]
+    fn commands_that_are_left_out_take_any_words() {
+        let check = |line: &[&str], is_json| {
+            let cli = Cli::try_parse_from(line).unwrap();
+            assert!(matches!(cli.command, Command::Author(_)), "{line:?}");
+            assert_eq!(cli.command.format() == Format::Json, is_json, "{line:?}");
+        };
+        check(&["airlock", "build"], false);
+        check(&["airlock", "test", ".", "--tries", "5", "--json"], true);
+        check(&["airlock", "new", "--help"], false);
+        check(&["airlock", "build", "--watch", "--", "--locked"], false);
     }
 }

@@ -7,8 +7,8 @@ use airlock_host::{Engine, Error, Limits};
 
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::progress::Progress;
 
 /// One session at a time runs here, so that a pool for a server's load would be a waste. Room for components of many
 /// memories is left.

@@ -3,28 +3,11 @@
 mod args;
 mod bundled;
 mod commands;
-mod completions;
+mod exit;
 mod failure;
-mod history;
 mod input;
-mod inspect;
-mod interrupt;
-mod left;
 mod load;
-mod log;
-mod output;
-mod pending;
-mod plugins;
-mod progress;
-mod resolve;
-mod run;
-mod show;
-mod size;
-mod stage;
-mod store_commands;
-mod style;
-mod time;
-mod usage;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -33,8 +16,9 @@ use clap::Parser;
 use crate::args::{Cli, Command};
 #[cfg(feature = "author")]
 use crate::commands::author;
+use crate::commands::{inspect, log, pending, plugins, resolve, run, show, store};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::terminal::output::Output;
 
 fn main() -> ExitCode {
     // Where the program was started by itself, to compile a component or to parse sources, these don't return.
@@ -43,38 +27,49 @@ fn main() -> ExitCode {
     #[cfg(all(unix, feature = "ast-edit"))]
     airlock_ast_edit::parser_main();
     match Cli::try_parse() {
-        Ok(cli) => run(cli).into(),
-        Err(error) => usage::report(&error).into(),
+        Ok(cli) => answer(cli).into(),
+        Err(error) => args::usage::report(&error).into(),
     }
 }
 
-fn run(cli: Cli) -> Exit {
-    cli.color.use_everywhere();
-    log::start(cli.verbose);
+fn answer(cli: Cli) -> Exit {
+    terminal::style::use_everywhere(cli.color.into());
+    terminal::log::start(cli.verbose);
     let mut out = Output::new(cli.command.format());
-    let done = match &cli.command {
-        Command::Run(args) => block_on(run::run(args, cli.verbose, &mut out)),
-        Command::Pending(args) => block_on(pending::list(args, &mut out)),
-        Command::Show(args) => block_on(show::show(args, &mut out)),
-        Command::Resolve(args) => block_on(resolve::resolve(args, cli.verbose, &mut out)),
-        Command::Log(args) => block_on(history::list(args, &mut out)),
-        Command::Store(command) => block_on(store_commands::run(command, &mut out)),
-        Command::Inspect(args) => block_on(inspect::inspect(args, cli.verbose, &mut out)),
-        #[cfg(feature = "author")]
-        Command::New(args) => author::new::new(args, &mut out),
-        #[cfg(feature = "author")]
-        Command::Build(args) => block_on(author::build::build(args, cli.verbose, &mut out)),
-        #[cfg(feature = "author")]
-        Command::Test(args) => block_on(author::test::test(args, cli.verbose, &mut out)),
-        #[cfg(not(feature = "author"))]
-        Command::Author(_) => Err(usage::without_author()),
-        Command::Plugins(_) => plugins::list(&mut out),
-        Command::Completions(args) => completions::print(args, &mut out),
-    };
+    let done = dispatch(cli.command, cli.verbose, &mut out);
     let done = done.unwrap_or_else(|failure| failure.report(&mut out));
     match out.finish() {
         Ok(()) => done,
-        Err(failure) => failure.report_on_stderr(),
+        Err(error) => {
+            let message = format!("could not write the output: {error}");
+            Failure::host(message).report_on_stderr()
+        }
+    }
+}
+
+/// From here on nobody knows of the command line, but of what is asked for.
+fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => block_on(run::run(&args.into(), verbose, out)),
+        Command::Pending(args) => block_on(pending::list(&args.into(), out)),
+        Command::Show(args) => block_on(show::show(&args.id, args.store.store.as_deref(), out)),
+        Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
+        Command::Log(args) => block_on(log::list(&args.into(), out)),
+        Command::Store(command) => block_on(store::run(&command.into(), out)),
+        Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
+        #[cfg(feature = "author")]
+        Command::New(args) => author::new::new(&args.into(), out),
+        #[cfg(feature = "author")]
+        Command::Build(args) => block_on(author::build::build(&args.into(), verbose, out)),
+        #[cfg(feature = "author")]
+        Command::Test(args) => block_on(author::test::test(&args.into(), verbose, out)),
+        #[cfg(not(feature = "author"))]
+        Command::Author(_) => Err(args::usage::without_author()),
+        Command::Plugins(_) => plugins::list(out),
+        Command::Completions(args) => {
+            out.write(args.script());
+            Ok(Exit::Done)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use airlock_host::{CancellationToken, Engine};
 use tokio::process::Command;
 
 use crate::error::{Error, ErrorKind};
+
 /// Who is told how far a build is.
 pub trait Reporter: Sync {
     /// Work begins that may take its time. No other begins before it has ended.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use airlock_render::shell;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
@@ -12,7 +13,6 @@ use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
 use super::{About, Made};
 use crate::error::{Error, ErrorKind};
-use airlock_render::shell;
 
 const SDK: &str = "airlock-tool";
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_render::shell;
+
 use super::NewLanguage;
 use crate::error::Error;
-use airlock_render::shell;
 
 /// The line, or the part of one, that stands in a project for its SDK.
 ///

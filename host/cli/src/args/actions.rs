@@ -1,6 +1,6 @@
 //! The commands about pending actions, and about those that were.
 
-use airlock_desk::target::Request;
+use airlock_desk::target;
 use airlock_host::Decision;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -9,6 +9,7 @@ use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
 use super::{CallArgs, SessionArgs, StoreArgs};
+use crate::commands::{log, pending, resolve};
 
 /// List the actions that wait for a decision, the topmost first
 #[derive(Debug, Args)]
@@ -27,6 +28,15 @@ pub struct PendingArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl From<PendingArgs> for pending::Request {
+    fn from(args: PendingArgs) -> Self {
+        Self {
+            session: (!args.all).then(|| args.session.into()),
+            store: args.store.store,
+        }
+    }
 }
 
 /// Show all that is known about an action, pending or resolved
@@ -103,14 +113,19 @@ pub struct ResolveArgs {
     pub json: bool,
 }
 
-impl ResolveArgs {
-    /// What is to be decided, and about what.
-    pub fn request(&self) -> Request {
-        Request {
-            decision: self.action.into(),
-            id: self.id.clone(),
-            session: self.session.choice(),
-            same_workspace: self.same_workspace,
+impl From<ResolveArgs> for resolve::Request {
+    fn from(args: ResolveArgs) -> Self {
+        Self {
+            target: target::Request {
+                decision: args.action.into(),
+                id: args.id,
+                session: args.session.into(),
+                same_workspace: args.same_workspace,
+            },
+            reason: args.reason,
+            extra: args.extra,
+            limits: args.call.limits(),
+            store: args.store.store,
         }
     }
 }
@@ -136,4 +151,14 @@ pub struct LogArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl From<LogArgs> for log::Request {
+    fn from(args: LogArgs) -> Self {
+        Self {
+            session: (!args.all).then(|| args.session.into()),
+            limit: args.limit as usize,
+            store: args.store.store,
+        }
+    }
 }

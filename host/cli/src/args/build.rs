@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::examples::BUILD_EXAMPLES;
+use crate::commands::author::build::Request;
 
 /// Build a tool's project into a component, and check that it can be loaded
 #[derive(Debug, Args)]
@@ -34,4 +35,16 @@ pub struct BuildArgs {
     /// For the language's own builder, for example `-- --locked` for cargo
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<OsString>,
+}
+
+impl From<BuildArgs> for Request {
+    fn from(args: BuildArgs) -> Self {
+        Self {
+            folder: args.folder.unwrap_or_else(|| PathBuf::from(".")),
+            output: args.output,
+            options: args.options,
+            watch: args.watch,
+            bundled: args.bundled,
+        }
+    }
 }

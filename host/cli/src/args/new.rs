@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::examples::NEW_EXAMPLES;
+use crate::commands::author::new::Request;
 
 /// Make a project for a tool: one that works, with a test, a README and a CI file
 #[derive(Debug, Args)]
@@ -41,6 +42,17 @@ pub enum NewLanguage {
     Python,
     Go,
     C,
+}
+
+impl From<NewArgs> for Request {
+    fn from(args: NewArgs) -> Self {
+        Self {
+            name: args.name,
+            language: args.lang.into(),
+            folder: args.path,
+            sdk: args.sdk,
+        }
+    }
 }
 
 impl From<NewLanguage> for airlock_author::new::NewLanguage {

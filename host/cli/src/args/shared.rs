@@ -1,6 +1,6 @@
 //! Options that several commands have.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,19 +32,11 @@ pub struct SessionArgs {
     pub session: Option<String>,
 }
 
-impl StoreArgs {
-    /// The one that was named.
-    pub fn named(&self) -> Option<&OsStr> {
-        self.store.as_deref()
-    }
-}
-
-impl SessionArgs {
-    /// What is said.
-    pub fn choice(&self) -> SessionChoice {
-        SessionChoice {
-            workspace: self.workspace.clone(),
-            session: self.session.clone(),
+impl From<SessionArgs> for SessionChoice {
+    fn from(args: SessionArgs) -> Self {
+        Self {
+            workspace: args.workspace,
+            session: args.session,
         }
     }
 }

@@ -10,9 +10,8 @@ use super::examples::{
     BACKUP_EXAMPLES, CHECK_EXAMPLES, LIMIT_EXAMPLES, PRUNE_EXAMPLES, RESTORE_EXAMPLES,
     RETENTION_EXAMPLES, STATS_EXAMPLES,
 };
-use super::values::{age, byte_limit, retention};
-
-pub use super::values::{ByteLimit, Retention};
+use super::values::{ByteLimit, Retention, age, byte_limit, retention};
+use crate::commands::store::{Request, Task};
 
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
@@ -145,4 +144,34 @@ pub struct LimitArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl From<StoreCommand> for Request {
+    fn from(command: StoreCommand) -> Self {
+        let (task, store) = match command {
+            StoreCommand::Backup(args) => (Task::Backup(args.file), args.store),
+            StoreCommand::Restore(args) => (Task::Restore(args.file), args.store),
+            StoreCommand::Check(args) => (Task::Check, args.store),
+            StoreCommand::Stats(args) => (Task::Stats, args.store),
+            StoreCommand::Prune(args) => (Task::Prune(args.older_than), args.store),
+            StoreCommand::Retention(args) => {
+                let kept = args.retention.map(|retention| match retention {
+                    Retention::Forever => None,
+                    Retention::For(age) => Some(age),
+                });
+                (Task::Retention(kept), args.store)
+            }
+            StoreCommand::Limit(args) => {
+                let limit = args.limit.map(|limit| match limit {
+                    ByteLimit::None => None,
+                    ByteLimit::Bytes(bytes) => Some(bytes),
+                });
+                (Task::Limit(limit), args.store)
+            }
+        };
+        Self {
+            task,
+            store: store.store,
+        }
+    }
 }

@@ -8,9 +8,7 @@ use clap::{Args, ValueHint};
 
 use super::examples::{EXIT_CODES, TEST_EXAMPLES};
 use super::values::seconds;
-
-/// How many params are made up where nobody says.
-pub const TRIES: u32 = 64;
+use crate::commands::author::test::{Request, TRIES};
 
 /// Test a tool: cases that you write, and what every tool must keep
 ///
@@ -64,18 +62,27 @@ pub struct TestArgs {
     pub json: bool,
 }
 
-impl TestArgs {
-    pub fn limits(&self) -> Limits {
+impl From<TestArgs> for Request {
+    fn from(args: TestArgs) -> Self {
         let limits = Limits {
-            call_time: self.timeout,
+            call_time: args.timeout,
             ..Limits::default()
         };
-        match self.max_memory {
-            Some(mib) => Limits {
-                memory: (mib as usize) << 20,
-                ..limits
+        Self {
+            subject: args.subject,
+            cases: args.cases,
+            no_build: args.no_build,
+            tool: args.tool,
+            tries: args.tries,
+            seed: args.seed,
+            limits: match args.max_memory {
+                Some(mib) => Limits {
+                    memory: (mib as usize) << 20,
+                    ..limits
+                },
+                None => limits,
             },
-            None => limits,
+            junit: args.junit,
         }
     }
 }

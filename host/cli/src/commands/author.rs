@@ -12,8 +12,8 @@ use airlock_author::{Error, ErrorKind};
 use airlock_render::Block;
 
 use crate::failure::{Exit, Failure};
-use crate::output::say;
-use crate::progress::{Progress, Shown};
+use crate::terminal::output::say;
+use crate::terminal::progress::{Progress, Shown};
 
 /// Shows on standard error what a build does, and what the language's tools say.
 struct OnStderr<'a> {

@@ -1,5 +1,6 @@
 //! `airlock build`: from a project to a component that was checked.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_author::build::{Bench, Built, Changes, Order, build as build_project};
@@ -8,30 +9,42 @@ use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
 use super::OnStderr;
-use crate::args::BuildArgs;
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
 use crate::load;
-use crate::output::{Output, on_stderr};
-use crate::progress::Progress;
-use crate::size::thousands;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::progress::Progress;
+use crate::terminal::size::thousands;
 
 /// Letters of the longest name of a fact.
 const NAMES: usize = 8;
 
-pub async fn build(args: &BuildArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+/// What is asked for.
+pub struct Request {
+    /// The project's.
+    pub folder: PathBuf,
+    /// Where the component goes, if not into the folder.
+    pub output: Option<PathBuf>,
+    /// For the language's own builder.
+    pub options: Vec<OsString>,
+    /// Whether it is built again whenever it changes.
+    pub watch: bool,
+    /// Whether it is to come with this program: the old component keeps its tools' names, which are to be the new one's.
+    pub bundled: bool,
+}
+
+pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let order = Order {
-        folder: args.folder.as_deref().unwrap_or(Path::new(".")),
-        output: args.output.as_deref(),
-        options: &args.options,
+        folder: &request.folder,
+        output: request.output.as_deref(),
+        options: &request.options,
     };
-    // The old component keeps its tools' names, which are to be the new one's.
-    let engine: MakeEngine = match args.bundled {
+    let engine: MakeEngine = match request.bundled {
         true => load::engine_without_reserved_names,
         false => load::engine,
     };
-    if args.watch {
+    if request.watch {
         return build_again_and_again(order, engine, &interrupt, &progress, out).await;
     }
     report(

@@ -8,9 +8,9 @@ use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::bundled::CATALOG;
+use crate::commands::inspect::NAMES;
 use crate::failure::{Exit, Failure};
-use crate::inspect::NAMES;
-use crate::output::Output;
+use crate::terminal::output::Output;
 
 /// Shows the differences, and the failure itself.
 ///

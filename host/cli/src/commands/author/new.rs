@@ -2,21 +2,30 @@
 
 use std::path::PathBuf;
 
-use airlock_author::new::{Order, Project, new as new_project};
+use airlock_author::new::{NewLanguage, Order, Project, new as new_project};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
-use crate::args::NewArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::terminal::output::Output;
 
-pub fn new(args: &NewArgs, out: &mut Output) -> Result<Exit, Failure> {
+/// What is asked for.
+pub struct Request {
+    pub name: String,
+    pub language: NewLanguage,
+    /// Where it goes, if not into a folder of its name.
+    pub folder: Option<PathBuf>,
+    /// A clone of Airlock, if not that of AIRLOCK_SDK.
+    pub sdk: Option<PathBuf>,
+}
+
+pub fn new(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let named = std::env::var_os("AIRLOCK_SDK").filter(|named| !named.is_empty());
-    let checkout = args.sdk.clone().or(named.map(PathBuf::from));
+    let checkout = request.sdk.clone().or(named.map(PathBuf::from));
     let project = new_project(Order {
-        name: &args.name,
-        language: args.lang.into(),
-        folder: args.path.as_deref(),
+        name: &request.name,
+        language: request.language,
+        folder: request.folder.as_deref(),
         checkout: checkout.as_deref(),
     })?;
     out.show(&block(&project));

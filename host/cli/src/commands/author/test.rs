@@ -7,36 +7,62 @@ mod text;
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use airlock_host::{Error, Plugin};
+use airlock_host::{Error, Limits, Plugin};
 use airlock_render::shell;
 use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
 use serde_json::{Value, json};
 
-use crate::args::{TRIES, TestArgs};
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
 use crate::load;
-use crate::output::Output;
-use crate::progress::Progress;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
 use find::Found;
 
-pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+/// How many params are made up where nobody says.
+pub const TRIES: u32 = 64;
+
+/// What is asked for.
+pub struct Request {
+    /// A component's file, a bundled plugin's name, or a project's folder.
+    pub subject: PathBuf,
+    /// Files with cases, if not the project's own.
+    pub cases: Vec<PathBuf>,
+    /// Whether a project's component is tested as it is.
+    pub no_build: bool,
+    /// Only this tool.
+    pub tool: Option<String>,
+    pub tries: u32,
+    /// Else a random one.
+    pub seed: Option<u64>,
+    pub limits: Limits,
+    /// Where the report goes as JUnit XML.
+    pub junit: Option<PathBuf>,
+}
+
+pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let found = find::find(args, &interrupt, &progress).await?;
-    let loaded = load::load(&found.component, args.limits(), &interrupt, &progress).await?;
+    let found = find::find(request, &interrupt, &progress).await?;
+    let loaded = load::load(
+        &found.component,
+        request.limits.clone(),
+        &interrupt,
+        &progress,
+    )
+    .await?;
     let Some(plugin) = loaded.into_plugin() else {
         let message = "a part of this program has its own tests";
         return Err(Failure::usage(message).with_hint("name a project's folder or a component"));
     };
     let cases = read_cases(&found, &plugin)?;
-    check_tool(args, &plugin)?;
+    check_tool(request, &plugin)?;
     let settings = Settings {
         cases: &cases,
-        tries: args.tries as usize,
-        seed: args.seed.unwrap_or_else(random_seed),
-        tool: args.tool.as_deref(),
+        tries: request.tries as usize,
+        seed: request.seed.unwrap_or_else(random_seed),
+        tool: request.tool.as_deref(),
         tell: &|what| progress.say(&what),
     };
     let examining = examine(&plugin, &settings);
@@ -46,8 +72,11 @@ pub async fn test(args: &TestArgs, verbose: u8, out: &mut Output) -> Result<Exit
     };
     let report = report?;
     out.show(&text::block(&found, &plugin, &report));
-    out.line(format_args!("The same again: {}", again(args, report.seed)));
-    if let Some(path) = &args.junit {
+    out.line(format_args!(
+        "The same again: {}",
+        again(request, report.seed)
+    ));
+    if let Some(path) = &request.junit {
         let xml = junit::xml(&plugin, &report)?;
         fs::write(path, xml).map_err(|error| {
             Failure::host(format!("can't write {}: {error}", path.display()))
@@ -73,8 +102,8 @@ fn read_cases(found: &Found, plugin: &Plugin) -> Result<Vec<Cases>, Failure> {
         .collect()
 }
 
-fn check_tool(args: &TestArgs, plugin: &Plugin) -> Result<(), Failure> {
-    let Some(name) = &args.tool else {
+fn check_tool(request: &Request, plugin: &Plugin) -> Result<(), Failure> {
+    let Some(name) = &request.tool else {
         return Ok(());
     };
     let known: Vec<String> = plugin.tools().map(|tool| tool.name.clone()).collect();
@@ -88,19 +117,19 @@ fn check_tool(args: &TestArgs, plugin: &Plugin) -> Result<(), Failure> {
 }
 
 /// The command that makes up the same params in the same files.
-fn again(args: &TestArgs, seed: u64) -> String {
-    let mut command = format!("airlock test {}", quoted(&args.subject));
-    for cases in &args.cases {
+fn again(request: &Request, seed: u64) -> String {
+    let mut command = format!("airlock test {}", quoted(&request.subject));
+    for cases in &request.cases {
         command.push_str(&format!(" --cases {}", quoted(cases)));
     }
-    if let Some(tool) = &args.tool {
+    if let Some(tool) = &request.tool {
         command.push_str(&format!(" --tool {tool}"));
     }
-    if args.no_build {
+    if request.no_build {
         command.push_str(" --no-build");
     }
-    if args.tries != TRIES {
-        command.push_str(&format!(" --tries {}", args.tries));
+    if request.tries != TRIES {
+        command.push_str(&format!(" --tries {}", request.tries));
     }
     format!("{command} --seed {seed}")
 }

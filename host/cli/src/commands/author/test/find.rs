@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use airlock_author::build::{is_project, newer_than};
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 
-use crate::args::TestArgs;
+use super::Request;
 use crate::commands::author::build::build_for;
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
-use crate::output::on_stderr;
-use crate::progress::Progress;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::on_stderr;
+use crate::terminal::progress::Progress;
 
 /// Where cases are, in a project.
 pub const CASES: &str = "airlock-test.toml";
@@ -43,25 +42,25 @@ pub struct Found {
 /// # Errors
 /// Where there is no component, and where it can't be built.
 pub async fn find(
-    args: &TestArgs,
+    request: &Request,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Found, Failure> {
-    let mut cases = args.cases.clone();
-    if !args.subject.is_dir() {
+    let mut cases = request.cases.clone();
+    if !request.subject.is_dir() {
         return Ok(Found {
-            component: args.subject.clone().into_os_string(),
+            component: request.subject.clone().into_os_string(),
             cases,
             built: false,
         });
     }
-    let folder = &args.subject;
+    let folder = &request.subject;
     let usual = folder.join(CASES);
     if cases.is_empty() && usual.exists() {
         cases.push(usual);
     }
     let there = newest_component(folder);
-    let (component, built) = match why_build(args, there.as_deref()) {
+    let (component, built) = match why_build(request, there.as_deref()) {
         Some(why) => {
             let told = format!("building {}: {why}", folder.display());
             on_stderr(Line::new().with_role(Role::Faint, told));
@@ -77,18 +76,18 @@ pub async fn find(
 }
 
 /// Why a build is due, for people; none where it isn't, or where nobody wants it.
-fn why_build(args: &TestArgs, component: Option<&Path>) -> Option<String> {
-    let folder = &args.subject;
-    if args.no_build || !is_project(folder) {
+fn why_build(request: &Request, component: Option<&Path>) -> Option<String> {
+    let folder = &request.subject;
+    if request.no_build || !is_project(folder) {
         return None;
     }
     let Some(component) = component else {
         return Some("it has no component yet".to_owned());
     };
     // What says how to test, and what a test writes, changes no component.
-    let report = args.junit.iter();
+    let report = request.junit.iter();
     let others: Vec<PathBuf> = report
-        .chain(&args.cases)
+        .chain(&request.cases)
         .chain([&folder.join(CASES)])
         .filter_map(|path| path.canonicalize().ok())
         .collect();

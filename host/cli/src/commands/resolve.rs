@@ -1,49 +1,59 @@
 //! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use airlock_desk::decider;
 use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use airlock_desk::store::{self, Store, WhenMissing};
-use airlock_desk::target::{Request, Target, tells_by_whom};
+use airlock_desk::target::{self, Target, tells_by_whom};
 use airlock_host::{Decision, Error, Limits, Resolution, Session, StackedAction};
 
-use crate::args::ResolveArgs;
 use crate::bundled::CATALOG;
+use crate::commands::left;
+use crate::commands::stage::Stage;
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::interrupt::Interrupt;
-use crate::left;
 use crate::load;
-use crate::output::{Output, on_stderr};
-use crate::progress::Progress;
-use crate::run::prompt;
-use crate::stage::Stage;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::progress::Progress;
+use crate::terminal::prompt;
 
-pub async fn resolve(args: &ResolveArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let resolution = resolution(args)?;
+/// What is asked for.
+pub struct Request {
+    /// What is decided, and about what.
+    pub target: target::Request,
+    pub reason: String,
+    /// What goes to the tool with it, as `input` reads it.
+    pub extra: Option<String>,
+    pub limits: Limits,
+    pub store: Option<OsString>,
+}
+
+pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let resolution = resolution(request)?;
     let interrupt = Interrupt::watch();
-    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
-    let request = args.request();
-    let target = Target::find(&request, &store).await?;
-    let resolution = match is_same_workspace(&request, &target, &interrupt, out).await? {
+    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let target = Target::find(&request.target, &store).await?;
+    let resolution = match is_same_workspace(&request.target, &target, &interrupt, out).await? {
         true => resolution.in_same_workspace(),
         false => resolution,
     };
     let progress = Progress::new(verbose);
     let stage = Stage {
-        session: open(args.call.limits(), &request, &store, &target, &progress)?,
+        session: open(request, &store, &target, &progress)?,
         interrupt,
         progress,
         decider: decider::name(),
     };
     let resolved = stage.resolve(&target.action, resolution).await;
-    report(&resolved, &stage, &store, args, out).await
+    report(&resolved, &stage, &store, request, out).await
 }
 
-fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
-    let resolution = Resolution::new(args.action.into(), args.reason.as_str());
-    Ok(match &args.extra {
+fn resolution(request: &Request) -> Result<Resolution, Failure> {
+    let resolution = Resolution::new(request.target.decision, request.reason.as_str());
+    Ok(match &request.extra {
         Some(word) => resolution.with_extra(input::extra(word)?),
         None => resolution,
     })
@@ -51,7 +61,7 @@ fn resolution(args: &ResolveArgs) -> Result<Resolution, Failure> {
 
 /// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody else has to have said it.
 async fn is_same_workspace(
-    request: &Request,
+    request: &target::Request,
     target: &Target,
     interrupt: &Interrupt,
     out: &Output,
@@ -76,21 +86,20 @@ async fn is_same_workspace(
 
 /// The action's session, in its workspace, and with its plugin from the store.
 fn open(
-    limits: Limits,
     request: &Request,
     store: &Store,
     target: &Target,
     progress: &Progress,
 ) -> Result<Session, Failure> {
     let progress = progress.clone();
-    let engine = load::engine(limits)?;
+    let engine = load::engine(request.limits.clone())?;
     let mut session = Session::builder()
         .id(target.session.clone())
         .store(store.pending())
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
     session = CATALOG.bind_native(session);
-    if let Some(workspace) = target.workspace_to_open(request) {
+    if let Some(workspace) = target.workspace_to_open(&request.target) {
         session = session.workspace(&*workspace);
     }
     Ok(session.open()?)
@@ -100,7 +109,7 @@ async fn report(
     resolved: &Resolved,
     stage: &Stage,
     store: &Store,
-    args: &ResolveArgs,
+    request: &Request,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     // What was done must be told also where the store can't be read any more.
@@ -111,7 +120,7 @@ async fn report(
             out.show(&resolved.block());
             out.json(&resolved.report().with_pending(pending));
             if !out.is_json() {
-                tell_what_is_left(resolved, pending, stage, store, args);
+                tell_what_is_left(resolved, pending, stage, store, request);
             }
             return Ok(Exit::Done);
         }
@@ -133,7 +142,7 @@ async fn report(
         return Ok(Exit::of(error));
     }
     let exit = failure.show_on_stderr(&resolved.block());
-    tell_what_is_left(resolved, pending, stage, store, args);
+    tell_what_is_left(resolved, pending, stage, store, request);
     Ok(exit)
 }
 
@@ -159,10 +168,10 @@ fn tell_what_is_left(
     pending: Option<&[StackedAction]>,
     stage: &Stage,
     store: &Store,
-    args: &ResolveArgs,
+    request: &Request,
 ) {
     let pending = pending.unwrap_or_default().iter();
     let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
-    let words = args.session.choice().words_for(stage.session.id(), store);
+    let words = request.target.session.words_for(stage.session.id(), store);
     left::tell_of_others(others.count(), &words, store);
 }

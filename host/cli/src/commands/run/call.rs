@@ -1,30 +1,29 @@
-//! What the command line asks for: which tool, with which params.
+//! Which tool is called, and with what.
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 use serde_json::{Value, json};
 
-use crate::args::RunArgs;
+use super::Request;
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::output::on_stderr;
+use crate::terminal::output::on_stderr;
 
-pub struct Request {
+pub struct Call {
     plugin: String,
     tool: Option<String>,
     pub params: Value,
 }
 
-impl Request {
+impl Call {
     /// Reads params from wherever they are.
-    pub fn read(args: &RunArgs) -> Result<Self, Failure> {
-        let (tool, params) = match (&args.tool, &args.params) {
+    pub fn read(request: &Request) -> Result<Self, Failure> {
+        let (tool, params) = match (&request.tool, &request.params) {
             (Some(word), None) if is_params(word) => (None, Some(word)),
             (tool, params) => (tool.clone(), params.as_ref()),
         };
-        if params.is_some_and(|word| word == "-") && args.extra.as_deref() == Some("-") {
+        if params.is_some_and(|word| word == "-") && request.extra.as_deref() == Some("-") {
             let message = "the params and `--extra` can't both be read from standard input";
             return Err(Failure::usage(message).with_hint("put one of them into a file: `@FILE`"));
         }
@@ -33,7 +32,7 @@ impl Request {
             None => json!({}),
         };
         Ok(Self {
-            plugin: args.plugin.to_string_lossy().into_owned(),
+            plugin: request.plugin.to_string_lossy().into_owned(),
             tool,
             params,
         })

@@ -6,8 +6,7 @@ use std::io::{self, Write};
 use airlock_render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::style;
+use crate::terminal::style;
 
 /// For whom the output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,15 +83,13 @@ impl Output {
     ///
     /// # Errors
     /// If something could not be written, unless the reader had enough, as `head` has.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> io::Result<()> {
         let written = match self.error.take() {
             Some(error) => Err(error),
             None => self.stream.flush(),
         };
         match written {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::host(format!(
-                "could not write the output: {error}"
-            ))),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(()),
         }
     }

@@ -6,31 +6,14 @@ use std::os::fd::AsFd;
 use airlock_render::Renderer;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
-use clap::ValueEnum;
 use terminal_size::{Width, terminal_size_of};
 
 /// Of a terminal that doesn't say.
 const USUAL_COLUMNS: usize = 80;
 
-/// The values of `--color`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum ColorWhen {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    Always,
-    Never,
-}
-
-impl ColorWhen {
-    /// Makes it hold for both output streams.
-    pub fn use_everywhere(self) {
-        let choice = match self {
-            ColorWhen::Auto => ColorChoice::Auto,
-            ColorWhen::Always => ColorChoice::Always,
-            ColorWhen::Never => ColorChoice::Never,
-        };
-        choice.write_global();
-    }
+/// Makes a choice hold for both output streams.
+pub fn use_everywhere(choice: ColorChoice) {
+    choice.write_global();
 }
 
 pub fn on_stdout() -> Renderer {

@@ -1,75 +1,78 @@
 //! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for that.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use airlock_desk::store::{Choice, Location, WhenMissing, file};
-use airlock_render::shell;
-use airlock_render::{Line, Role};
+use airlock_render::{Line, Role, shell};
 use serde_json::json;
 
-use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::size;
+use crate::terminal::output::Output;
+use crate::terminal::size;
 
-pub async fn backup(args: &BackupArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(args.store.named())?;
+pub async fn backup(to: &Path, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+    let choice = Choice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
-            let (to, address) = (args.file.to_string_lossy(), server.shown());
-            let words = ["pg_dump", "--format=custom", "--file", &to, &address];
+            let (file, address) = (to.to_string_lossy(), server.shown());
+            let words = ["pg_dump", "--format=custom", "--file", &file, &address];
             return Err(not_ours("backed up", &words));
         }
     };
-    if args.file.symlink_metadata().is_ok() {
+    if to.symlink_metadata().is_ok() {
         let message = format!(
             "{} is there already, and a backup overwrites nothing",
-            args.file.display()
+            to.display()
         );
         return Err(
             Failure::new(Exit::Failed, "file-exists", message).with_hint("name another file")
         );
     }
-    file::backup(path, choice.makes(WhenMissing::Refuse), &args.file).await?;
-    let bytes = size_of(&args.file);
+    file::backup(path, choice.makes(WhenMissing::Refuse), to).await?;
+    let bytes = size_of(to);
     out.line(format_args!(
         "Backed up to {}: {}.",
-        args.file.display(),
+        to.display(),
         size::human(bytes)
     ));
-    out.json(&json!({"backup": args.file.to_string_lossy(), "bytes": bytes}));
+    out.json(&json!({"backup": to.to_string_lossy(), "bytes": bytes}));
     Ok(Exit::Done)
 }
 
-pub async fn restore(args: &RestoreArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(args.store.named())?;
+pub async fn restore(
+    from: &Path,
+    store: Option<&OsStr>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let choice = Choice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
-            let (from, address) = (args.file.to_string_lossy(), server.shown());
+            let (file, address) = (from.to_string_lossy(), server.shown());
             let words = [
                 "pg_restore",
                 "--clean",
                 "--if-exists",
                 "--dbname",
                 &address,
-                &from,
+                &file,
             ];
             return Err(not_ours("restored", &words));
         }
     };
     refuse_store_at(path)?;
-    file::restore(&args.file, path).await?;
+    file::restore(from, path).await?;
     let list = choice.command(&["pending", "--all"]);
     out.line(format_args!(
         "Restored {} from {}.",
         path.display(),
-        args.file.display()
+        from.display()
     ));
     let interrupted = "What was pending may have been resolved since that backup was made, so it counts as interrupted: ";
     out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));
-    out.json(&json!({"restored": path.to_string_lossy(), "from": args.file.to_string_lossy()}));
+    out.json(&json!({"restored": path.to_string_lossy(), "from": from.to_string_lossy()}));
     Ok(Exit::Done)
 }
 

@@ -4,6 +4,7 @@ mod native;
 mod params;
 mod table;
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
@@ -12,26 +13,25 @@ use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::InspectArgs;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
 use crate::load;
-use crate::output::Output;
-use crate::progress::Progress;
-use crate::size::thousands;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
+use crate::terminal::size::thousands;
 
 /// Letters of the longest name of a fact.
 pub const NAMES: usize = 8;
 
-pub async fn inspect(args: &InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn inspect(plugin: &OsStr, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let loaded = load::load(&args.plugin, Limits::default(), &interrupt, &progress).await;
+    let loaded = load::load(plugin, Limits::default(), &interrupt, &progress).await;
     let loaded = match loaded {
         Ok(loaded) => loaded,
         #[cfg(feature = "author")]
-        Err(failure) => return misfit::explain(&args.plugin, failure, out),
+        Err(failure) => return misfit::explain(plugin, failure, out),
         #[cfg(not(feature = "author"))]
         Err(failure) => return Err(failure),
     };

@@ -6,7 +6,7 @@ use clap::Error;
 use clap::error::ErrorKind;
 
 use crate::failure::{Exit, Failure};
-use crate::output::{Format, Output};
+use crate::terminal::output::{Format, Output};
 
 /// Prints what the parser has to say: help, the version, or what is wrong.
 pub fn report(error: &Error) -> Exit {

@@ -8,7 +8,7 @@ use airlock_host::Event;
 use airlock_render::{Line, Role, escape_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::on_stderr;
+use crate::terminal::output::on_stderr;
 
 /// What takes less is over before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(1);

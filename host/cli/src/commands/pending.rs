@@ -1,18 +1,27 @@
 //! `airlock pending`: what waits for a decision.
 
+use std::ffi::OsString;
+
 use airlock_desk::record::{Entry, Pending, Unreadable};
+use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_host::{ActionRecord, SessionId, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
-use crate::args::PendingArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, show_on_stderr};
-use crate::time;
+use crate::terminal::output::{Output, show_on_stderr};
+use crate::terminal::time;
 
-pub async fn list(args: &PendingArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| args.session.choice().id(&store));
+/// What is asked for.
+pub struct Request {
+    /// None for all sessions.
+    pub session: Option<SessionChoice>,
+    pub store: Option<OsString>,
+}
+
+pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let session = request.session.as_ref().map(|choice| choice.id(&store));
     let open = store.durable().open_actions(session.as_ref()).await?;
     let unreadable = store.unreadable(session.as_ref()).await?;
     out.json(&Pending {

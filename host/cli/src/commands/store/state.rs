@@ -1,21 +1,21 @@
-//! `airlock store stats`: how much is kept.
+//! `airlock store stats` and `check`: how much is kept, and whether all is as it should be.
+
+use std::ffi::OsStr;
 
 use airlock_desk::store::{self, WhenMissing};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
-use crate::args::StatsArgs;
+use super::bounds;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::size;
-
-use super::retention;
+use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::size;
 
 /// Letters of the longest name.
 const NAMES: usize = 11;
 
-pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
+pub async fn stats(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
     let limit = store.durable().byte_limit().await?;
@@ -31,7 +31,7 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
         "resolving": stats.resolving,
         "applied": stats.applied,
         "discarded": stats.discarded,
-        "retention": retention::word(kept),
+        "retention": bounds::word(kept),
         "plugins": stats.plugins,
         "pluginBytes": stats.plugin_bytes,
         "bytes": stats.bytes,
@@ -53,7 +53,7 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
         ("in sessions", stats.sessions.to_string()),
         ("applied", stats.applied.to_string()),
         ("discarded", stats.discarded.to_string()),
-        ("retention", retention::word(kept)),
+        ("retention", bounds::word(kept)),
         ("plugins", plugins),
         ("previews", size::human(stats.pending_bytes)),
         ("size", size::human(stats.bytes)),
@@ -69,4 +69,31 @@ pub async fn show(args: &StatsArgs, out: &mut Output) -> Result<Exit, Failure> {
     }
     out.show(&block);
     Ok(Exit::Done)
+}
+
+pub async fn check(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    let problems = store.durable().check().await?;
+    let location = store.location();
+    out.json(&json!({"store": location, "problems": problems}));
+    if problems.is_empty() {
+        out.line(format_args!("{location} is as it should be."));
+        return Ok(Exit::Done);
+    }
+    for problem in &problems {
+        out.line(problem.as_str());
+    }
+    if !out.is_json() {
+        let found = match problems.len() {
+            1 => "1 problem".to_owned(),
+            count => format!("{count} problems"),
+        };
+        let error = Line::new().with_role(Role::Error, "error:");
+        on_stderr(error.with(format!(" {location} has {found}")));
+        let hint = Line::new().with_role(Role::Hint, "hint:");
+        on_stderr(
+            hint.with(" move it away, and bring a backup back with `airlock store restore FILE`"),
+        );
+    }
+    Ok(Exit::Failed)
 }

@@ -1,20 +1,20 @@
-//! What stays pending when the command ends, and how to decide later.
+//! What is pending when a command ends, and how to decide later.
 
 use std::sync::Arc;
 
+use airlock_desk::session::SessionChoice;
 use airlock_desk::store::Store;
 use airlock_host::PendingAction;
 use airlock_render::{Line, Role};
 
-use crate::args::RunArgs;
-use crate::output::on_stderr;
+use crate::terminal::output::on_stderr;
 
 /// Says which commands list and resolve them.
-pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
+pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction>]) {
     let Some(top) = left.first() else {
         return;
     };
-    let words = args.session.choice().words();
+    let words = session.words();
     let list = ["pending"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
@@ -48,4 +48,20 @@ pub fn explain(args: &RunArgs, store: &Store, left: &[Arc<PendingAction>]) {
     for command in commands {
         on_stderr(Line::new().with_role(Role::Command, command).indented(2));
     }
+}
+
+/// Says how many actions are pending beside those that the command has told of. The words name the session.
+pub fn tell_of_others(count: usize, words: &[String], store: &Store) {
+    let are = match count {
+        0 => return,
+        1 => "action is",
+        _ => "actions are",
+    };
+    let list = ["pending"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    let list = store.command(&list.collect::<Vec<_>>());
+    on_stderr("");
+    let told = Line::from(format!("{count} more {are} pending in this session: "));
+    on_stderr(told.with_role(Role::Command, format!("`{list}`")));
 }

@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::style;
+use crate::terminal::style;
 
 /// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours; everything.
 pub fn start(verbose: u8) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use airlock_desk::resolution::{self, Resolved};
 use airlock_host::{Decision, PendingAction, Resolution, Session};
 
-use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::progress::Progress;
 
 pub struct Stage {
     pub session: Session,

@@ -6,8 +6,8 @@ use airlock_host::{Decision, PendingAction};
 use airlock_render::{Line, Role};
 use tokio::task::spawn_blocking;
 
-use crate::interrupt::Interrupt;
-use crate::output::on_stderr;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::on_stderr;
 
 /// What somebody answered.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::process;
 use airlock_host::CancellationToken;
 use tokio::signal::ctrl_c;
 
-use crate::failure::Exit;
+use crate::exit::Exit;
 
 /// Watches for Ctrl-C: the first cancels, so that what runs can clean up; the second ends the process.
 pub struct Interrupt(CancellationToken);

@@ -1,21 +1,32 @@
 //! `airlock log`: what was decided.
 
+use std::ffi::OsString;
+
 use airlock_desk::record::{Log, Record};
+use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, WhenMissing};
 use airlock_host::ResolvedQuery;
 use airlock_render::{Block, Line, Role};
 
-use crate::args::LogArgs;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
-use crate::time;
+use crate::terminal::output::Output;
+use crate::terminal::time;
 
-pub async fn list(args: &LogArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(args.store.named(), WhenMissing::Refuse).await?;
-    let session = (!args.all).then(|| args.session.choice().id(&store));
+/// What is asked for.
+pub struct Request {
+    /// None for all sessions.
+    pub session: Option<SessionChoice>,
+    /// At most so many, the last ones first.
+    pub limit: usize,
+    pub store: Option<OsString>,
+}
+
+pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let session = request.session.as_ref().map(|choice| choice.id(&store));
     let query = ResolvedQuery {
         session: session.clone(),
-        limit: args.limit as usize,
+        limit: request.limit,
     };
     let resolved = store.durable().resolved_actions(&query).await?;
     out.json(&Log {
@@ -36,7 +47,7 @@ pub async fn list(args: &LogArgs, out: &mut Output) -> Result<Exit, Failure> {
         (_, resolved) => {
             for record in resolved {
                 out.show(&Block::audit(record, time::moment));
-                if args.all {
+                if request.session.is_none() {
                     let session = format!("session {}", record.session);
                     out.line(Line::new().with_role(Role::Faint, session).indented(2));
                 }

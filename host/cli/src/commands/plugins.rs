@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::terminal::output::Output;
 
 pub fn list(out: &mut Output) -> Result<Exit, Failure> {
     let width = CATALOG

@@ -7,12 +7,12 @@ use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
 use airlock_render::Block;
 
-use super::prompt::{self, Answer};
-use crate::args::RunArgs;
+use super::Request;
+use crate::commands::stage::Stage;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::Output;
-use crate::stage::Stage;
+use crate::terminal::output::Output;
+use crate::terminal::prompt::{self, Answer};
 
 /// Who decides.
 pub enum Decider {
@@ -27,17 +27,16 @@ pub enum Decider {
 impl Decider {
     /// # Errors
     /// Where `--extra` can't be read.
-    pub fn choose(args: &RunArgs, out: &Output) -> Result<Self, Failure> {
+    pub fn choose(request: &Request, out: &Output) -> Result<Self, Failure> {
         // Somebody is asked only where they have seen the preview.
         let at_a_terminal =
             io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let resolution = match (&args.apply, &args.discard) {
-            (Some(reason), _) => Resolution::apply(reason),
-            (None, Some(reason)) => Resolution::discard(reason),
-            (None, None) if at_a_terminal && !out.is_json() => return Ok(Decider::Terminal),
-            (None, None) => return Ok(Decider::Nobody),
+        let resolution = match &request.decision {
+            Some((decision, reason)) => Resolution::new(*decision, reason),
+            None if at_a_terminal && !out.is_json() => return Ok(Decider::Terminal),
+            None => return Ok(Decider::Nobody),
         };
-        Ok(Decider::Decided(match &args.extra {
+        Ok(Decider::Decided(match &request.extra {
             Some(word) => resolution.with_extra(input::extra(word)?),
             None => resolution,
         }))

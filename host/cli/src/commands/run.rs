@@ -1,0 +1,222 @@
+//! `airlock run`: one call of a tool, and the decisions about what it wants to do.
+
+mod call;
+mod decide;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use airlock_desk::decider;
+use airlock_desk::plugin::Loaded;
+use airlock_desk::record::Pushed;
+use airlock_desk::resolution::{self, Resolved};
+use airlock_desk::session::SessionChoice;
+use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::unheard::{self, Pushes};
+use airlock_host::{
+    CallOutcome, Content, Decision, Json, Limits, PendingAction, Session, StackedAction,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::left;
+use crate::commands::stage::Stage;
+use crate::failure::{Exit, Failure};
+use crate::load;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
+use call::Call;
+use decide::Decider;
+
+/// What is asked for.
+pub struct Request {
+    pub plugin: OsString,
+    pub tool: Option<String>,
+    /// As `input` reads them.
+    pub params: Option<String>,
+    pub session: SessionChoice,
+    pub limits: Limits,
+    /// About all that becomes pending, with the reason. Else somebody is asked, where somebody is there.
+    pub decision: Option<(Decision, String)>,
+    /// What goes to the tool with it, as `input` reads it.
+    pub extra: Option<String>,
+    pub store: Option<OsString>,
+}
+
+/// Why a preview is discarded that its tool keeps in memory only.
+const REASON: &str =
+    "undecided when `airlock run` ended, and the tool keeps its preview in memory only";
+
+pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let called = Call::read(request)?;
+    let decider = Decider::choose(request, out)?;
+    let interrupt = Interrupt::watch();
+    let progress = Progress::new(verbose);
+    let loaded = load::load(
+        &request.plugin,
+        request.limits.clone(),
+        &interrupt,
+        &progress,
+    )
+    .await?;
+    let tool = called.tool_of(&loaded)?;
+    called.tell_what_was_left_out(&loaded);
+    let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
+    let pushes = Pushes::default();
+    let stage = Stage {
+        session: open(request, &loaded, &store, &progress, &pushes)?,
+        interrupt,
+        progress,
+        decider: decider::name(),
+    };
+
+    let outcome = call(&stage, &store, tool, &called, &pushes).await?;
+    out.show(&decider.preview(&outcome));
+    let resolved = decider.decide(&stage, &outcome.pushed, out).await;
+    let given_up = give_up(&stage, &store, &outcome.pushed).await;
+    // What was done must be told also where the store can't be read any more.
+    let (pending, unread) = match stage.session.pending().await {
+        Ok(pending) => (pending, None),
+        Err(error) => (Vec::new(), Some(Failure::from(error))),
+    };
+    let failure = given_up.unwrap_or_else(Some).or(unread);
+    out.json(&Report::new(
+        &outcome,
+        &pending,
+        resolved.last(),
+        failure.as_ref(),
+    ));
+    let left = unheard::left_of(&outcome.pushed, &pending);
+    let tell_what_is_left = || {
+        left::explain(&request.session, &store, &left);
+        let others = pending.len() - left.len();
+        if !out.is_json() {
+            left::tell_of_others(others, &request.session.words(), &store);
+        }
+    };
+    let failed = resolved
+        .iter()
+        .find_map(|resolved| resolved.outcome.as_ref().err());
+    let undecided = failed.is_some() || failure.is_some() || !left.is_empty();
+    if stage.interrupt.happened() && undecided {
+        Failure::interrupted().report_on_stderr();
+        tell_what_is_left();
+        return Ok(Exit::Interrupted);
+    }
+    if let (Some(failure), false) = (&failure, out.is_json()) {
+        failure.report_on_stderr();
+    }
+    tell_what_is_left();
+    Ok(match (failed, failure) {
+        (Some(error), _) => Exit::of(error),
+        (None, Some(_)) => Exit::Failed,
+        (None, None) => Exit::Done,
+    })
+}
+
+async fn call(
+    stage: &Stage,
+    store: &Store,
+    tool: &str,
+    called: &Call,
+    pushes: &Pushes,
+) -> Result<CallOutcome, Failure> {
+    let call = stage
+        .session
+        .call_with(tool, &called.params, Some(stage.interrupt.token()));
+    let what = format!("Running {tool}…");
+    let error = match stage.progress.during(what, call).await {
+        Ok(outcome) => return Ok(outcome),
+        Err(error) => error,
+    };
+    let failure = match stage.interrupt.happened() {
+        true => Failure::interrupted(),
+        false => called.explain(&error),
+    };
+    // What it pushed before it failed is nobody's to decide about.
+    Err(match pushes.discard_all(stage.session.id(), store).await {
+        Ok(0) => failure,
+        Ok(_) => {
+            failure.and_hint("what it had made pending before was discarded, and was not applied")
+        }
+        Err(error) => failure.and_hint(&format!(
+            "what it had made pending before could not be discarded: {error}"
+        )),
+    })
+}
+
+fn open(
+    request: &Request,
+    loaded: &Loaded,
+    store: &Store,
+    progress: &Progress,
+    pushes: &Pushes,
+) -> Result<Session, Failure> {
+    let (progress, pushes) = (progress.clone(), pushes.clone());
+    let session = Session::builder()
+        .id(request.session.id(store))
+        .workspace(request.session.workspace())
+        .store(store.pending())
+        .limits(request.limits.clone())
+        .observer(move |_, event| {
+            progress.observe(event);
+            pushes.observe(event);
+        });
+    Ok(loaded.bind_to(session).open()?)
+}
+
+/// Discards previews that the tool keeps in its own memory, which end with this process, and says so.
+async fn give_up(
+    stage: &Stage,
+    store: &Store,
+    pushed: &[Arc<PendingAction>],
+) -> Result<Option<Failure>, Failure> {
+    let discarded = unheard::discard_volatile(&stage.session, store, pushed, REASON).await?;
+    let message = match discarded {
+        0 => return Ok(None),
+        1 => "the tool keeps its preview in memory only, which ends with this command: the action was discarded".to_owned(),
+        count => format!(
+            "the tool keeps its previews in memory only, which ends with this command: {count} actions were discarded"
+        ),
+    };
+    let hint = "run it again and decide at once: with `--apply REASON` or `--discard REASON`, or in a terminal";
+    Ok(Some(
+        Failure::new(Exit::Failed, "volatile", message).with_hint(hint),
+    ))
+}
+
+/// The object for programs: what a call gave, what is pending, and what was decided.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    content: &'a [Content],
+    details: &'a Option<Json>,
+    is_error: bool,
+    /// What is pending in the session after the decisions, topmost first.
+    pending: Vec<Pushed<'a>>,
+    /// The last decision, which is the one that failed where one did.
+    resolved: Option<resolution::Report<'a>>,
+    /// Why the command failed though the call did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+}
+
+impl<'a> Report<'a> {
+    fn new(
+        outcome: &'a CallOutcome,
+        pending: &'a [StackedAction],
+        resolved: Option<&'a Resolved>,
+        error: Option<&Failure>,
+    ) -> Self {
+        let pending = pending.iter().map(|stacked| Pushed::new(&stacked.action));
+        Self {
+            content: &outcome.content,
+            details: &outcome.details,
+            is_error: error.is_some(),
+            pending: pending.collect(),
+            resolved: resolved.map(Resolved::report),
+            error: error.map(Failure::to_json),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much may be, and forgetting what is old.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use airlock_desk::store::{self, WhenMissing};
+use serde_json::json;
+
+use crate::failure::{Exit, Failure};
+use crate::terminal::output::Output;
+use crate::terminal::{size, time};
+
+pub async fn retention(
+    kept: Option<Option<Duration>>,
+    store: Option<&OsStr>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let missing = match kept {
+        Some(_) => WhenMissing::Make,
+        None => WhenMissing::Refuse,
+    };
+    let store = store::open(store, missing).await?;
+    if let Some(kept) = kept {
+        store.durable().set_retention(kept).await?;
+    }
+    let kept = store.durable().retention().await?;
+    let seconds = kept.map(|kept| kept.as_secs());
+    out.json(&json!({"retention": word(kept), "seconds": seconds}));
+    out.line(match kept {
+        Some(kept) => format!("Decisions are kept for {}.", time::option(kept)),
+        None => "Decisions are kept for ever.".to_owned(),
+    });
+    Ok(Exit::Done)
+}
+
+/// As the command takes it.
+pub fn word(retention: Option<Duration>) -> String {
+    match retention {
+        Some(kept) => time::option(kept),
+        None => "forever".to_owned(),
+    }
+}
+
+pub async fn limit(
+    limit: Option<Option<u64>>,
+    store: Option<&OsStr>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let missing = match limit {
+        Some(_) => WhenMissing::Make,
+        None => WhenMissing::Refuse,
+    };
+    let store = store::open(store, missing).await?;
+    if let Some(limit) = limit {
+        store.durable().set_byte_limit(limit).await?;
+    }
+    let limit = store.durable().byte_limit().await?;
+    out.json(&json!({ "limit": limit }));
+    out.line(match limit {
+        Some(bytes) => format!("The store may keep {}.", size::human(bytes)),
+        None => "The store may keep as much as there is room for.".to_owned(),
+    });
+    Ok(Exit::Done)
+}
+
+pub async fn prune(
+    older_than: Option<Duration>,
+    store: Option<&OsStr>,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    let age = match older_than {
+        Some(age) => age,
+        None => store.durable().retention().await?.ok_or_else(|| {
+            Failure::usage(
+                "this store keeps decisions for ever, so it must be said which ones to forget",
+            )
+            .with_hint(
+                "for example: `--older-than 30d`; `airlock store retention 30d` sets it for good",
+            )
+        })?,
+    };
+    let pruned = store.durable().prune(age).await?;
+    out.json(&json!({
+        "olderThan": time::option(age),
+        "actions": pruned.actions,
+        "plugins": pruned.plugins,
+    }));
+    out.line(format_args!(
+        "Forgot {} older than {}, and {}.",
+        counted(pruned.actions, "decision"),
+        time::option(age),
+        counted(pruned.plugins, "plugin"),
+    ));
+    Ok(Exit::Done)
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}

@@ -1,0 +1,10 @@
+//! What is shown and asked: the two output streams, what they look like, the line of progress, questions, Ctrl-C, and the words for times and sizes.
+
+pub mod interrupt;
+pub mod log;
+pub mod output;
+pub mod progress;
+pub mod prompt;
+pub mod size;
+pub mod style;
+pub mod time;
