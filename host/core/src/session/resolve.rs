@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::error::{Error, Violation};
-use airlock_model::event::{self, Event, EventSource, ToolFunction};
+use airlock_model::event::ToolFunction;
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::json;
 use airlock_model::limits::Limits;
@@ -168,17 +168,7 @@ impl Session {
             outcome(decision, resolution.extra, told, returned)
         });
         held.complete(decision, &outcome).await?;
-        let plugin = &action.plugin_name;
-        let source = EventSource::new(Some(self.id()), plugin, &action.source_tool_name);
-        let decided = Event::Decided {
-            action: action.id.clone(),
-            decision,
-        };
-        event::emit(
-            self.inner.observer.as_ref(),
-            source.in_call(number),
-            &decided,
-        );
+        self.tell_decided(&action, decision, number);
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use airlock_model::error::Error;
 use airlock_model::event::{self, Event, EventSource, ToolFunction};
+use airlock_model::pending::{Decision, PendingAction};
 use tracing::{Instrument, Level};
 
 use super::Session;
@@ -17,6 +18,22 @@ impl Session {
         self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Tells who watches the session of a decision that was carried out in this call.
+    pub(super) fn tell_decided(&self, action: &PendingAction, decision: Decision, number: u64) {
+        if self.is_watched() {
+            let (plugin, tool) = (&action.plugin_name, &action.source_tool_name);
+            let source = EventSource::new(Some(self.id()), plugin, tool).in_call(number);
+            let action = action.id.clone();
+            let decided = Event::Decided { action, decision };
+            event::emit(self.inner.observer.as_ref(), source, &decided);
+        }
+    }
+
+    /// Most sessions have nobody who watches, and a small call takes less time than telling it.
+    fn is_watched(&self) -> bool {
+        self.inner.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
+    }
+
     /// Does a call, and tells who watches the session that it begins and ends. It is lent, since moving it would copy its kilobytes.
     pub(super) async fn watched<T>(
         &self,
@@ -25,11 +42,10 @@ impl Session {
         function: ToolFunction,
         calling: Pin<&mut impl Future<Output = Result<T, Error>>>,
     ) -> Result<T, Error> {
-        let observer = self.inner.observer.as_ref();
-        // Most sessions have nobody who watches, and a small call takes less time than telling it.
-        if observer.is_none() && !tracing::enabled!(target: "airlock::call", Level::DEBUG) {
+        if !self.is_watched() {
             return calling.await;
         }
+        let observer = self.inner.observer.as_ref();
         let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
         event::emit(observer, source, &Event::Began { function });
         let began = Instant::now();
