@@ -364,3 +364,18 @@ fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
         }
     }
 }
+
+#[test]
+fn every_crate_of_the_host_says_what_it_is_for_and_what_it_never_knows() {
+    for folder in fs::read_dir(root().join("host")).unwrap() {
+        let folder = folder.unwrap().path();
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+        assert!(readme.starts_with("# airlock-"), "{}", folder.display());
+        let says = ["never", "nothing but", "alone"];
+        assert!(
+            says.iter().any(|word| readme.contains(word)),
+            "{}",
+            folder.display()
+        );
+    }
+}
