@@ -9,10 +9,10 @@ use airlock_render::{Block, Decided};
 use serde_json::json;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let (Some(component), Some(workspace)) = (args.next(), args.next()) else {
-        return Err("usage: embed COMPONENT WORKSPACE".into());
+        anyhow::bail!("usage: embed COMPONENT WORKSPACE");
     };
 
     let engine = Engine::new()?;

@@ -105,10 +105,10 @@ fn told(message: String) -> Error {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let (Some(workspace), Some(file)) = (args.next(), args.next()) else {
-        return Err("usage: native_tool WORKSPACE FILE".into());
+        anyhow::bail!("usage: native_tool WORKSPACE FILE");
     };
     let session = Session::builder()
         .workspace(workspace)

@@ -57,9 +57,9 @@ impl StandingHandler for Planning {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> anyhow::Result<()> {
     let Some(file) = std::env::args_os().nth(1) else {
-        return Err("usage: plan_approval FILE".into());
+        anyhow::bail!("usage: plan_approval FILE");
     };
     for told in plan(file.into()).await? {
         println!("{told}");
