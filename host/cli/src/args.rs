@@ -190,11 +190,11 @@ impl From<RunArgs> for run::Request {
     }
 }
 
-/// Whatever stands behind a command that this program was built without.
+/// This program was built without `new`, `build` and `test` (its feature `author`)
 #[cfg(not(feature = "author"))]
 #[derive(Debug, Args)]
 pub struct LeftOut {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     words: Vec<OsString>,
 }
 
