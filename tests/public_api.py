@@ -15,29 +15,26 @@ EVERYWHERE = {"alloc", "core", "std"}
 NAMED: dict[str, dict[str, str]] = {
     "airlock_model": {
         "bytes": "a plugin's bytes are shared, not copied",
-        "serde": "values are written and read",
-        "serde_core": "the same",
+        "serde_core": "values are written and read",
         "serde_json": "params and what comes with a decision are JSON",
     },
     "airlock_render": {
         "anstyle": "colours",
-        "serde": "JSON is escaped as it is written",
-        "serde_core": "the same",
+        "serde_core": "JSON is escaped as it is written",
         "serde_json": "JSON is shown",
     },
     "airlock_store_sqlite": {},
     "airlock_store_postgres": {},
     "airlock_worker": {},
     "airlock_host": {
-        "bytes": "a plugin's bytes",
         "serde_json": "params",
         "tokio_util": "`CancellationToken`, by which a call is cancelled",
         "wasmtime": "`Engine::wasmtime`, the one way around",
     },
     "airlock_ast_edit": {"serde_json": "params"},
-    "airlock_desk": {"serde_json": "records", "jiff": "moments"},
-    "airlock_author": {"serde_json": "facts", "tokio_util": "`CancellationToken`", "wit_parser": "the world"},
-    "airlock_test_kit": {"serde_json": "params", "tokio_util": "`CancellationToken`"},
+    "airlock_desk": {"serde_core": "records are written", "tokio_util": "`CancellationToken`"},
+    "airlock_author": {"serde_core": "values are written and read", "tokio_util": "`CancellationToken`"},
+    "airlock_test_kit": {"serde_core": "values are written and read", "serde_json": "params"},
 }
 
 

@@ -35,6 +35,7 @@ const CRATES: Registry = Registry {
         "airlock-store-postgres",
         "airlock-store-sqlite",
         "airlock-test-kit",
+        "airlock-worker",
         "airlock-tool",
     ],
     others: &["cargo-deny", "cargo-fuzz", "schemars", "serde"],
@@ -105,13 +106,18 @@ const GO: Registry = Registry {
 const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 16] = [
+    "airlock_ast_edit",
+    "airlock_author",
+    "airlock_desk",
     "airlock_host",
     "airlock_model",
     "airlock_render",
     "airlock_store_postgres",
     "airlock_store_sqlite",
+    "airlock_test_kit",
     "airlock_tool",
+    "airlock_worker",
     // Those of crates that are not published.
     "airlock_cli",
     "airlock_conformance",
