@@ -1,4 +1,5 @@
-//! A tool that is part of the host: it sorts the lines of a file, once somebody has let it.
+//! A tool that is part of the host: it previews a file with its lines sorted, and writes that when it is applied. This program applies at once; one of
+//! yours would ask.
 //!
 //! ```text
 //! cargo run --release --example native_tool -- WORKSPACE FILE
@@ -76,6 +77,9 @@ impl NativeTool for SortLines {
             .map_err(|error| told(format!("can't write beside {name}: {error}")))?;
         // From here on the call can't be cancelled.
         call.begin_changes()?;
+        if folder.stamp(path).ok() != Some(file.stamp) {
+            return Err(told(format!("{name} is being changed; preview again")));
+        }
         written
             .place()
             .map_err(|error| told(format!("can't replace {name}: {error}")))?;

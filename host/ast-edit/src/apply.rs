@@ -11,7 +11,7 @@ use airlock_host::Error;
 use airlock_host::Json;
 use airlock_host::{Content, ToolResult};
 
-use crate::code::rewrite::{self, Found};
+use crate::code::rewrite::{self, Found, Stuck};
 use crate::parallel::{in_parallel, into_inner, lock};
 use crate::parsers::Parsing;
 use crate::plan::{Plan, PlannedFile, counted};
@@ -184,6 +184,7 @@ fn stage_one<'a>(
     let new = rewritten(file, search, &read.bytes);
     // What had to end found nothing.
     search.call.check()?;
+    let new = new.map_err(|stuck| search::told(&stuck, path))?;
     let new = new.ok_or_else(|| Error::Tool {
         message: format!(
             "nothing was written: this version of airlock would change {} otherwise than was previewed; discard it and preview again",
@@ -206,12 +207,21 @@ fn stage_one<'a>(
 }
 
 /// The same search again. None where it has another result.
-fn rewritten(file: &PlannedFile, search: &Search<'_>, bytes: &[u8]) -> Option<String> {
-    let language = search.selection.language_of_selected(&file.path)?;
-    let source = search::text(bytes)?;
-    let Found { edits, .. } = search.find(language, source).ok()?;
-    let new = rewrite::replace(source, edits.get(..file.replacements)?);
-    (Digest::of(new.as_bytes()) == file.after).then_some(new)
+fn rewritten(
+    file: &PlannedFile,
+    search: &Search<'_>,
+    bytes: &[u8],
+) -> Result<Option<String>, Stuck> {
+    let language = search.selection.language_of_selected(&file.path);
+    let (Some(language), Some(source)) = (language, search::text(bytes)) else {
+        return Ok(None);
+    };
+    let Found { edits, .. } = search.find(language, source)?;
+    let Some(edits) = edits.get(..file.replacements) else {
+        return Ok(None);
+    };
+    let new = rewrite::replace(source, edits);
+    Ok((Digest::of(new.as_bytes()) == file.after).then_some(new))
 }
 
 /// Puts all new contents into their places. From the first one on, nothing stops it but an error of the system.

@@ -93,7 +93,7 @@ impl AstEdit {
 
     /// The program that parses, in processes with limits: the host's itself, by [`current_exe`](std::env::current_exe), or another, which calls
     /// `parser_main` first in its `main`. It gets one argument and no environment. A file for which it needs too much is not searched, and the
-    /// caller is told.
+    /// caller is told; where the file itself was named, that is an error.
     pub fn parser(mut self, program: impl Into<PathBuf>) -> Self {
         self.parsing.program = Some(program.into());
         self

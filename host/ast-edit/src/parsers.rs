@@ -20,7 +20,7 @@ use crate::code::language::{self, Language};
 use crate::code::outline::Outline;
 use crate::code::parser::Unparsed;
 use crate::code::pattern::Ops;
-use crate::code::rewrite::{self, Edit, Found, Room, Stuck};
+use crate::code::rewrite::{self, Found, Room, Stuck};
 
 #[cfg(unix)]
 pub use serve::parser_main;
@@ -95,12 +95,7 @@ impl<'a> Parsers<'a> {
                 rewrite::find(source, ops, room, checks_contents, self.stop)
             }
             #[cfg(unix)]
-            Place::Apart(pool) => {
-                let found = pool.find(language, source, room.left(), checks_contents)?;
-                let texts = found.edits.iter().map(|edit| edit.text.len());
-                room.take(texts.map(|bytes| bytes + size_of::<Edit>()).sum())?;
-                Ok(found)
-            }
+            Place::Apart(pool) => pool.find(language, source, room, checks_contents),
         }
     }
 

@@ -257,9 +257,12 @@ impl<'a> Search<'a> {
         let Some(language) = self.selection.language_of_selected(path) else {
             return Ok(None);
         };
-        let errors = |text| self.parsers.errors(language, text).ok().flatten();
-        let before = errors(old).map_or(0, |(count, _)| count);
-        Ok(more_than(before, errors(new)))
+        let errors = |text| self.parsers.errors(language, text);
+        // What can't be parsed is not known to break anything.
+        let (Ok(before), Ok(after)) = (errors(old), errors(new)) else {
+            return Ok(None);
+        };
+        Ok(more_than(before.map_or(0, |(count, _)| count), after))
     }
 
     /// An op that is code in no language that was met is a mistake, and not one without matches. What is wrong with it is told for the language
@@ -305,7 +308,7 @@ fn refused(index: usize, refusal: &Refusal) -> Error {
 }
 
 /// What can't be done in a file, and so not at all.
-fn told(stuck: &Stuck, path: &Path) -> Error {
+pub(crate) fn told(stuck: &Stuck, path: &Path) -> Error {
     let message = match stuck {
         Stuck::Overlap {
             ops: (first, second),

@@ -2,7 +2,7 @@
 //!
 //! What can't be interrupted, or may take any amount of memory, is done by the same program started again with an argument that says which part it
 //! is. The host [starts](Process::start) it and can [kill](Process::kill) it at any time; the process [bounds itself](Bounds::apply) before it
-//! reads anything that could be hostile, and the two talk over a socket that nobody else has.
+//! works on anything that could be hostile, and the two talk over a socket that nobody else has.
 
 #[cfg(unix)]
 mod ended;

@@ -3,7 +3,7 @@
 use std::env;
 use std::io;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
@@ -12,6 +12,16 @@ const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 /// file.
 pub fn is_asked_for(argument: &str) -> bool {
     env::args_os().nth(1).is_some_and(|first| first == argument)
+}
+
+/// No more than this, and than what this process was held to before: without rights of its own it may not ask for more.
+fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
+    let before = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let limit = Rlimit {
+        current: Some(soft.min(before)),
+        maximum: Some(hard.min(before)),
+    };
+    setrlimit(resource, limit).map_err(io::Error::from)
 }
 
 /// What a process may take.
@@ -29,14 +39,12 @@ impl Bounds {
     /// # Errors
     /// Those of the system.
     pub fn apply(self) -> io::Result<()> {
-        let limit = |resource, most: u64| {
-            let most = Some(most);
-            let (current, maximum) = (most, most);
-            setrlimit(resource, Rlimit { current, maximum }).map_err(io::Error::from)
-        };
+        let limit = |resource, most: u64| limit(resource, most, most);
         limit(Resource::Core, 0)?;
         limit(Resource::Fsize, 0)?;
-        limit(Resource::Cpu, self.processor_seconds)?;
+        // A second later it is killed: until then a signal tells why it ends.
+        let seconds = self.processor_seconds;
+        self::limit(Resource::Cpu, seconds, seconds.saturating_add(1))?;
         limit(Resource::Data, self.memory)?;
         limit(Resource::As, self.memory.saturating_add(ADDRESS_SPACE_MORE))
     }

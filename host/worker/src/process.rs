@@ -63,7 +63,7 @@ impl Process {
             .process_group(0);
         let mut state = self.state();
         if matches!(*state, State::Ended) {
-            return Err(io::Error::other("it was not wanted any more"));
+            return Err(io::Error::other("it was cancelled before it started"));
         }
         let mut child = command.spawn()?;
         // Its end of the socket must not stay open here.
@@ -92,8 +92,11 @@ impl Process {
     pub fn end(&self, started: &mut Started) -> Ended {
         let status = self.wait();
         let mut words = Vec::new();
-        let stderr = started.stderr.by_ref();
-        let _ = stderr.take(LAST_WORDS).read_to_end(&mut words);
+        // What it said is there. Something that it started, and that left its group, may hold the other end for as long as it likes.
+        if rustix::io::ioctl_fionbio(&started.stderr, true).is_ok() {
+            let stderr = started.stderr.by_ref();
+            let _ = stderr.take(LAST_WORDS).read_to_end(&mut words);
+        }
         Ended::new(status, &words)
     }
 
@@ -104,7 +107,7 @@ impl Process {
                 kill(&child);
                 child.wait()
             }
-            _ => Err(io::Error::other("it was not there")),
+            _ => Err(io::Error::other("it was not running")),
         }
     }
 

@@ -52,14 +52,26 @@ impl Place {
         path
     }
 
-    fn script_started(&self) -> bool {
-        self.folder.path().join("script.pid").exists()
+    /// The script's process, once it has said so.
+    fn script_process(&self) -> Option<String> {
+        let said = fs::read_to_string(self.folder.path().join("script.pid")).ok()?;
+        said.strip_suffix('\n').map(str::to_owned)
     }
 
-    /// Whether the script's process is there. A killed one is waited for by the call that started it.
+    /// Whether the script's process is there. A killed one is waited for by the call that started it; one that was killed before it said anything
+    /// is gone.
     fn script_runs(&self) -> bool {
-        let process = fs::read_to_string(self.folder.path().join("script.pid")).unwrap();
-        Path::new("/proc").join(process.trim()).exists()
+        let process = self.script_process();
+        process.is_some_and(|process| Path::new("/proc").join(process).exists())
+    }
+
+    /// Looks again and again, without a pause, until this is so.
+    async fn until(&self, what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+        let began = Instant::now();
+        while !is_so().await {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -171,9 +183,9 @@ async fn its_processes_end_with_the_call_however_that_ends() {
     let params = ops();
     let call = session.call_with("ast_edit", &params, Some(&cancel));
     let cancelling = async {
-        while !place.script_started() {
-            tokio::task::yield_now().await;
-        }
+        place
+            .until("it starts", async || place.script_process().is_some())
+            .await;
         cancel.cancel();
     };
     let (called, ()) = tokio::join!(call, cancelling);
@@ -185,19 +197,74 @@ async fn its_processes_end_with_the_call_however_that_ends() {
         fs::remove_file(place.folder.path().join("script.pid")).unwrap();
         let call = session.call("ast_edit", &params);
         tokio::pin!(call);
-        while !place.script_started() {
+        let started = async || {
             assert!(poll_once(call.as_mut()).await.is_none());
-        }
+            place.script_process().is_some()
+        };
+        place.until("it starts", started).await;
     }
-    // Nobody waits for it, so its threads are looked at.
+    // Nobody waits for it, so its process is looked at.
+    place.until("it ends", async || !place.script_runs()).await;
+}
+
+#[tokio::test]
+async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_holds_up_nobody() {
+    let limits = Limits {
+        call_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    // A length of 64 KiB, and then a byte at a time.
+    let drips = "printf '\\000\\000\\001\\000' >&0; while :; do printf x >&0; sleep 0.01; done";
+    let ast_edit = AstEdit::new().parser(place.script(drips));
+    let session = place.session(ast_edit, limits);
     let began = Instant::now();
-    while place.script_runs() {
-        assert!(
-            began.elapsed() < Duration::from_secs(10),
-            "after it was dropped"
-        );
-        tokio::task::yield_now().await;
-    }
+    let error = session.call("ast_edit", &ops()).await.unwrap_err();
+    assert!(matches!(error, Error::Limit { .. }), "{error}");
+    // The next one has its turn at once, and not when the answer is complete.
+    session.call("ast_edit", &ops()).await.unwrap_err();
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+
+    let place = Place::with(&[("a.ts", "old(1);")]);
+    let leaves = "setsid sleep 60 & exit 3";
+    let began = Instant::now();
+    let error = place
+        .edit(AstEdit::new().parser(place.script(leaves)))
+        .await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("it ended with exit code 3"), "{error}");
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_refused() {
+    // The socket is the program's standard input; what it says has its length before it.
+    let check = async |answer: &str, expected: &str| {
+        let place = Place::with(&[("a.ts", "old(1);")]);
+        let length = answer.len();
+        let says =
+            format!("printf '\\{length:03o}\\000\\000\\000%s' '{answer}' >&0; exec sleep 1000");
+        let ast_edit = AstEdit::new().parser(place.script(&says));
+        let error = place.edit(ast_edit).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{answer}: {error}");
+        assert!(!place.script_runs(), "{answer}");
+    };
+    let op = r#"[[{"index":9,"words":["old"],"kinds":[1],"metavariables":[]}],[]]"#;
+    check(op, "its answer does not fit the source").await;
+    check(
+        "[[],[[7,{\"field\":\"pat\",\"message\":\"no\"}]]]",
+        "its answer does not fit",
+    )
+    .await;
+    check("{}", "the parser crashed on it").await;
 }
 
 #[tokio::test]

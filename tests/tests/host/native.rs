@@ -105,6 +105,12 @@ impl NativeTool for Native {
                 message: "it can't be done".to_owned(),
             });
         }
+        if action.reason == "early" || action.reason == "write" {
+            return write(call, action.reason == "write");
+        }
+        call.begin_changes()?;
+        // Whatever the time is by now, and however often it is asked.
+        call.check()?;
         call.begin_changes()?;
         Ok(ToolResult::text("applied"))
     }
@@ -113,6 +119,24 @@ impl NativeTool for Native {
         self.heard.lock().unwrap().push(action.clone());
         Ok(Some(ToolResult::text("sorry to hear that")))
     }
+}
+
+/// Writes a file, and begins changes before that or never.
+fn write(call: &ApplyCall, begins: bool) -> Result<ToolResult, Error> {
+    let told = |error: &dyn std::fmt::Display| Error::Tool {
+        message: error.to_string(),
+    };
+    let folder = call.folder()?;
+    let path = "file".as_ref();
+    let was = folder.stamp(path).map_err(|error| told(&error))?;
+    let staged = folder
+        .stage(path, &was, b"new")
+        .map_err(|error| told(&error))?;
+    if begins {
+        call.begin_changes()?;
+    }
+    staged.place().map_err(|error| told(&error))?;
+    Ok(ToolResult::text("written"))
 }
 
 fn open(tool: Native, limits: Limits) -> Session {
@@ -155,6 +179,27 @@ async fn a_decision_reaches_it_with_its_reason_extra_and_attempt() {
     assert_eq!((&*second.reason, &*second.state), ("because", &[7][..]));
     assert_eq!(second.extra.as_ref().unwrap().as_str(), r#"{"a":1}"#);
     assert_eq!((&second.id, &*second.label), (&action.id, "Do it"));
+}
+
+#[tokio::test]
+async fn nothing_is_put_in_its_place_before_changes_began() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "old").unwrap();
+    let (tool, _held) = native(|_| {});
+    let session = Session::builder()
+        .workspace(folder.path())
+        .producer(&NativeProducer::new(tool).unwrap())
+        .open()
+        .unwrap();
+    call(&session, "propose").await.unwrap();
+    let early = session.resolve(Resolution::apply("early")).await;
+    let early = early.unwrap_err().to_string();
+    assert!(early.contains("changes have not begun"), "{early}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    session.resolve(Resolution::apply("write")).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
 }
 
 #[tokio::test]

@@ -26,6 +26,8 @@ pub(crate) enum Unparsed {
     OutOfMemory(u64),
     /// The process that parses ended, as this says.
     Crashed(String),
+    /// What the process that parses answers is more than there is room for.
+    TooLong,
     /// The process that parses could not be started, as this says.
     NotStarted(String),
 }
@@ -40,6 +42,7 @@ impl fmt::Display for Unparsed {
                 let limit = limit >> 20;
                 write!(f, "the parser needs more than {limit} MiB of memory for it")
             }
+            Unparsed::TooLong => f.write_str("there is too much to say of it"),
             Unparsed::NotStarted(how) => write!(f, "the parser could not be started, {how}"),
             Unparsed::Crashed(how) => write!(f, "the parser crashed on it{how}"),
         }

@@ -55,7 +55,7 @@ pub(crate) struct Errors {
 }
 
 /// How many matches that are left are told by their lines, of one source.
-const LEFT_NAMED: usize = 20;
+pub(crate) const LEFT_NAMED: usize = 20;
 
 /// Why nothing can be done to a source.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +83,11 @@ impl Room {
     /// How many bytes are left.
     pub fn left(&self) -> usize {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// What was taken is not needed any more.
+    pub fn give_back(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
     pub fn take(&self, bytes: usize) -> Result<(), Stuck> {

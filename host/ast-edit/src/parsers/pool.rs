@@ -15,7 +15,7 @@ use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
 use crate::code::parser::Unparsed;
-use crate::code::rewrite::{Found, Stuck};
+use crate::code::rewrite::{Edit, Found, LEFT_NAMED, Room, Stuck};
 use crate::parallel::lock;
 
 /// How long an answer is waited for before it is asked whether the call has to end.
@@ -38,8 +38,13 @@ struct Parser {
 /// Why a process gave no answer.
 enum Lost {
     Stopped,
+    /// The answer has more bytes than there is room for.
+    TooLong,
     Ended(io::Error),
 }
+
+/// The longest answer about ops, or about the errors of a source, in bytes.
+const ANSWER_BYTES: u32 = 16 << 20;
 
 impl Pool {
     pub fn new(program: &Path, memory: u64, ops: &[Op], call: &RunningCall) -> Self {
@@ -61,30 +66,67 @@ impl Pool {
         let question = Question::Outline {
             language: language.name().to_owned(),
         };
-        let (ops, refused): (Vec<OpOutline>, Vec<(usize, Refusal)>) = self.ask(&question, "")?;
-        Ok(Outline::new(language, ops, refused))
+        let (ops, refused): (Vec<OpOutline>, Vec<(usize, Refusal)>) =
+            self.ask(&question, "", |length| length <= ANSWER_BYTES)?;
+        let mut indices = ops.iter().map(|op| op.index);
+        let mut others = refused.iter().map(|(index, _)| *index);
+        let is_op = |index| index < self.ops.len();
+        match indices.all(is_op) && others.all(is_op) {
+            true => Ok(Outline::new(language, ops, refused)),
+            false => Err(does_not_fit()),
+        }
     }
 
     pub fn find(
         &self,
         language: Language,
         source: &str,
-        room: usize,
+        room: &Room,
+        checks_contents: bool,
+    ) -> Result<Found, Stuck> {
+        match self.find_once(language, source, room, checks_contents) {
+            // Perhaps what the edits make of it was too much. That a file can't be checked is no reason to leave it as it is.
+            Err(Stuck::Unparsed(Unparsed::OutOfMemory(_) | Unparsed::Crashed(_)))
+                if checks_contents =>
+            {
+                self.find_once(language, source, room, false)
+            }
+            found => found,
+        }
+    }
+
+    fn find_once(
+        &self,
+        language: Language,
+        source: &str,
+        room: &Room,
         checks_contents: bool,
     ) -> Result<Found, Stuck> {
         let question = Question::Find {
             language: language.name().to_owned(),
-            room,
+            room: room.left(),
             checks_contents,
         };
-        let found: Result<Found, Stuck> = self.ask(&question, source).map_err(Stuck::Unparsed)?;
-        // Whatever the process says, the host cuts the source where this says.
-        found.and_then(|found| match fits(&found, source) {
-            true => Ok(found),
-            false => Err(Stuck::Unparsed(Unparsed::Crashed(
-                "; what it answered is no part of the source".to_owned(),
-            ))),
-        })
+        // As long as it is here, the answer is part of what the replacements of all files take together.
+        let mut taken = 0;
+        let admits = |length: u32| {
+            let has_room = room.take(length as usize).is_ok();
+            taken = if has_room { length as usize } else { 0 };
+            has_room
+        };
+        let found = self.ask::<Result<Found, Stuck>>(&question, source, admits);
+        room.give_back(taken);
+        if let Err(Unparsed::TooLong) = found {
+            return Err(Stuck::TooLarge);
+        }
+        // Whatever the process says, the host cuts the source where this says, and counts by it.
+        let found = found.map_err(Stuck::Unparsed)??;
+        if !fits(&found, source, self.ops.len()) {
+            return Err(Stuck::Unparsed(does_not_fit()));
+        }
+        let texts = found.edits.iter().map(|edit| edit.text.len());
+        room.take(texts.map(|bytes| bytes + size_of::<Edit>()).sum())?;
+        Ok(found)
     }
 
     pub fn errors(
@@ -95,10 +137,16 @@ impl Pool {
         let question = Question::Errors {
             language: language.name().to_owned(),
         };
-        self.ask::<Result<_, Unparsed>>(&question, source)?
+        self.ask::<Result<_, Unparsed>>(&question, source, |length| length <= ANSWER_BYTES)?
     }
 
-    fn ask<T: DeserializeOwned>(&self, question: &Question, source: &str) -> Result<T, Unparsed> {
+    /// `admits` says whether there is room for an answer of so many bytes.
+    fn ask<T: DeserializeOwned>(
+        &self,
+        question: &Question,
+        source: &str,
+        admits: impl FnOnce(u32) -> bool,
+    ) -> Result<T, Unparsed> {
         if self.stop.is_due() {
             return Err(Unparsed::Stopped);
         }
@@ -107,12 +155,13 @@ impl Pool {
             Some(parser) => parser,
             None => self.start()?,
         };
-        match parser.ask(question, source, &self.stop) {
+        match parser.ask(question, source, admits, &self.stop) {
             Ok(answer) => {
                 lock(&self.idle).push(parser);
                 Ok(answer)
             }
             Err(Lost::Stopped) => Err(Unparsed::Stopped),
+            Err(Lost::TooLong) => Err(Unparsed::TooLong),
             Err(Lost::Ended(error)) => Err(self.unparsed(parser.end(), &error)),
         }
     }
@@ -142,22 +191,38 @@ impl Pool {
     fn unparsed(&self, ended: Ended, error: &io::Error) -> Unparsed {
         match ended {
             Ended::Memory => Unparsed::OutOfMemory(self.bounds.memory - STACK_BYTES as u64),
-            Ended::Time => Unparsed::Stopped,
+            Ended::Time => Unparsed::Crashed("; its processor time was used up".to_owned()),
             Ended::Otherwise(how) if how.is_empty() => Unparsed::Crashed(format!("; {error}")),
             Ended::Otherwise(how) => Unparsed::Crashed(how),
         }
     }
 }
 
-/// Whether edits lie in the source, in their order, between whole characters.
-fn fits(found: &Found, source: &str) -> bool {
+fn does_not_fit() -> Unparsed {
+    Unparsed::Crashed("; its answer does not fit the source".to_owned())
+}
+
+/// Whether edits lie in the source, in their order, between whole characters, and whether there can be as many of all else as there are said to be.
+fn fits(found: &Found, source: &str, ops: usize) -> bool {
+    // A place may match in several readings of each op.
+    let most = source.len().saturating_add(1).saturating_mul(16);
+    let errors = found.errors.as_ref();
+    let counted = found.nested <= most
+        && found
+            .matches
+            .iter()
+            .all(|(op, matches)| *op < ops && *matches <= most)
+        && errors.is_none_or(|errors| {
+            errors.left <= most && errors.count <= most && errors.left_at.len() <= LEFT_NAMED
+        });
     let mut end = 0;
-    found.edits.iter().all(|edit| {
-        let range = &edit.range;
-        let follows = end <= range.start && range.start <= range.end;
-        end = range.end;
-        follows && source.get(range.clone()).is_some()
-    })
+    counted
+        && found.edits.iter().all(|edit| {
+            let range = &edit.range;
+            let follows = end <= range.start && range.start <= range.end;
+            end = range.end;
+            follows && source.get(range.clone()).is_some()
+        })
 }
 
 impl Parser {
@@ -165,16 +230,20 @@ impl Parser {
         &mut self,
         question: &Question,
         source: &str,
+        admits: impl FnOnce(u32) -> bool,
         stop: &Stop,
     ) -> Result<T, Lost> {
         let mut patient = Patient::new(&self.started.stream, stop);
-        let answered = protocol::write(&mut patient, question)
+        let length = protocol::write(&mut patient, question)
             .and_then(|()| protocol::write_bytes(&mut patient, source.as_bytes()))
-            .and_then(|()| protocol::read(&mut patient));
-        answered.map_err(|error| match patient.stopped {
-            true => Lost::Stopped,
-            false => Lost::Ended(error),
-        })
+            .and_then(|()| protocol::read_length(&mut patient));
+        let length = length.map_err(|error| patient.lost(error))?;
+        if !admits(length) {
+            return Err(Lost::TooLong);
+        }
+        let body = protocol::read_body(&mut patient, length);
+        let body = body.map_err(|error| patient.lost(error))?;
+        serde_json::from_slice(&body).map_err(|error| Lost::Ended(error.into()))
     }
 
     fn end(&mut self) -> Ended {
@@ -200,20 +269,26 @@ impl<'a> Patient<'a> {
 
     fn wait<T>(&mut self, mut work: impl FnMut(&UnixStream) -> io::Result<T>) -> io::Result<T> {
         loop {
+            // Also where bytes come in one by one.
+            if self.stop.is_due() {
+                self.stopped = true;
+                return Err(io::Error::other("the call has to end"));
+            }
             match work(self.stream) {
                 Err(error)
                     if matches!(
                         error.kind(),
                         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-                    ) =>
-                {
-                    if self.stop.is_due() {
-                        self.stopped = true;
-                        return Err(io::Error::other("the call has to end"));
-                    }
-                }
+                    ) => {}
                 done => return done,
             }
+        }
+    }
+
+    fn lost(&self, error: io::Error) -> Lost {
+        match self.stopped {
+            true => Lost::Stopped,
+            false => Lost::Ended(error),
         }
     }
 }

@@ -17,8 +17,8 @@ pub(super) const ARGUMENT: &str = "airlock-parse-sources";
 /// Changes with what is said: both sides are the same program, unless it was replaced while the host ran.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
 
-/// No frame is longer: more than a file with all replacements that a call may have, as JSON.
-const MOST_BYTES: u32 = 1 << 30;
+/// No frame is longer.
+pub(super) const MOST_BYTES: u32 = 1 << 30;
 
 /// The first that is said.
 #[derive(Debug, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ pub(super) fn write(to: &mut impl Write, value: &impl Serialize) -> io::Result<(
 pub(super) fn write_bytes(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).ok();
     let length = length.filter(|length| *length <= MOST_BYTES);
-    let length = length.ok_or_else(|| io::Error::other("what was to be said is too long"))?;
+    let length = length.ok_or_else(|| io::Error::other("the message is too long"))?;
     to.write_all(&length.to_le_bytes())?;
     to.write_all(bytes)
 }
@@ -85,14 +85,23 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     Ok(serde_json::from_slice(&read_bytes(from)?)?)
 }
 
-/// Reads bytes that were written so. It takes no memory for what was only announced.
+/// Reads bytes that were written so.
 pub(super) fn read_bytes(from: &mut impl Read) -> io::Result<Vec<u8>> {
+    match read_length(from)? {
+        length if length > MOST_BYTES => Err(io::Error::other("the message is too long")),
+        length => read_body(from, length),
+    }
+}
+
+/// How many bytes follow, by what is announced.
+pub(super) fn read_length(from: &mut impl Read) -> io::Result<u32> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
-    let length = u32::from_le_bytes(length);
-    if length > MOST_BYTES {
-        return Err(io::Error::other("what was said is too long"));
-    }
+    Ok(u32::from_le_bytes(length))
+}
+
+/// Reads so many bytes. It takes no memory for what was only announced.
+pub(super) fn read_body(from: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(u64::from(length)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 == u64::from(length) {
@@ -120,7 +129,7 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{length}");
         }
         let error = read_bytes(&mut &[255; 8][..]).unwrap_err().to_string();
-        assert_eq!(error, "what was said is too long");
+        assert_eq!(error, "the message is too long");
     }
 
     #[test]

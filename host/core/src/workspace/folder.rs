@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
@@ -27,6 +28,7 @@ pub struct ReadableFolder {
 /// The workspace, to be read and changed.
 pub struct WritableFolder {
     readable: ReadableFolder,
+    may_change: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 /// What there is at a path, without following a link.
@@ -201,7 +203,7 @@ impl ReadableFolder {
         let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
         // It may grow meanwhile.
         (&mut file)
-            .take(most + 1)
+            .take(most.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(Unread::Io)?;
         if bytes.len() as u64 > most {
@@ -266,9 +268,15 @@ impl ReadableFolder {
 impl WritableFolder {
     /// # Errors
     /// As [`ReadableFolder::open`].
-    pub(crate) fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
+    pub(crate) fn open(
+        workspace: &WorkspaceFolder,
+        may_change: Arc<dyn Fn() -> bool + Send + Sync>,
+    ) -> Result<Self, Error> {
         let readable = ReadableFolder::open(workspace)?;
-        Ok(Self { readable })
+        Ok(Self {
+            readable,
+            may_change,
+        })
     }
 
     /// Writes a file's new contents beside it, with its permissions and its owner, and syncs them to the disk. Other names of the file (hard
@@ -349,8 +357,14 @@ impl Staged<'_> {
     /// Puts them in the file's place, in one step (a rename).
     ///
     /// # Errors
-    /// Those of the system; the new contents are removed then.
+    /// Those of the system, and one where the call was not asked to [begin changes](crate::native::ApplyCall::begin_changes), or has ended; the new
+    /// contents are removed then.
     pub fn place(mut self) -> io::Result<()> {
+        if !(self.folder.may_change)() {
+            return Err(io::Error::other(
+                "changes have not begun, or the call has ended",
+            ));
+        }
         let dir = &self.folder.dir;
         if let Some(temporary) = &self.temporary {
             dir.rename(temporary, dir, &self.path)?;

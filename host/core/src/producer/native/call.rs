@@ -53,6 +53,8 @@ const WORKING: u8 = 0;
 const LEFT: u8 = 1;
 /// Changes are being made: whoever waits has to wait for their end.
 const CHANGING: u8 = 2;
+/// The work has returned, and may change nothing any more.
+const ENDED: u8 = 3;
 
 /// Who hears of the call's progress, and under which names.
 pub(super) struct Observed {
@@ -93,11 +95,13 @@ impl ApplyCall {
     /// # Errors
     /// As [`PreviewCall::folder`].
     pub fn folder(&self) -> Result<WritableFolder, Error> {
-        WritableFolder::open(self.running.granted(&self.workspace)?)
+        let stop = Arc::clone(self.running.stop());
+        let may_change = Arc::new(move || stop.is_changing());
+        WritableFolder::open(self.running.granted(&self.workspace)?, may_change)
     }
 
-    /// To be asked once, before the first change that others see: from here on whoever waits for the call waits for its end, whatever
-    /// time that takes.
+    /// To be asked before the first change that others see: from here on whoever waits for the call waits for its end, whatever time that
+    /// takes, and [`RunningCall::check`] ends it no more. Until then the [folder](Self::folder) puts nothing in its place.
     ///
     /// # Errors
     /// As [`RunningCall::check`]: then nothing may be changed.
@@ -147,7 +151,7 @@ impl RunningCall {
 
     pub(super) fn begin_changes(&self) -> Result<(), Error> {
         self.check()?;
-        match self.stop.move_on(CHANGING) {
+        match self.stop.move_on(CHANGING) || self.stop.is_changing() {
             true => Ok(()),
             false => Err(self.stop.reason(&self.tool)),
         }
@@ -164,8 +168,13 @@ impl RunningCall {
         &self.limits
     }
 
-    /// Tells whoever watches the session how far the work is. Each call runs observers, so it is not for each little step.
+    /// Tells whoever watches the session how much is done, in the tool's own unit. Observers run on the thread that calls this, so it is not for each
+    /// little step.
     pub fn progress(&self, message: impl Into<String>, progress: f64) {
+        // Whoever watches has heard that the call has ended.
+        if self.stop.was_left() {
+            return;
+        }
         let event = Event::Progress {
             message: message.into(),
             progress: Some(progress),
@@ -190,11 +199,36 @@ impl Stop {
         }
     }
 
-    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it.
+    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it. Never once changes have begun.
     pub fn is_due(&self) -> bool {
-        self.stage.load(Ordering::Relaxed) == LEFT
-            || self.is_cancelled()
-            || self.started.elapsed() >= self.call_time
+        match self.stage.load(Ordering::Relaxed) {
+            LEFT | ENDED => true,
+            CHANGING => false,
+            _ => self.is_over(),
+        }
+    }
+
+    /// Whether the call's time is up, or it was cancelled, whatever the work is doing.
+    pub(super) fn is_over(&self) -> bool {
+        self.was_left() || self.is_cancelled() || self.started.elapsed() >= self.call_time
+    }
+
+    /// Whether nobody waits for the work any more.
+    pub(super) fn was_left(&self) -> bool {
+        self.stage.load(Ordering::SeqCst) == LEFT
+    }
+
+    fn is_changing(&self) -> bool {
+        self.stage.load(Ordering::SeqCst) == CHANGING
+    }
+
+    /// The work has returned.
+    pub(super) fn end(&self) {
+        // What was left stays so.
+        if !self.move_on(ENDED) {
+            let order = Ordering::SeqCst;
+            let _ = self.stage.compare_exchange(CHANGING, ENDED, order, order);
+        }
     }
 
     fn is_cancelled(&self) -> bool {
@@ -274,6 +308,16 @@ mod tests {
         assert!(stop.move_on(CHANGING));
         assert!(!stop.leave());
         assert!(!stop.is_due());
+        stop.end();
+        assert!(!stop.is_changing());
+
+        // Changes that began are not interrupted halfway, though the time is up.
+        let stop = Stop::new(Duration::ZERO, None);
+        assert!(stop.is_due());
+        let stop = Stop::new(Duration::from_millis(1), None);
+        assert!(stop.move_on(CHANGING));
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(stop.is_over() && !stop.is_due());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The place of one native producer in one session.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use airlock_model::content::{Content, ToolResult};
@@ -11,12 +10,12 @@ use airlock_model::json::Json;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::{Phase, Policy};
 use serde_json::Value;
-use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
 use super::super::Surroundings;
 use super::super::wasm::unless_cancelled;
-use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall};
+use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, Preview};
 use crate::instance::Call;
 use crate::pushing::{Details, NotPushed, Pushed, Pusher};
@@ -33,9 +32,9 @@ pub(crate) struct Slot {
     producer: NativeProducer,
     surroundings: Surroundings,
     /// One call at a time, until its threads have ended.
-    turn: Arc<Mutex<()>>,
-    /// How many calls were left whose threads have not ended.
-    left: Arc<AtomicUsize>,
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// That of the call which has its turn, as long as its threads work.
+    working: Mutex<Weak<Stop>>,
 }
 
 impl Slot {
@@ -44,7 +43,7 @@ impl Slot {
             producer: producer.clone(),
             surroundings,
             turn: Arc::default(),
-            left: Arc::default(),
+            working: Mutex::default(),
         }
     }
 
@@ -63,7 +62,7 @@ impl Slot {
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         let (producer, params) = (self.producer.clone(), params.clone());
         let workspace = self.workspace(Phase::Preview);
-        let preview = self
+        let (preview, stop) = self
             .run(call, move |running| {
                 let call = PreviewCall::new(running, workspace);
                 producer.inner.tool.preview(&params, &call)
@@ -89,7 +88,12 @@ impl Slot {
                 policy: &self.surroundings.policy,
                 limits: call.limits,
             };
-            let action = pusher.push(&self.surroundings.session, action).await?;
+            let push = pusher.push(&self.surroundings.session, action);
+            let action = tokio::select! {
+                biased;
+                pushed = push => pushed?,
+                () = stop.due() => return Err(stop.reason(call.tool)),
+            };
             self.observed().emit(
                 call.number,
                 call.tool,
@@ -111,7 +115,7 @@ impl Slot {
         let producer = self.producer.clone();
         let decided = decided(action, resolution);
         let workspace = self.workspace(Phase::Apply);
-        let result = self
+        let (result, _) = self
             .run(call, move |running| {
                 let call = ApplyCall::new(running, workspace);
                 producer.inner.tool.apply(&decided, &call)
@@ -130,7 +134,7 @@ impl Slot {
         let producer = self.producer.clone();
         let decided = decided(action, resolution);
         let workspace = self.workspace(Phase::Preview);
-        let result = self
+        let (result, _) = self
             .run(call, move |running| {
                 let call = PreviewCall::new(running, workspace);
                 producer.inner.tool.reject(&decided, &call)
@@ -158,25 +162,29 @@ impl Slot {
     }
 
     /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it is cancelled, and where this future is
-    /// dropped. Where it doesn't end in time it is left: it may go on for a while, but then it changes nothing.
+    /// dropped. Where it doesn't end in time it is left: it may go on for a while, but then it can't put anything in its place any more.
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
         work: impl FnOnce(RunningCall) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+    ) -> Result<(T, Arc<Stop>), Error> {
         let turn = unless_cancelled(call.cancel, self.turn(call.tool)).await??;
         let running = RunningCall::new(call, &self.surroundings.limits, self.observed());
         running.check()?;
         let stop = Arc::clone(running.stop());
+        *self.working() = Arc::downgrade(&stop);
         let _leaving = stop.leave_on_drop();
         let (done, mut answer) = oneshot::channel();
+        let ending = Arc::clone(&stop);
         let thread = move || {
             let _turn = turn;
+            let answer = work(running);
+            ending.end();
             // Nobody takes it where the call was left.
-            let _ = done.send(work(running));
+            let _ = done.send(answer);
         };
         std::thread::Builder::new()
-            .name(format!("airlock-{}", call.tool))
+            .name(format!("airlock-{}", self.producer.name()))
             .stack_size(STACK_BYTES)
             .spawn(thread)
             .map_err(|error| Error::host("could not start a thread", error))?;
@@ -185,24 +193,21 @@ impl Slot {
             answered = &mut answer => answered,
             () = stop.due() => match timeout(GRACE, &mut answer).await {
                 Ok(answered) => answered,
-                Err(_) if stop.leave() => {
-                    self.count_until_it_ends(answer);
-                    return Err(stop.reason(call.tool));
-                }
+                Err(_) if stop.leave() => return Err(stop.reason(call.tool)),
                 Err(_) => answer.await,
             },
         };
         match answered {
             // The threads noticed, each at its own time; what counts is when the call ends.
-            Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_due() => {
+            Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_over() => {
                 Err(stop.reason(call.tool))
             }
-            Ok(done) => done,
+            Ok(done) => done.map(|done| (done, stop)),
             Err(error) => Err(Error::host("a native producer did not end its work", error)),
         }
     }
 
-    /// Waits until no other call works. One that was left is not waited for.
+    /// Waits until no other call works. One that was left, or whose future was dropped, is not waited for.
     async fn turn(&self, tool: &str) -> Result<OwnedMutexGuard<()>, Error> {
         let turn = Arc::clone(&self.turn).lock_owned();
         tokio::pin!(turn);
@@ -210,7 +215,8 @@ impl Slot {
             if let Ok(turn) = timeout(GRACE, &mut turn).await {
                 return Ok(turn);
             }
-            if self.left.load(Ordering::SeqCst) > 0 {
+            let working = self.working().upgrade();
+            if working.is_some_and(|stop| stop.was_left()) {
                 return Err(Error::Tool {
                     message: format!(
                         "an earlier call of `{tool}` was stopped and its work has not ended yet; call again later"
@@ -220,14 +226,8 @@ impl Slot {
         }
     }
 
-    /// Notes that a call was left, until its thread ends.
-    fn count_until_it_ends<T: Send + 'static>(&self, answer: oneshot::Receiver<T>) {
-        let left = Arc::clone(&self.left);
-        left.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(async move {
-            let _ = answer.await;
-            left.fetch_sub(1, Ordering::SeqCst);
-        });
+    fn working(&self) -> MutexGuard<'_, Weak<Stop>> {
+        self.working.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn observed(&self) -> Observed {
@@ -376,6 +376,42 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn work_whose_call_was_dropped_keeps_nobody_waiting() {
+        let limits = Limits::default();
+        let slot = slot(&limits);
+        let call = Call {
+            number: 1,
+            tool: "t",
+            limits: &limits,
+            spent: Duration::ZERO,
+            cancel: None,
+        };
+        let (go_on, hangs) = mpsc::channel::<()>();
+        let (begins, begun) = tokio::sync::oneshot::channel();
+        let hanging = move |_: RunningCall| {
+            let _ = begins.send(());
+            let _ = hangs.recv();
+            Ok(())
+        };
+        {
+            let dropped = slot.run(&call, hanging);
+            tokio::pin!(dropped);
+            tokio::select! {
+                _ = &mut dropped => unreachable!("it hangs"),
+                begun = begun => begun.unwrap(),
+            }
+        }
+        let next = slot.run(&call, |_| Ok(()));
+        let busy = timeout(Duration::from_secs(60), next)
+            .await
+            .expect("it is not waited for");
+        let busy = busy.unwrap_err().to_string();
+        assert!(busy.contains("its work has not ended yet"), "{busy}");
+        go_on.send(()).unwrap();
+        slot.run(&call, |_| Ok(())).await.unwrap();
+    }
+
+    #[tokio::test]
     async fn changes_that_began_are_waited_for_however_long_they_take() {
         let limits = Limits {
             call_time: CALL_TIME,
@@ -393,6 +429,7 @@ mod tests {
             sleep(CALL_TIME + 2 * GRACE);
             Ok::<_, Error>("changed")
         };
-        assert_eq!(slot(&limits).run(&call, changing).await.unwrap(), "changed");
+        let (changed, _) = slot(&limits).run(&call, changing).await.unwrap();
+        assert_eq!(changed, "changed");
     }
 }
