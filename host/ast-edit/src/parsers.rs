@@ -45,7 +45,7 @@ pub(crate) struct Parsers<'a> {
 type PerLanguage<T> = [OnceLock<T>; language::COUNT];
 
 enum Place {
-    Here(PerLanguage<Ops>),
+    Here(Box<PerLanguage<Ops>>),
     #[cfg(unix)]
     Apart(pool::Pool),
 }
@@ -55,7 +55,7 @@ impl<'a> Parsers<'a> {
         let place = match &parsing.program {
             #[cfg(unix)]
             Some(program) => Place::Apart(pool::Pool::new(program, parsing.memory, ops, call)),
-            _ => Place::Here(Default::default()),
+            _ => Place::Here(Box::default()),
         };
         Self {
             ops,
