@@ -1,6 +1,5 @@
 //! How a process ended that gave no answer.
 
-use std::fmt;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -46,16 +45,6 @@ impl Ended {
             None => String::new(),
         };
         Ended::Otherwise(format!("{ended}{said}"))
-    }
-}
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ended::Memory => f.write_str("; it had no more memory"),
-            Ended::Time => f.write_str("; its processor time was used up"),
-            Ended::Otherwise(how) => f.write_str(how),
-        }
     }
 }
 

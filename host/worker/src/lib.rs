@@ -20,8 +20,6 @@ mod process;
 #[cfg(unix)]
 pub use ended::Ended;
 #[cfg(unix)]
-pub use inherited::close_inherited;
-#[cfg(unix)]
-pub use part::{Bounds, is_asked_for};
+pub use part::{Bounds, serve_if_asked_for};
 #[cfg(unix)]
 pub use process::{Process, Started};

@@ -2,16 +2,28 @@
 
 use std::env;
 use std::io;
+use std::process;
 
+use crate::inherited::close_inherited;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
-/// Whether this process was started as this part of the program: to be asked first in `main`, before it starts a thread and before it opens a
-/// file.
-pub fn is_asked_for(argument: &str) -> bool {
-    env::args_os().nth(1).is_some_and(|first| first == argument)
+/// Makes this process a part of the program, if it was started with this argument, and otherwise returns at once. To be called first in `main`, before
+/// it starts a thread and before it opens a file: all descriptors but the standard ones are closed before `serve` is called.
+pub fn serve_if_asked_for(argument: &str, serve: impl FnOnce() -> io::Result<()>) {
+    if env::args_os().nth(1).is_some_and(|first| first == argument) {
+        close_inherited();
+        process::exit(match serve() {
+            Ok(()) => 0,
+            Err(error) => {
+                // The host reads it.
+                eprintln!("{error}");
+                1
+            }
+        });
+    }
 }
 
 /// No more than this, and than what this process was held to before: without rights of its own it may not ask for more.

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use airlock_host::native::{STACK_BYTES, Stop};
-use airlock_worker::{close_inherited, is_asked_for};
+use airlock_worker::serve_if_asked_for;
 
 use super::protocol::{self, ARGUMENT, Hello, Question};
 use crate::code::Op;
@@ -23,20 +22,10 @@ use crate::code::rewrite::{self, Room};
 /// A program that names itself in [`AstEdit::parser`](crate::AstEdit::parser) calls this first in its `main`: before it starts a thread, and before it
 /// opens a file.
 pub fn parser_main() {
-    if is_asked_for(ARGUMENT) {
-        process::exit(match serve() {
-            Ok(()) => 0,
-            Err(error) => {
-                // The host reads it.
-                eprintln!("{error}");
-                1
-            }
-        });
-    }
+    serve_if_asked_for(ARGUMENT, serve);
 }
 
 fn serve() -> io::Result<()> {
-    close_inherited();
     // What the host gave as the standard input is a socket.
     let mut host = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (bounds, ops) = protocol::read::<Hello>(&mut host)?.take()?;

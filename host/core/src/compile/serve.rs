@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::process;
 use std::thread;
 
-use airlock_worker::{close_inherited, is_asked_for};
+use airlock_worker::serve_if_asked_for;
 use wasmtime::Engine;
 
 use super::protocol::{ARGUMENT, Answer, Request};
@@ -15,20 +15,10 @@ use crate::runtime::{code_compatibility, code_config};
 /// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls this first in its `main`: before it starts a thread,
 /// and before it opens a file.
 pub fn compiler_main() {
-    if is_asked_for(ARGUMENT) {
-        process::exit(match serve() {
-            Ok(()) => 0,
-            Err(error) => {
-                // The host reads it.
-                eprintln!("{error}");
-                1
-            }
-        });
-    }
+    serve_if_asked_for(ARGUMENT, serve);
 }
 
 fn serve() -> io::Result<()> {
-    close_inherited();
     let mut stdin = io::stdin().lock();
     let request = Request::read(&mut stdin)?;
     request.bounds.apply()?;
