@@ -71,7 +71,8 @@ def foreign(document: dict[str, Any]) -> dict[str, set[str]]:
         if item["crate_id"] != 0 or not is_public or "module" in inner or not is_written(item, inner):
             continue
         if "impl" in inner:
-            # Its trait is no part of what others must name to use the type; its functions are items of their own.
+            # Its trait is no part of what others must name to use the type; its functions are items
+            # of their own.
             continue
         for name in types(inner):
             path = paths.get(str(name))

@@ -1,5 +1,5 @@
-//! A tool that is part of the host: it previews a file with its lines sorted, and writes that when it is applied. This program applies at once; one of
-//! yours would ask.
+//! A tool that is part of the host: it previews a file with its lines sorted, and writes that when
+//! it is applied. This program applies at once; one of yours would ask.
 //!
 //! ```text
 //! cargo run --release --example native_tool -- WORKSPACE FILE

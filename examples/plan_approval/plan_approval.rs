@@ -1,4 +1,5 @@
-//! A mode of an agent in which it plans: `resolve` approves the plan, or sends it back, while nothing else is pending.
+//! A mode of an agent in which it plans: `resolve` approves the plan, or sends it back, while
+//! nothing else is pending.
 //!
 //! ```text
 //! cargo run --release --example plan_approval -- plan.json

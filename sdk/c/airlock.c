@@ -1,4 +1,6 @@
-/* What stands behind airlock.h: the exports of the world, which find the tool, and what it calls. */
+/*
+ * What stands behind airlock.h: the exports of the world, which find the tool, and what it calls.
+ */
 #include "airlock.h"
 
 #include <stdio.h>
@@ -34,7 +36,7 @@ static held *held_actions;
 /* The tool that is running: what it pushes is its own. */
 static const airlock_tool *running;
 
-/* --- Memory ------------------------------------------------------------------------------------------------------ */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 /* No memory for no bytes: the bindings free none of that size. */
 static void *allocate(size_t size) {
@@ -97,7 +99,7 @@ static const char *take_option(custom_tool_option_string_t option) {
   return option.is_some ? take_string(option.val) : NULL;
 }
 
-/* --- Text -------------------------------------------------------------------------------------------------------- */
+/* --- Text ------------------------------------------------------------------------------------- */
 
 /* How many bytes the character takes that begins here; 0 where none does. */
 static size_t character(const unsigned char *text, size_t left) {
@@ -124,8 +126,9 @@ static size_t character(const unsigned char *text, size_t left) {
   return length;
 }
 
-/* Writes the character at `text` as the host reads it, to `to` unless that is NULL. Gives how many bytes it took, and in `written` how
- * many it became. What is no UTF-8 would be the end of this instance. */
+/* Writes the character at `text` as the host reads it, to `to` unless that is NULL. Gives how many
+ * bytes it took, and in `written` how many it became. What is no UTF-8 would be the end of this
+ * instance. */
 static size_t put_character(const unsigned char *text, size_t left, uint8_t *to, size_t *written) {
   const unsigned char *from = text;
   size_t length = character(text, left), taken = length;
@@ -182,7 +185,7 @@ const char *airlock_format(const char *format, ...) {
   return text;
 }
 
-/* --- Replies ----------------------------------------------------------------------------------------------------- */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 static airlock_tool_types_content_t *add(airlock_reply *reply, uint8_t tag) {
   if (reply->length == reply->capacity) {
@@ -252,7 +255,10 @@ airlock_status airlock_cancelled(airlock_reply *reply) {
   return AIRLOCK_CANCELLED;
 }
 
-/* Hands the reply to the host, which frees it; what it doesn't get is freed here. True where it is a result. */
+/*
+ * Hands the reply to the host, which frees it; what it doesn't get is freed here. True where it is
+ * a result.
+ */
 static bool give(airlock_status status, airlock_reply *reply, airlock_tool_types_tool_result_t *result,
                  airlock_tool_types_tool_error_t *error) {
   if (status == AIRLOCK_NOTHING) {
@@ -275,7 +281,7 @@ static bool give(airlock_status status, airlock_reply *reply, airlock_tool_types
   return status == AIRLOCK_NOTHING;
 }
 
-/* --- Pushing ----------------------------------------------------------------------------------------------------- */
+/* --- Pushing ---------------------------------------------------------------------------------- */
 
 static airlock_pushed push(airlock_tool_pending_actions_pending_action_t *action) {
   custom_tool_string_t id;
@@ -335,7 +341,7 @@ static void let_go(const char *id) {
   free(entry);
 }
 
-/* --- The host ---------------------------------------------------------------------------------------------------- */
+/* --- The host --------------------------------------------------------------------------------- */
 
 void airlock_log(airlock_level level, const char *format, ...) {
   va_list arguments;
@@ -368,7 +374,7 @@ bool airlock_session(airlock_session_info *session) {
   return true;
 }
 
-/* --- JSON -------------------------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void delete_tree(void *tree) { cJSON_Delete(tree); }
 
@@ -423,7 +429,7 @@ cJSON *airlock_object(void) {
   return object;
 }
 
-/* --- Exports ----------------------------------------------------------------------------------------------------- */
+/* --- Exports ---------------------------------------------------------------------------------- */
 
 /* Why a tool can't be used; NULL where it can. */
 static const char *lack(const airlock_tool *tool) {

@@ -1,11 +1,12 @@
 /* Airlock's SDK for C: tools that preview, and act only once somebody decided.
  *
- * Memory. What the SDK hands to a function of the tool's (`airlock_call`, `airlock_resolution`, and what the functions here return)
- * lives until that function returns, and is freed by the SDK. What is given to the SDK is copied. So a tool frees only what it
- * allocated itself; `airlock_defer` helps with that.
+ * Memory. What the SDK hands to a function of the tool's (`airlock_call`, `airlock_resolution`, and
+ * what the functions here return) lives until that function returns, and is freed by the SDK. What
+ * is given to the SDK is copied. So a tool frees only what it allocated itself; `airlock_defer`
+ * helps with that.
  *
- * Text is UTF-8 and ends with a NUL. U+0000 stands in it as the two bytes C0 80, both in what the SDK gives and in what it is given.
- * Other bytes that are no UTF-8 reach the host as U+FFFD.
+ * Text is UTF-8 and ends with a NUL. U+0000 stands in it as the two bytes C0 80, both in what the
+ * SDK gives and in what it is given. Other bytes that are no UTF-8 reach the host as U+FFFD.
  */
 #ifndef AIRLOCK_H
 #define AIRLOCK_H
@@ -102,13 +103,18 @@ typedef struct {
   unsigned traits;
   /* Runs the tool. The workspace is read-only meanwhile. */
   airlock_execute *execute;
-  /* Does what a durable action of this tool announced; the workspace may be written. NULL where it pushes none. */
+  /*
+   * Does what a durable action of this tool announced; the workspace may be written. NULL where it
+   * pushes none.
+   */
   airlock_resolve *apply;
   /* Cleans up after a durable action that was discarded; may be NULL. */
   airlock_resolve *reject;
 } airlock_tool;
 
-/* The component's tools: once in a project, for example AIRLOCK_TOOLS(&rename_files, &count_files) */
+/*
+ * The component's tools: once in a project, for example AIRLOCK_TOOLS(&rename_files, &count_files)
+ */
 #define AIRLOCK_TOOLS(...)                                          \
   const airlock_tool *const airlock_tools[] = {__VA_ARGS__};        \
   const size_t airlock_tool_count = sizeof airlock_tools / sizeof airlock_tools[0]
@@ -116,7 +122,7 @@ typedef struct {
 extern const airlock_tool *const airlock_tools[];
 extern const size_t airlock_tool_count;
 
-/* --- Results ----------------------------------------------------------------------------------------------------- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 /* Adds a block of text, as printf writes it. */
 void airlock_text(airlock_reply *reply, const char *format, ...) AIRLOCK_PRINTF(2, 3);
@@ -133,7 +139,10 @@ void airlock_link(airlock_reply *reply, const char *uri, const char *name, const
 /* Sets the details, a JSON value for programs; NULL for none. */
 void airlock_details(airlock_reply *reply, const char *json);
 
-/* Ends with an error that reaches the caller word for word: return airlock_tool_error(reply, "no such file: %s", path); */
+/*
+ * Ends with an error that reaches the caller word for word: return airlock_tool_error(reply, "no
+ * such file: %s", path);
+ */
 airlock_status airlock_tool_error(airlock_reply *reply, const char *format, ...) AIRLOCK_PRINTF(2, 3);
 
 /* Ends with any other error. After an apply the caller reads it behind `Apply failed: `. */
@@ -142,10 +151,11 @@ airlock_status airlock_failed(airlock_reply *reply, const char *format, ...) AIR
 /* Ends since the call was cancelled. */
 airlock_status airlock_cancelled(airlock_reply *reply);
 
-/* --- Pending actions --------------------------------------------------------------------------------------------- */
+/* --- Pending actions -------------------------------------------------------------------------- */
 
-/* A preview that waits for a decision, and outlives this instance: `apply` and `reject` of the tool that is running are called
- * with its state, perhaps in another process. It has a reject where the tool has one. */
+/* A preview that waits for a decision, and outlives this instance: `apply` and `reject` of the tool
+ * that is running are called with its state, perhaps in another process. It has a reject where the
+ * tool has one. */
 typedef struct {
   /* What would happen, one line. */
   const char *label;
@@ -167,8 +177,8 @@ typedef struct {
   airlock_resolve *reject;
   /* For these two. */
   void *context;
-  /* Called with `context` once the action is gone; may be NULL. Of an action without a reject that is discarded, the instance does
-   * not hear. */
+  /* Called with `context` once the action is gone; may be NULL. Of an action without a reject that
+   * is discarded, the instance does not hear. */
   void (*release)(void *context);
 } airlock_volatile_action;
 
@@ -193,7 +203,7 @@ typedef struct {
 airlock_pushed airlock_push(const airlock_action *action);
 airlock_pushed airlock_push_volatile(const airlock_volatile_action *action);
 
-/* --- The host ---------------------------------------------------------------------------------------------------- */
+/* --- The host --------------------------------------------------------------------------------- */
 
 typedef enum { AIRLOCK_TRACE, AIRLOCK_DEBUG, AIRLOCK_INFO, AIRLOCK_WARN, AIRLOCK_ERROR } airlock_level;
 
@@ -206,7 +216,9 @@ void airlock_log(airlock_level level, const char *format, ...) AIRLOCK_PRINTF(2,
 /* Tells how far the call is, in a unit of the tool's own. */
 void airlock_progress(const char *message, double progress, double total);
 
-/* Whether nobody waits for the call's answer any more. A tool that runs for long asks now and then. */
+/*
+ * Whether nobody waits for the call's answer any more. A tool that runs for long asks now and then.
+ */
 bool airlock_is_cancelled(void);
 
 typedef struct {
@@ -222,7 +234,7 @@ bool airlock_session(airlock_session_info *session);
 /* There is no network: the compiler says so, and not that it knows no such function. */
 int socket(int domain, int type, int protocol) __attribute__((__unavailable__("a tool has no network here")));
 
-/* --- Memory and JSON --------------------------------------------------------------------------------------------- */
+/* --- Memory and JSON -------------------------------------------------------------------------- */
 
 /* Calls `release` with `value` when the function of the tool's that is running has returned. */
 void airlock_defer(void (*release)(void *value), void *value);

@@ -16,7 +16,8 @@ type Call struct {
 	hasReject bool
 }
 
-// Action is a preview that waits for a decision, and outlives this instance. The tool's Apply is called with its state.
+// Action is a preview that waits for a decision, and outlives this instance. The tool's Apply is
+// called with its state.
 type Action struct {
 	// Label says what would happen, in one line, for whoever decides.
 	Label string
@@ -26,7 +27,8 @@ type Action struct {
 	State any
 }
 
-// VolatileAction is a preview that lives in this instance's memory: once that is gone, it can only be discarded.
+// VolatileAction is a preview that lives in this instance's memory: once that is gone, it can only
+// be discarded.
 type VolatileAction struct {
 	Label   string
 	Details any
@@ -38,7 +40,8 @@ type VolatileAction struct {
 	Reject func(resolution *Resolution) (*Result, error)
 }
 
-// Push puts a durable action on top of the session's stack, and gives its id. The error is a [*PushError] where the host refused it.
+// Push puts a durable action on top of the session's stack, and gives its id. The error is a
+// [*PushError] where the host refused it.
 func (c *Call) Push(action Action) (id string, err error) {
 	state, err := writeJSON("state", action.State)
 	if err != nil {
@@ -48,7 +51,8 @@ func (c *Call) Push(action Action) (id string, err error) {
 	return push(guest.Action{Label: action.Label, SourceToolName: &source, HasReject: c.hasReject, State: state}, action.Details)
 }
 
-// PushVolatile puts a volatile action on top of the session's stack, and gives its id. Errors are as with [Call.Push].
+// PushVolatile puts a volatile action on top of the session's stack, and gives its id. Errors are
+// as with [Call.Push].
 func (c *Call) PushVolatile(action VolatileAction) (id string, err error) {
 	source := action.Source
 	if source == nil {
@@ -75,8 +79,8 @@ func push(action guest.Action, details any) (string, error) {
 	return id, nil
 }
 
-// IsCancelled tells whether nobody waits for the answer any more. A tool that runs for long asks now and then, and returns
-// [ErrCancelled].
+// IsCancelled tells whether nobody waits for the answer any more. A tool that runs for long asks
+// now and then, and returns [ErrCancelled].
 func (c *Call) IsCancelled() bool { return guest.Host.IsCancelled() }
 
 // Progress tells whoever waits that something happens.

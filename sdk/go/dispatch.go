@@ -35,7 +35,8 @@ func init() {
 	}
 }
 
-// add takes a tool. One that can't be used is told to the host with the reason, which leaves it out: a text in place of the schema.
+// add takes a tool. One that can't be used is told to the host with the reason, which leaves it
+// out: a text in place of the schema.
 func (t *tools) add(tool Tool) {
 	if err := t.describe(tool); err != nil {
 		reason, _ := json.Marshal(err.Error())

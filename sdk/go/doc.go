@@ -1,7 +1,8 @@
 // Package airlock is for tools that preview, and act only once somebody decided.
 //
-// A tool is a function from typed params to a result. What would change something is not done but pushed, as an action that
-// waits for a decision; the tool's Apply does it, with the state that was pushed, perhaps in another process on another day:
+// A tool is a function from typed params to a result. What would change something is not done but
+// pushed, as an action that waits for a decision; the tool's Apply does it, with the state that was
+// pushed, perhaps in another process on another day:
 //
 //	type Params struct {
 //		Path string `json:"path" doc:"The file to empty, relative to the workspace." schema:"minLength=1"`
@@ -35,10 +36,11 @@
 //
 //	func main() {}
 //
-// Tools are registered in init, since main never runs: a component is a library. `airlock build` compiles it.
+// Tools are registered in init, since main never runs: a component is a library. `airlock build`
+// compiles it.
 //
 // # Memory
 //
-// Go's collector is free to run within any call. What it must not do is run while the host asks for memory to write into; this
-// package's runtime sees to that.
+// Go's collector is free to run within any call. What it must not do is run while the host asks for
+// memory to write into; this package's runtime sees to that.
 package airlock

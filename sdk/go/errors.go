@@ -9,8 +9,8 @@ import (
 	"airlock-tool/internal/guest"
 )
 
-// ToolError is an error that a tool says on purpose: it reaches the caller word for word. Any other error is a failure, which
-// the caller of an apply reads behind "Apply failed: ".
+// ToolError is an error that a tool says on purpose: it reaches the caller word for word. Any other
+// error is a failure, which the caller of an apply reads behind "Apply failed: ".
 type ToolError string
 
 // Error gives the message.
@@ -28,14 +28,15 @@ var ErrCancelled = errors.New("cancelled")
 var (
 	// ErrStoreUnavailable tells that actions can't be pushed here.
 	ErrStoreUnavailable = errors.New("the store of pending actions is unavailable")
-	// ErrLimitExceeded tells that the session holds too many actions, or that a part of this one is too large.
+	// ErrLimitExceeded tells that the session holds too many actions, or that a part of this one is
+	// too large.
 	ErrLimitExceeded = errors.New("a limit is exceeded")
 	// ErrInvalidAction tells that the action can't be shown to a person.
 	ErrInvalidAction = errors.New("the action is invalid")
 )
 
-// PushError tells why the host refused an action. Nothing was pushed, and the tool may go on. Returned from a tool, it
-// reaches the caller word for word, as a [ToolError] does.
+// PushError tells why the host refused an action. Nothing was pushed, and the tool may go on.
+// Returned from a tool, it reaches the caller word for word, as a [ToolError] does.
 type PushError struct {
 	kind    guest.RefusalKind
 	message string
@@ -78,8 +79,8 @@ func lowerError(err error) *guest.Failure {
 // What is said of each attempt to reach a network.
 const noNetwork = "a tool has no network here"
 
-// isOfNetwork tells whether an error comes from the package net, by the names of its types: to import it for them would make every tool
-// larger by what it does.
+// isOfNetwork tells whether an error comes from the package net, by the names of its types: to
+// import it for them would make every tool larger by what it does.
 func isOfNetwork(err error) bool {
 	switch reflect.TypeOf(err).String() {
 	case "*net.OpError", "*net.DNSError":

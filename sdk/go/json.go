@@ -7,7 +7,8 @@ import (
 	"reflect"
 )
 
-// writeJSON gives value as JSON. What encoding/json would leave out in silence is an error, with its place: place is that of value itself.
+// writeJSON gives value as JSON. What encoding/json would leave out in silence is an error, with
+// its place: place is that of value itself.
 func writeJSON(place string, value any) ([]byte, error) {
 	written, err := json.Marshal(value)
 	if err != nil {
@@ -20,7 +21,8 @@ func writeJSON(place string, value any) ([]byte, error) {
 	return written, nil
 }
 
-// findLost gives the first place of a struct of which nothing would be written, and its type; nil where there is none.
+// findLost gives the first place of a struct of which nothing would be written, and its type; nil
+// where there is none.
 func findLost(place string, value reflect.Value) (string, reflect.Type) {
 	if !value.IsValid() || writesItself(value.Type()) {
 		return "", nil

@@ -106,7 +106,8 @@ func write(t reflect.Type) (string, error) {
 	return string(text), err
 }
 
-// reflector makes schemas of types. A type that contains itself is put among the definitions, and referred to.
+// reflector makes schemas of types. A type that contains itself is put among the definitions, and
+// referred to.
 type reflector struct {
 	defs  map[string]*schema
 	names map[reflect.Type]string

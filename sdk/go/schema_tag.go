@@ -74,7 +74,8 @@ func (s *schema) values(text string) ([]any, error) {
 	return values, nil
 }
 
-// limit gives the least (-1) or the greatest (1) value of an integer type; none of those that JSON can't be sure of.
+// limit gives the least (-1) or the greatest (1) value of an integer type; none of those that JSON
+// can't be sure of.
 func limit(t reflect.Type, side int) *json.Number {
 	signed := t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64
 	bits := t.Bits()

@@ -6,7 +6,8 @@ import (
 	"reflect"
 )
 
-// Traits are what a host may assume about a tool without having called it. They are hints; the sandbox doesn't rely on them.
+// Traits are what a host may assume about a tool without having called it. They are hints; the
+// sandbox doesn't rely on them.
 type Traits uint8
 
 // The traits.
@@ -38,7 +39,8 @@ type Tool struct {
 	Traits Traits
 	// Execute runs the tool, with the workspace read-only. It is made by [Typed].
 	Execute Handler
-	// Apply does what a durable action announced, with the workspace writable. It is made by [Durable].
+	// Apply does what a durable action announced, with the workspace writable. It is made by
+	// [Durable].
 	Apply Resolver
 	// Reject cleans up after a durable action that was discarded. It may be left out.
 	Reject Resolver
@@ -50,12 +52,14 @@ type Handler struct {
 	run    func(call *Call, params []byte) (*Result, error)
 }
 
-// Typed makes a handler of a function with typed params: a struct, whose fields become the properties of the tool's schema.
+// Typed makes a handler of a function with typed params: a struct, whose fields become the
+// properties of the tool's schema.
 //
-// The name of a property is that of the field's json tag. One without omitempty or omitzero that is no pointer is required. The tag doc
-// describes it, and the tag schema narrows it: `schema:"minLength=1,maxLength=80"`, with minLength, maxLength, minItems, maxItems,
-// minimum, maximum, format and enum (whose values stand between bars: `enum=left|right`). A type with a method
-// `JSONSchema() json.RawMessage` says its schema itself.
+// The name of a property is that of the field's json tag. One without omitempty or omitzero that is
+// no pointer is required. The tag doc describes it, and the tag schema narrows it:
+// `schema:"minLength=1,maxLength=80"`, with minLength, maxLength, minItems, maxItems, minimum,
+// maximum, format and enum (whose values stand between bars: `enum=left|right`). A type with a
+// method `JSONSchema() json.RawMessage` says its schema itself.
 func Typed[P any](run func(call *Call, params P) (*Result, error)) Handler {
 	return Handler{
 		params: reflect.TypeFor[P](),
@@ -85,10 +89,12 @@ func Durable[S any](run func(resolution *Resolution, state S) (*Result, error)) 
 	}}
 }
 
-// Register adds tools to the component. Call it from an init function, for nothing else runs before the host asks for them.
+// Register adds tools to the component. Call it from an init function, for nothing else runs before
+// the host asks for them.
 //
-// A tool that can't be described is left out by the host, with the reason: without a name or Execute, under a name that is taken, or with
-// params that have no JSON Schema. The others are there all the same.
+// A tool that can't be described is left out by the host, with the reason: without a name or
+// Execute, under a name that is taken, or with params that have no JSON Schema. The others are
+// there all the same.
 func Register(tools ...Tool) {
 	for _, tool := range tools {
 		component.add(tool)

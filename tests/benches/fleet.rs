@@ -1,8 +1,9 @@
-//! How many actions a fleet pushes and resolves in a second: one conversation, then 1, 2 and 4 host processes with several on one server, and
-//! 4 on two servers with the sessions divided between them; beside bare commits of as many connections in the same run.
+//! How many actions a fleet pushes and resolves in a second: one conversation, then 1, 2 and 4 host
+//! processes with several on one server, and 4 on two servers with the sessions divided between
+//! them; beside bare commits of as many connections in the same run.
 //!
-//! `cargo bench --bench fleet` prints a table of medians. The two sides take turns. The servers are started for it, and wait for their
-//! disk at each commit.
+//! `cargo bench --bench fleet` prints a table of medians. The two sides take turns. The servers are
+//! started for it, and wait for their disk at each commit.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;

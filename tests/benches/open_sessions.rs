@@ -1,7 +1,8 @@
-//! What an open session costs in memory: a thousand and ten thousand of them, idle and after a call each.
+//! What an open session costs in memory: a thousand and ten thousand of them, idle and after a call
+//! each.
 //!
-//! `cargo bench --bench open_sessions` prints a table of resident memory (`VmRSS`) per session. Instances are
-//! made by the first call, and at most as many are alive as the engine allows.
+//! `cargo bench --bench open_sessions` prints a table of resident memory (`VmRSS`) per session.
+//! Instances are made by the first call, and at most as many are alive as the engine allows.
 
 use std::fs;
 use std::process::Command;

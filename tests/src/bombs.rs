@@ -1,15 +1,18 @@
-//! Components that are small, valid, and dear to compile or to read; none of them is what a compiler would make.
+//! Components that are small, valid, and dear to compile or to read; none of them is what a
+//! compiler would make.
 
 use std::fmt::Write;
 
 use crate::wat;
 
-/// A module's text that is not worth a component of the world: it exports nothing that a host would call.
+/// A module's text that is not worth a component of the world: it exports nothing that a host would
+/// call.
 pub fn misfit(module: &str) -> Vec<u8> {
     ::wat::parse_str(format!("(component (core module {module}))")).expect("the component parses")
 }
 
-/// A component of the world with this beside what the world asks for. Its tools can't be asked for: `definitions` traps.
+/// A component of the world with this beside what the world asks for. Its tools can't be asked for:
+/// `definitions` traps.
 pub fn fitting(extra: &str) -> Vec<u8> {
     wat::component(&wat::module("unreachable", extra))
 }

@@ -1,7 +1,8 @@
-//! What is tried with bytes that nobody checked. Each function takes any bytes, and panics where the host breaks a rule: it must not panic itself, and
-//! what comes out must be what is promised.
+//! What is tried with bytes that nobody checked. Each function takes any bytes, and panics where
+//! the host breaks a rule: it must not panic itself, and what comes out must be what is promised.
 //!
-//! `tests/tests/fuzz` calls them with bytes that proptest makes; `tests/fuzz` has the same targets for libFuzzer.
+//! `tests/tests/fuzz` calls them with bytes that proptest makes; `tests/fuzz` has the same targets
+//! for libFuzzer.
 
 mod cache;
 mod component;

@@ -1,7 +1,8 @@
-//! The hostile corpus: what a plugin does to its host, what must come of it, and how much it may take.
+//! The hostile corpus: what a plugin does to its host, what must come of it, and how much it may
+//! take.
 //!
-//! The test `hostile` runs each row in a process of its own, `src/bin/hostile_worker.rs`, beside an honest session in the same process, and looks
-//! at that process from outside.
+//! The test `hostile` runs each row in a process of its own, `src/bin/hostile_worker.rs`, beside an
+//! honest session in the same process, and looks at that process from outside.
 
 mod asking;
 mod compiling;
@@ -42,7 +43,8 @@ pub fn limits() -> Limits {
     }
 }
 
-/// What compiling one component may take: much more than the puppet needs, on a machine with other things to do too.
+/// What compiling one component may take: much more than the puppet needs, on a machine with other
+/// things to do too.
 pub fn compile_limits() -> CompileLimits {
     CompileLimits {
         time: Duration::from_secs(4),
@@ -68,7 +70,8 @@ pub struct Row {
     pub bounds: Bounds,
     /// What is in the workspace beside what is always there.
     pub fill: fn(&Path),
-    /// What a neighbour does to the workspace meanwhile, from outside of the process, over and over. In the end all is as it was.
+    /// What a neighbour does to the workspace meanwhile, from outside of the process, over and
+    /// over. In the end all is as it was.
     pub neighbour: Option<fn(&Path)>,
 }
 
@@ -89,7 +92,8 @@ pub enum Attack {
     ApplyThenCall(Value, Value),
     /// A component that is loaded.
     Load(Make),
-    /// A component that is loaded, and whose tool `t` is called with these params so many times. The last one's end counts.
+    /// A component that is loaded, and whose tool `t` is called with these params so many times.
+    /// The last one's end counts.
     Tool(Make, fn() -> Value, usize),
     /// A guest that is loaded.
     LoadGuest(&'static str),
@@ -97,9 +101,11 @@ pub enum Attack {
     Params(fn() -> Value),
     /// A call of `ast_edit`, on files that are as hostile as a plugin.
     Edit(fn() -> Value),
-    /// The puppet, in a call; then its session, another one and a person with the store's list look at what is pending, so many times.
+    /// The puppet, in a call; then its session, another one and a person with the store's list look
+    /// at what is pending, so many times.
     Look(fn() -> Value, usize),
-    /// The puppet, in the same call of so many sessions, whose store takes no more than [`STORE_BYTES`]. The last one's end counts.
+    /// The puppet, in the same call of so many sessions, whose store takes no more than
+    /// [`STORE_BYTES`]. The last one's end counts.
     Sessions(Value, usize),
 }
 
@@ -127,12 +133,14 @@ pub struct Bounds {
     pub helpers_mib: u64,
     /// Descriptors at one time.
     pub descriptors: usize,
-    /// Space on the disk for workspace, scratch directories and store, in MiB, and also as the files' lengths say.
+    /// Space on the disk for workspace, scratch directories and store, in MiB, and also as the
+    /// files' lengths say.
     pub disk_mib: u64,
 }
 
 impl Default for Bounds {
-    /// A call's time, a guest's memory, its files and its scratch directory, each with room for what the host needs for it.
+    /// A call's time, a guest's memory, its files and its scratch directory, each with room for
+    /// what the host needs for it.
     fn default() -> Self {
         Self {
             seconds: 12,

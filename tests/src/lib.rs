@@ -1,4 +1,5 @@
-//! What the tests and benchmarks share: guests from source, sessions with them, scripts for the puppet, and stores to test.
+//! What the tests and benchmarks share: guests from source, sessions with them, scripts for the
+//! puppet, and stores to test.
 
 pub mod bombs;
 pub mod fuzz;

@@ -1,4 +1,5 @@
-//! Components that were compiled before, as bare wasmtime loads them: for benchmarks, which compare a host with that.
+//! Components that were compiled before, as bare wasmtime loads them: for benchmarks, which compare
+//! a host with that.
 
 use std::path::Path;
 

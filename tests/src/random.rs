@@ -1,4 +1,5 @@
-//! Numbers that look random, and are the same for the same seed: for tests that say which seed made them fail.
+//! Numbers that look random, and are the same for the same seed: for tests that say which seed made
+//! them fail.
 
 /// SplitMix64.
 #[derive(Debug, Clone)]

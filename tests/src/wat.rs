@@ -6,8 +6,8 @@ use std::path::Path;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// The exports that a core module of the world has, each of which traps. `extra` stands in the same module, behind one memory `$memory`;
-/// `definitions` is the body of the function of that name.
+/// The exports that a core module of the world has, each of which traps. `extra` stands in the same
+/// module, behind one memory `$memory`; `definitions` is the body of the function of that name.
 pub fn module(definitions: &str, extra: &str) -> String {
     format!(
         r#"(module
@@ -32,8 +32,8 @@ pub fn component(module: &str) -> Vec<u8> {
     component_of(module, &[], |_, text| text)
 }
 
-/// Makes a component of another world: `change` gets the name and the text of each file of ours, and `packages` are others, each by a name for its
-/// file and its text.
+/// Makes a component of another world: `change` gets the name and the text of each file of ours,
+/// and `packages` are others, each by a name for its file and its text.
 ///
 /// # Panics
 /// Where the module does not fit that world.
@@ -71,7 +71,8 @@ pub fn component_of(
     encoder.encode().expect("it can be encoded")
 }
 
-/// A component with these tools, which it can't run: each by its name, and the schema of its params.
+/// A component with these tools, which it can't run: each by its name, and the schema of its
+/// params.
 ///
 /// # Panics
 /// Where they have more bytes than a memory of four gigabytes.
@@ -79,8 +80,8 @@ pub fn defining(tools: &[(&str, &str)]) -> Vec<u8> {
     running(tools, 0, |_| "unreachable".to_owned())
 }
 
-/// The same with tools that run: `execute` makes the body of the function of that name, from the address of so many pages of memory that are its
-/// own. Its params lie on the first of them.
+/// The same with tools that run: `execute` makes the body of the function of that name, from the
+/// address of so many pages of memory that are its own. Its params lie on the first of them.
 ///
 /// # Panics
 /// As [`defining`].

@@ -333,7 +333,8 @@ fn what_any_front_door_needs_shows_nothing() {
     }
 }
 
-/// From the top down, as above: a command is asked for what it does, and knows nothing of arguments.
+/// From the top down, as above: a command is asked for what it does, and knows nothing of
+/// arguments.
 const FOLDERS_OF_THE_PROGRAM: [&str; 3] = ["args", "commands", "terminal"];
 
 #[test]
@@ -378,4 +379,80 @@ fn every_crate_of_the_host_says_what_it_is_for_and_what_it_never_knows() {
             folder.display()
         );
     }
+}
+
+/// Tables can't be broken, and code in documentation is rustfmt's.
+#[test]
+fn comments_are_at_most_100_columns_wide() {
+    let folders = ["host", "sdk", "tests", "examples", "plugins"];
+    let mut wide = Vec::new();
+    for (folder, (file, text)) in folders.iter().flat_map(|folder| {
+        sources(folder)
+            .into_iter()
+            .map(move |found| (folder, found))
+    }) {
+        let mut code = false;
+        for (number, line) in text.lines().enumerate() {
+            let comment = line.trim_start();
+            if !comment.starts_with("//") {
+                code = false;
+                continue;
+            }
+            let said = comment.trim_start_matches(['/', '!']).trim_start();
+            code ^= said.starts_with("```");
+            let exempt = code || said.starts_with('|') || !said.contains(' ');
+            if line.chars().count() > 100 && !exempt {
+                wide.push(format!("{folder}/{file}:{}", number + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+/// So that a change of one sentence is a change of one line.
+#[test]
+fn documents_have_a_line_for_each_sentence() {
+    let listed = Command::new("git")
+        .args(["ls-files", "*.md"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(listed.status.success());
+    let mut found = Vec::new();
+    for file in String::from_utf8(listed.stdout).unwrap().lines() {
+        let Ok(text) = fs::read_to_string(root().join(file)) else {
+            continue;
+        };
+        let mut code = false;
+        for (number, line) in text.lines().enumerate() {
+            code ^= line.trim_start().starts_with("```");
+            let prose = !code && !line.trim_start().starts_with(['|', '#']);
+            if prose && has_two_sentences(line) {
+                found.push(format!("{file}:{}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Whether one ends and another begins, outside of code, parentheses and a list's bold head.
+fn has_two_sentences(line: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut code = false;
+    let kept = line.chars().filter(|character| {
+        match character {
+            '`' => code = !code,
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => return !code && depth == 0,
+        }
+        true
+    });
+    let kept: String = kept.collect();
+    let ends =
+        |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || "`)".contains(last));
+    kept.match_indices(". ").any(|(at, _)| {
+        let next = kept[at + 2..].chars().next();
+        ends(&kept[..at]) && next.is_some_and(|next| next.is_uppercase() || next == '`')
+    })
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 #
-# Sourced by tests/run and .ci/run, which are lists of steps: each is announced and timed, and the first that fails is
-# the last.
+# Sourced by tests/run and .ci/run, which are lists of steps: each is announced and timed, and the
+# first that fails is the last.
 #
 # A step is one command and not a function of several: bash would go on behind a failure inside it.
 

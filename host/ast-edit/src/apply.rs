@@ -90,7 +90,8 @@ fn look_at_planned<'a>(
     Ok(into_inner(standings))
 }
 
-/// All files that are not as they were previewed, with what is wrong with each: the planned ones, and those that have matches now and had none.
+/// All files that are not as they were previewed, with what is wrong with each: the planned ones,
+/// and those that have matches now and had none.
 fn stale(
     plan: &Plan,
     standings: &BTreeMap<&Path, Standing>,
@@ -140,7 +141,8 @@ struct Ready<'a> {
     staged: Staged<'a>,
 }
 
-/// Writes the new contents of all files beside them. Where one can't be written, all are removed again.
+/// Writes the new contents of all files beside them. Where one can't be written, all are removed
+/// again.
 fn stage<'a>(
     files: &[&'a PlannedFile],
     search: &Search<'_>,
@@ -224,7 +226,8 @@ fn rewritten(
     Ok((Digest::of(new.as_bytes()) == file.after).then_some(new))
 }
 
-/// Puts all new contents into their places. From the first one on, nothing stops it but an error of the system.
+/// Puts all new contents into their places. From the first one on, nothing stops it but an error of
+/// the system.
 fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
     let changed = ready
         .iter()

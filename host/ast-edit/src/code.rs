@@ -1,5 +1,6 @@
-//! One source, and what ops make of it. Nothing here knows files, and nothing but [`Stop`](airlock_host::native::Stop) of calls: it runs in a
-//! process of its own, where there is one.
+//! One source, and what ops make of it. Nothing here knows files, and nothing but
+//! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
+//! one.
 
 mod damage;
 mod document;

@@ -1,7 +1,8 @@
 //! What the ignore files of a workspace leave out.
 //!
-//! They are read here and not by the crate that walks, which opens whatever has such a name: a pipe would be waited for, and a link followed out of
-//! the workspace. Here each is opened through the workspace's own descriptor, without waiting, and looked at once it is open.
+//! They are read here and not by the crate that walks, which opens whatever has such a name: a pipe
+//! would be waited for, and a link followed out of the workspace. Here each is opened through the
+//! workspace's own descriptor, without waiting, and looked at once it is open.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -13,14 +14,17 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use airlock_host::native::folder::ReadableFolder;
 
-/// The files by their paths from a folder, the first of which counts the most: it is asked of all folders before the next is.
+/// The files by their paths from a folder, the first of which counts the most: it is asked of all
+/// folders before the next is.
 const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
-/// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440 bytes of memory, and 2 microseconds to be read.
+/// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440
+/// bytes of memory, and 2 microseconds to be read.
 const MOST_FILE_BYTES: u64 = 128 << 10;
 
-/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read again where it is asked for. The files of a folder and of
-/// all around it have no more bytes either, since they are needed together.
+/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read
+/// again where it is asked for. The files of a folder and of all around it have no more bytes
+/// either, since they are needed together.
 const MOST_FOLDERS: usize = 10_000;
 const MOST_BYTES: usize = 256 << 10;
 
@@ -57,8 +61,9 @@ impl Ignored {
         }
     }
 
-    /// Whether a path, from the workspace down, is left out (`Some(true)`) or asked for (`Some(false)`) by the files of the folders that it is in.
-    /// That its folders are not left out themselves is for the caller to know.
+    /// Whether a path, from the workspace down, is left out (`Some(true)`) or asked for
+    /// (`Some(false)`) by the files of the folders that it is in. That its folders are not left out
+    /// themselves is for the caller to know.
     pub fn leaves_out(&self, path: &Path, is_folder: bool) -> Option<bool> {
         let rules = self.rules(path.parent()?)?;
         (0..FILES.len()).find_map(|file| {

@@ -1,10 +1,12 @@
 //! `ast_edit`: rewrites code by its structure, after a preview.
 //!
-//! A native tool of [`airlock_host`], made of its public interface alone: [`AstEdit`] makes the producer that a session binds.
+//! A native tool of [`airlock_host`], made of its public interface alone: [`AstEdit`] makes the
+//! producer that a session binds.
 
-// A preview searches all files that are meant (`search`), and shows what it found (`preview`). What it proposes is a `plan`: the params, and the
-// digests of each affected file before and after. An apply searches again, and writes only where nothing has changed since (`apply`). Patterns
-// and grammars are ast-grep's, and `code` is all that knows them.
+// A preview searches all files that are meant (`search`), and shows what it found (`preview`). What
+// it proposes is a `plan`: the params, and the digests of each affected file before and after. An
+// apply searches again, and writes only where nothing has changed since (`apply`). Patterns and
+// grammars are ast-grep's, and `code` is all that knows them.
 
 mod advice;
 mod apply;
@@ -37,22 +39,27 @@ use parsers::Parsing;
 use plan::Plan;
 use search::Search;
 
-/// Changes with the meaning of the state, so that no version reads what it would take for something else.
+/// Changes with the meaning of the state, so that no version reads what it would take for something
+/// else.
 const STATE_VERSION: u32 = 2;
 
-/// What a process that parses may have of memory, unless something else is said: twice what the largest file takes that is searched at all.
+/// What a process that parses may have of memory, unless something else is said: twice what the
+/// largest file takes that is searched at all.
 const PARSER_MEMORY: u64 = 1 << 30;
 
-/// The tool `ast_edit`: finds code by its structure and replaces it, in as many files as are meant, once that is applied.
+/// The tool `ast_edit`: finds code by its structure and replaces it, in as many files as are meant,
+/// once that is applied.
 ///
-/// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME` for several, and if wanted
-/// `paths`, `lang` and `limit`; the schema in its definition tells the rest. The preview is a unified diff. An apply
-/// first compares each file with the preview: if one has changed, is gone, or has matches that it had not, nothing is written.
+/// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME`
+/// for several, and if wanted `paths`, `lang` and `limit`; the schema in its definition tells the
+/// rest. The preview is a unified diff. An apply first compares each file with the preview: if one
+/// has changed, is gone, or has matches that it had not, nothing is written.
 ///
-/// All new contents are written beside their files first, and then renamed into their places. A crash between two renames leaves some
-/// files changed and the others as they were, each of them whole, and the action interrupted; applied again, it does the rest. A
-/// file gets a new inode: its permissions and its owner stay, other names of it (hard links) keep the old contents, and extended
-/// attributes are lost.
+/// All new contents are written beside their files first, and then renamed into their places. A
+/// crash between two renames leaves some files changed and the others as they were, each of them
+/// whole, and the action interrupted; applied again, it does the rest. A file gets a new inode: its
+/// permissions and its owner stay, other names of it (hard links) keep the old contents, and
+/// extended attributes are lost.
 ///
 /// ```no_run
 /// use airlock_ast_edit::AstEdit;
@@ -80,8 +87,9 @@ impl Default for AstEdit {
 }
 
 impl AstEdit {
-    /// One that parses in this process. Then a call still ends with its time, but no limit holds for the memory that a parser takes meanwhile: some
-    /// kilobytes that were made for it can take gigabytes. For files that others may have written, say where to [parse](Self::parser).
+    /// One that parses in this process. Then a call still ends with its time, but no limit holds
+    /// for the memory that a parser takes meanwhile: some kilobytes that were made for it can take
+    /// gigabytes. For files that others may have written, say where to [parse](Self::parser).
     pub fn new() -> Self {
         Self {
             parsing: Parsing {
@@ -91,15 +99,17 @@ impl AstEdit {
         }
     }
 
-    /// The program that parses, in processes with limits: the host's itself, by [`current_exe`](std::env::current_exe), or another, which calls
-    /// `parser_main` first in its `main`. It gets one argument and no environment. A file for which it needs too much is not searched, and the
-    /// caller is told; where the file itself was named, that is an error.
+    /// The program that parses, in processes with limits: the host's itself, by
+    /// [`current_exe`](std::env::current_exe), or another, which calls `parser_main` first in its
+    /// `main`. It gets one argument and no environment. A file for which it needs too much is not
+    /// searched, and the caller is told; where the file itself was named, that is an error.
     pub fn parser(mut self, program: impl Into<PathBuf>) -> Self {
         self.parsing.program = Some(program.into());
         self
     }
 
-    /// How many bytes of memory each such process may have; there are as many as threads, one for each core. Default: 1 GiB.
+    /// How many bytes of memory each such process may have; there are as many as threads, one for
+    /// each core. Default: 1 GiB.
     pub fn parser_memory(mut self, bytes: u64) -> Self {
         self.parsing.memory = bytes;
         self

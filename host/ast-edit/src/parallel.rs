@@ -22,7 +22,8 @@ pub(crate) fn in_parallel<'a, T: Sync>(
     share_out(items.len(), feed, work);
 }
 
-/// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than there are cores, until it says to stop.
+/// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than
+/// there are cores, until it says to stop.
 pub(crate) fn share_out<T: Send>(
     most_threads: usize,
     feed: impl FnOnce(Give<'_, T>),

@@ -1,7 +1,8 @@
 //! Who parses: processes with limits where there is a program for them, else this one.
 //!
-//! Parsers are C code that takes what time and memory it wants: tree-sitter's can take the square of a source within one step, and no host survives
-//! a stack that overflows there. What a process of its own needs too much for is one file that was not searched.
+//! Parsers are C code that takes what time and memory it wants: tree-sitter's can take the square
+//! of a source within one step, and no host survives a stack that overflows there. What a process
+//! of its own needs too much for is one file that was not searched.
 
 #[cfg(unix)]
 mod pool;

@@ -23,7 +23,8 @@ const MAX_DIFF_BYTES: usize = 256 << 10;
 /// How many files or places of each sort are named.
 const NAMED: usize = 20;
 
-/// How long to look for the smallest diff of one file: with thousands of replacements that takes long, and any diff will do.
+/// How long to look for the smallest diff of one file: with thousands of replacements that takes
+/// long, and any diff will do.
 const DIFF_TIME: Duration = Duration::from_millis(250);
 
 /// Lines of context in a diff.

@@ -19,7 +19,8 @@ use crate::parsers::{Parsers, Parsing};
 use crate::selection::Selection;
 use crate::walk::{Visited, walk};
 
-/// Larger files were hardly written by hand, and parsing one takes seconds and a hundred times its size in memory.
+/// Larger files were hardly written by hand, and parsing one takes seconds and a hundred times its
+/// size in memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The most that all replacements of one call may take of memory.
@@ -50,7 +51,8 @@ pub(crate) struct Matched {
     pub after: Digest,
     pub edits: Vec<Edit>,
     pub is_read_only: bool,
-    /// The line of the first error of syntax in the new contents, where these have more of them than the old ones.
+    /// The line of the first error of syntax in the new contents, where these have more of them
+    /// than the old ones.
     pub breaks: Option<usize>,
 }
 
@@ -73,7 +75,8 @@ pub(crate) struct Results {
     pub matches: Vec<usize>,
     /// How many files of each language were looked at, the most first.
     pub languages: Vec<(Language, u64)>,
-    /// Ops with a metavariable that has the name of a variable in a file whose language writes variables alike.
+    /// Ops with a metavariable that has the name of a variable in a file whose language writes
+    /// variables alike.
     pub own_variables: BTreeMap<usize, (Language, String)>,
 }
 
@@ -166,8 +169,8 @@ impl<'a> Search<'a> {
     /// The ops as code of a language.
     ///
     /// # Errors
-    /// Those of [`RunningCall::check`]: what is read when the call has to end is not complete. [`Error::Tool`] where the parser needs too much for
-    /// the ops themselves.
+    /// Those of [`RunningCall::check`]: what is read when the call has to end is not complete.
+    /// [`Error::Tool`] where the parser needs too much for the ops themselves.
     pub fn outline(&self, language: Language) -> Result<&Outline, Error> {
         let outline = self.parsers.outline(language);
         self.call.check()?;
@@ -182,7 +185,8 @@ impl<'a> Search<'a> {
         self.parsers.find(language, source, &self.room, checks)
     }
 
-    /// Searches one file. What was named must be searchable; what a folder has besides code need not be.
+    /// Searches one file. What was named must be searchable; what a folder has besides code need
+    /// not be.
     fn search(&self, job: &Job, collector: &Collector) -> Result<(), Error> {
         let Job {
             path,
@@ -252,7 +256,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// In which line the new contents of a file have the first error of syntax, where they have more of them than the old ones.
+    /// In which line the new contents of a file have the first error of syntax, where they have
+    /// more of them than the old ones.
     pub fn breaks_file(&self, path: &Path, old: &str, new: &str) -> Result<Option<usize>, Error> {
         let Some(language) = self.selection.language_of_selected(path) else {
             return Ok(None);
@@ -265,8 +270,8 @@ impl<'a> Search<'a> {
         Ok(more_than(before.map_or(0, |(count, _)| count), after))
     }
 
-    /// An op that is code in no language that was met is a mistake, and not one without matches. What is wrong with it is told for the language
-    /// of the most files.
+    /// An op that is code in no language that was met is a mistake, and not one without matches.
+    /// What is wrong with it is told for the language of the most files.
     pub fn check_that_each_op_was_read(&self, results: &Results) -> Result<(), Error> {
         let languages = results.languages.iter();
         let met: Vec<&Outline> = languages

@@ -117,13 +117,15 @@ impl Selection {
         starts.chain(plain).collect()
     }
 
-    /// As what a file is to be searched, which was found in one of the folders; none where it is not meant, or is no code that we know.
+    /// As what a file is to be searched, which was found in one of the folders; none where it is
+    /// not meant, or is no code that we know.
     pub fn language(&self, path: &Path) -> Option<Language> {
         let means = self.folders.iter().filter(|folder| folder.means(path));
         self.language_where(path, means)
     }
 
-    /// The same for a file that is hidden, or lies in a hidden folder: only a glob that names such ones means it.
+    /// The same for a file that is hidden, or lies in a hidden folder: only a glob that names such
+    /// ones means it.
     pub fn language_of_hidden(&self, path: &Path) -> Option<Language> {
         let globs = self.folders.iter().filter(|folder| folder.hidden);
         self.language_where(path, globs.filter(|folder| folder.means(path)))

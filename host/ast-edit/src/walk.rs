@@ -15,7 +15,8 @@ use airlock_host::native::folder::ReadableFolder;
 /// Folders of what others wrote or a program made, wherever they are.
 const DEPENDENCIES: [&str; 3] = ["node_modules", "bower_components", "__pycache__"];
 
-/// Names of such folders that others may have too: they count at the top of the workspace, and beside a manifest.
+/// Names of such folders that others may have too: they count at the top of the workspace, and
+/// beside a manifest.
 const PERHAPS_MADE: [&str; 6] = ["vendor", "target", "build", "dist", "out", "venv"];
 
 /// Files that make the folder that they are in the top of a project.
@@ -43,7 +44,8 @@ const LEFT_OUT_NAMED: usize = 1000;
 pub(crate) enum Visited<'a> {
     /// A regular file, by its path from the workspace down.
     File(&'a Path),
-    /// One that is hidden, or in a hidden folder, below a start that asks for those too. Others may be visited as such as well.
+    /// One that is hidden, or in a hidden folder, below a start that asks for those too. Others may
+    /// be visited as such as well.
     Hidden(&'a Path),
     /// Anything else.
     Other,
@@ -60,11 +62,13 @@ pub(crate) struct Start {
     pub hidden: bool,
 }
 
-/// Visits the files below some folders. Returns the folders of dependencies and builds that it left out.
+/// Visits the files below some folders. Returns the folders of dependencies and builds that it left
+/// out.
 ///
-/// Left out is what `.gitignore`, `.ignore` and `.git/info/exclude` files of the workspace leave out, hidden files, and folders of
-/// dependencies and builds, unless a folder is named that is itself left out: that counts as meant. Links are not followed. What lies
-/// outside of the workspace, such as the user's own ignore file, plays no part.
+/// Left out is what `.gitignore`, `.ignore` and `.git/info/exclude` files of the workspace leave
+/// out, hidden files, and folders of dependencies and builds, unless a folder is named that is
+/// itself left out: that counts as meant. Links are not followed. What lies outside of the
+/// workspace, such as the user's own ignore file, plays no part.
 pub(crate) fn walk<F>(folder: &ReadableFolder, starts: &[Start], visit: F) -> BTreeSet<PathBuf>
 where
     F: Fn(Visited<'_>) -> ControlFlow<()> + Sync,
@@ -92,7 +96,8 @@ where
     left_out.clone()
 }
 
-/// Visits everything below some folders, whatever would leave it out, until it is told to stop: paths, and whether each is a folder.
+/// Visits everything below some folders, whatever would leave it out, until it is told to stop:
+/// paths, and whether each is a folder.
 pub(crate) fn walk_all(
     folder: &ReadableFolder,
     starts: &[Start],

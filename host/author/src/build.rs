@@ -73,8 +73,9 @@ pub struct Built {
 /// Builds a project, checks that a host loads the component, and writes it.
 ///
 /// # Errors
-/// If the folder holds no project, if its language's tools are missing or fail, if a host would not load what they make or would leave out a tool,
-/// and if it can't be written. In place of the component there is then what was there before.
+/// If the folder holds no project, if its language's tools are missing or fail, if a host would not
+/// load what they make or would leave out a tool, and if it can't be written. In place of the
+/// component there is then what was there before.
 pub async fn build(order: Order<'_>, bench: &Bench<'_>) -> Result<Built, Error> {
     let Order {
         folder,
@@ -106,7 +107,8 @@ pub async fn build(order: Order<'_>, bench: &Bench<'_>) -> Result<Built, Error> 
     })
 }
 
-/// Loads the component as a host would. An author wants all of the tools, so that one which a host would leave out is an error.
+/// Loads the component as a host would. An author wants all of the tools, so that one which a host
+/// would leave out is an error.
 async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<Plugin, Error> {
     let engine = bench.engine()?;
     let name = about.name.clone();
@@ -127,7 +129,8 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
     }
 }
 
-/// Writes the component beside its place first, so that whoever reads it there finds the old one or the new one whole.
+/// Writes the component beside its place first, so that whoever reads it there finds the old one or
+/// the new one whole.
 fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
     let failed = |error: std::io::Error| {
         Error::machine(format!("could not write {}: {error}", path.display()))

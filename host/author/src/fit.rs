@@ -1,6 +1,7 @@
 //! Whether a component fits the world, and if not, which function differs, and how.
 //!
-//! The host says no at the first thing that doesn't fit. This looks at all of them, and reads types instead of compiling code.
+//! The host says no at the first thing that doesn't fit. This looks at all of them, and reads types
+//! instead of compiling code.
 
 mod compare;
 mod types;
@@ -31,7 +32,8 @@ const WASI: [&str; 6] = [
 pub struct Fit {
     /// The world's full name.
     pub world: String,
-    /// The version of the package `airlock:tool` that the component was built for, as far as its names say.
+    /// The version of the package `airlock:tool` that the component was built for, as far as its
+    /// names say.
     pub built_for: Option<String>,
     /// All that is not the same; where there is none, it fits.
     pub differences: Vec<Difference>,
@@ -40,7 +42,8 @@ pub struct Fit {
 /// One item that is not the same on both sides.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it is, from the outside in: ``export `airlock:tool/tool`: function `execute`: parameter `params` ``.
+    /// Where it is, from the outside in: ``export `airlock:tool/tool`: function `execute`:
+    /// parameter `params` ``.
     pub item: String,
     /// What the world has there; none where it has nothing.
     pub world: Option<String>,

@@ -68,8 +68,8 @@ pub struct Project {
 /// Makes a project.
 ///
 /// # Errors
-/// If the name is none that every language takes, if there is something in the folder, if the checkout has no SDK that can be used, and if the files
-/// can't be written.
+/// If the name is none that every language takes, if there is something in the folder, if the
+/// checkout has no SDK that can be used, and if the files can't be written.
 pub fn new(order: Order<'_>) -> Result<Project, Error> {
     let Order { name, language, .. } = order;
     check_name(name)?;

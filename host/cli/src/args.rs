@@ -40,8 +40,8 @@ use examples::{
 
 /// Runs WebAssembly tools that can't have an effect before you decided.
 ///
-/// A tool first makes a preview, during which it can't change a file. What it would do is pending until you apply or discard
-/// it: at once, or later with `airlock resolve`.
+/// A tool first makes a preview, during which it can't change a file. What it would do is pending
+/// until you apply or discard it: at once, or later with `airlock resolve`.
 #[derive(Debug, Parser)]
 #[command(name = "airlock", version, arg_required_else_help = true)]
 #[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}{LEFT_OUT}"))]

@@ -66,7 +66,8 @@ fn open(path: &str) -> io::Result<File> {
     File::open(path)
 }
 
-/// A file, or a pipe that somebody writes to, as shells make them of `<(…)`. Another pipe might keep us waiting for ever.
+/// A file, or a pipe that somebody writes to, as shells make them of `<(…)`. Another pipe might
+/// keep us waiting for ever.
 #[cfg(unix)]
 fn open(path: &str) -> io::Result<impl Read> {
     use std::fs::OpenOptions;

@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::progress::Progress;
 
-/// One session at a time runs here, so that a pool for a server's load would be a waste. Room for components of many
-/// memories is left.
+/// One session at a time runs here, so that a pool for a server's load would be a waste. Room for
+/// components of many memories is left.
 const LIVE_INSTANCES: u32 = 32;
 
 /// Finds what is meant; a plugin is compiled and checked.
@@ -36,7 +36,8 @@ pub fn engine(limits: Limits) -> Result<Engine, Error> {
     engine.live_instances(LIVE_INSTANCES).build()
 }
 
-/// The same for a plugin that is to come with this program, and takes the place of the one that does.
+/// The same for a plugin that is to come with this program, and takes the place of the one that
+/// does.
 #[cfg(feature = "author")]
 pub fn engine_without_reserved_names(limits: Limits) -> Result<Engine, Error> {
     let engine = plugin::engine_without_reserved_names(limits);

@@ -21,7 +21,8 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
 fn main() -> ExitCode {
-    // Where the program was started by itself, to compile a component or to parse sources, these don't return.
+    // Where the program was started by itself, to compile a component or to parse sources, these
+    // don't return.
     #[cfg(unix)]
     airlock_host::compiler_main();
     #[cfg(all(unix, feature = "ast-edit"))]
@@ -84,7 +85,8 @@ where
         .build()
         .map_err(|error| Failure::host(format!("could not start the runtime: {error}")))?;
     let done = runtime.block_on(command);
-    // A plugin that is being compiled, or a line that is being read, can't be interrupted and need not be waited for.
+    // A plugin that is being compiled, or a line that is being read, can't be interrupted and need
+    // not be waited for.
     runtime.shutdown_background();
     done
 }

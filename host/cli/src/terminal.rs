@@ -1,4 +1,5 @@
-//! What is shown and asked: the two output streams, what they look like, the line of progress, questions, Ctrl-C, and the words for times and sizes.
+//! What is shown and asked: the two output streams, what they look like, the line of progress,
+//! questions, Ctrl-C, and the words for times and sizes.
 
 pub mod interrupt;
 pub mod log;

@@ -1,8 +1,9 @@
 //! From a component's bytes to compiled code.
 //!
-//! A compiler's time and memory can grow with the square of what it is given, and nothing interrupts it. So what is absurd is refused before, by the
-//! component's [`outline`], and the rest compiles in a process that can be killed, where the embedder names a program for it. Where not, it
-//! compiles on a thread, which a load waits for no longer than it may.
+//! A compiler's time and memory can grow with the square of what it is given, and nothing
+//! interrupts it. So what is absurd is refused before, by the component's [`outline`], and the rest
+//! compiles in a process that can be killed, where the embedder names a program for it. Where not,
+//! it compiles on a thread, which a load waits for no longer than it may.
 
 mod asynchronous;
 mod cache;
@@ -123,7 +124,8 @@ impl Compiler {
         Ok((component, code))
     }
 
-    /// The right to compile. A process ends within its time, so somebody's turn comes; a thread may not.
+    /// The right to compile. A process ends within its time, so somebody's turn comes; a thread may
+    /// not.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let permit = Arc::clone(&self.slots).acquire_owned();
         let permit = match self.program {

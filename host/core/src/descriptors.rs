@@ -1,7 +1,9 @@
-//! How many files guests may hold open: what the process has of descriptors is shared out between its sessions.
+//! How many files guests may hold open: what the process has of descriptors is shared out between
+//! its sessions.
 //!
-//! Each session may hold as many as are still free. So one that takes all that it can get has half of them, two have a third each, and with any
-//! number of greedy ones as many are left for a session that opens its first file.
+//! Each session may hold as many as are still free. So one that takes all that it can get has half
+//! of them, two have a third each, and with any number of greedy ones as many are left for a
+//! session that opens its first file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

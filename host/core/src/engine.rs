@@ -18,8 +18,8 @@ use crate::workspace::ScratchHomes;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
 ///
-/// A process needs one. It holds a pool of instance slots, a thread that lets long computations be interrupted, and a
-/// linker with what a guest may import.
+/// A process needs one. It holds a pool of instance slots, a thread that lets long computations be
+/// interrupted, and a linker with what a guest may import.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<EngineInner>,
@@ -53,7 +53,8 @@ impl Engine {
 
     /// The wasmtime engine inside: the one way around this crate's own types.
     ///
-    /// What is compiled or instantiated with it shares the pool and the epoch thread, but none of the limits, gates and checks.
+    /// What is compiled or instantiated with it shares the pool and the epoch thread, but none of
+    /// the limits, gates and checks.
     pub fn wasmtime(&self) -> &wasmtime::Engine {
         self.inner.runtime.wasmtime()
     }
@@ -160,9 +161,9 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps a tool's name for one plugin, say one that comes with the program. Another plugin's tool of this name, or of one that looks
-    /// like it, is left out, and no action of another plugin can name it as its source. `resolve` and `ast_edit` are the host's own in any
-    /// case.
+    /// Keeps a tool's name for one plugin, say one that comes with the program. Another plugin's
+    /// tool of this name, or of one that looks like it, is left out, and no action of another
+    /// plugin can name it as its source. `resolve` and `ast_edit` are the host's own in any case.
     pub fn reserve_tool(mut self, name: impl Into<String>, plugin: Digest) -> Self {
         self.reserved_names.add(name.into(), plugin);
         self
@@ -170,14 +171,15 @@ impl EngineBuilder {
 
     /// How many guest instances may be alive at one time. Default: 512.
     ///
-    /// When there are as many, an idle one without a volatile action is dropped for the next; where there is none, a call
-    /// waits for its [`Limits::call_time`].
+    /// When there are as many, an idle one without a volatile action is dropped for the next; where
+    /// there is none, a call waits for its [`Limits::call_time`].
     pub fn live_instances(mut self, count: u32) -> Self {
         self.live_instances = count.max(1);
         self
     }
 
-    /// Bytes of stack that a guest may use. Default: 2 MiB, which is enough for an interpreter to meet its own bound first.
+    /// Bytes of stack that a guest may use. Default: 2 MiB, which is enough for an interpreter to
+    /// meet its own bound first.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;
         self
@@ -195,15 +197,18 @@ impl EngineBuilder {
         self
     }
 
-    /// Compiles in a process that runs this program, so that no component can take more time and memory of the host than [`CompileLimits`]
-    /// say. The program is one of the embedder's own, built with this version of this library, and calls [`compiler_main`](crate::compiler_main)
-    /// first in its `main`: the host's itself, by [`current_exe`](std::env::current_exe), or another beside it. It gets one argument and no environment,
-    /// and what it answers is run as the host's own code is. It is killed where the load is given up.
+    /// Compiles in a process that runs this program, so that no component can take more time and
+    /// memory of the host than [`CompileLimits`] say. The program is one of the embedder's own,
+    /// built with this version of this library, and calls [`compiler_main`](crate::compiler_main)
+    /// first in its `main`: the host's itself, by [`current_exe`](std::env::current_exe), or
+    /// another beside it. It gets one argument and no environment, and what it answers is run as
+    /// the host's own code is. It is killed where the load is given up.
     ///
-    /// Default: none. Then components compile on threads, [`CompileLimits::at_once`] of them, and a load fails where that takes longer than
-    /// [`CompileLimits::time`]. That doesn't end the thread: it compiles on, takes what memory and processor time it wants, and no other
-    /// component is compiled in its place. Three such components can bring down a host. So name a program wherever components are loaded that are
-    /// not your own.
+    /// Default: none. Then components compile on threads, [`CompileLimits::at_once`] of them, and a
+    /// load fails where that takes longer than [`CompileLimits::time`]. That doesn't end the
+    /// thread: it compiles on, takes what memory and processor time it wants, and no other
+    /// component is compiled in its place. Three such components can bring down a host. So name a
+    /// program wherever components are loaded that are not your own.
     #[cfg(unix)]
     pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
         self.compiler = Some(program.into());
@@ -216,17 +221,20 @@ impl EngineBuilder {
         self
     }
 
-    /// The directory in which sessions make their scratch directories. Default: the system's, for temporary files.
+    /// The directory in which sessions make their scratch directories. Default: the system's, for
+    /// temporary files.
     pub fn scratch_parent(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch_parent = folder.into();
         self
     }
 
-    /// How many descriptors of the process all guests together may have open: for files, directories, listings and streams. Default: half of what the
-    /// process may have (`ulimit -n`, as it is when the engine is built), so that the other half is the host's own.
+    /// How many descriptors of the process all guests together may have open: for files,
+    /// directories, listings and streams. Default: half of what the process may have (`ulimit -n`,
+    /// as it is when the engine is built), so that the other half is the host's own.
     ///
-    /// Each session may hold as many of them as are still free. So one session alone gets half, two get a third each, and however many take all that
-    /// they can get, as many are left for another. What a session doesn't get it is refused with WASI's error code `quota`, as above
+    /// Each session may hold as many of them as are still free. So one session alone gets half, two
+    /// get a third each, and however many take all that they can get, as many are left for another.
+    /// What a session doesn't get it is refused with WASI's error code `quota`, as above
     /// [`Limits::open_files`].
     pub fn guest_descriptors(mut self, count: usize) -> Self {
         self.guest_descriptors = Some(count);
@@ -236,7 +244,8 @@ impl EngineBuilder {
     /// Reserves the pool and starts the epoch thread.
     ///
     /// # Errors
-    /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a setting is out of range.
+    /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a
+    /// setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
         let descriptors = self.guest_descriptors.unwrap_or_else(half_of_the_process);
         let runtime = Runtime::new(

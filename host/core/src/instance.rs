@@ -24,7 +24,8 @@ use crate::world::{self, Guest, GuestPre};
 pub(crate) use call::{Call, Done};
 pub(crate) use state::{Home, State, VolatileActions};
 
-/// A component instance and the store that it lives in. Dropped after any call that did not come to its end.
+/// A component instance and the store that it lives in. Dropped after any call that did not come to
+/// its end.
 pub(crate) struct Instance {
     store: Store<State>,
     exports: Guest,
@@ -69,7 +70,8 @@ impl Instance {
     }
 }
 
-/// What a guest may import: the world's own interfaces, and WASI 0.2 with our gate in front of the files.
+/// What a guest may import: the world's own interfaces, and WASI 0.2 with our gate in front of the
+/// files.
 ///
 /// Sockets are there to be imported, and every use of them is refused, see [`network`].
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {

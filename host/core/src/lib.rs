@@ -1,8 +1,9 @@
 //! Runs WebAssembly tools that cannot have an effect before somebody has decided.
 //!
-//! A tool is a component that implements the world `airlock:tool/custom-tool` (in `wit/`), in any language. Calling it
-//! makes a *preview*, during which the sandbox keeps its workspace read-only, and pushes a *pending action*. The session keeps
-//! these on a stack, and [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
+//! A tool is a component that implements the world `airlock:tool/custom-tool` (in `wit/`), in any
+//! language. Calling it makes a *preview*, during which the sandbox keeps its workspace read-only,
+//! and pushes a *pending action*. The session keeps these on a stack, and
+//! [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
 //!
 //! ```no_run
 //! use airlock_host::{Engine, Plugin, Resolution, Session};
@@ -119,7 +120,8 @@ pub mod native {
 
     /// The workspace, as native tools get it.
     ///
-    /// This is kept small, and is not stable: a transactional workspace will replace what is behind it.
+    /// This is kept small, and is not stable: a transactional workspace will replace what is behind
+    /// it.
     pub mod folder {
         pub use crate::workspace::{
             EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder,

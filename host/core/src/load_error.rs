@@ -24,7 +24,8 @@ pub enum LoadError {
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// The component is larger than [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
+    /// The component is larger than
+    /// [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
     #[error("{plugin} has {size} bytes, {limit} is the most")]
     TooLarge {
         /// The plugin's name.
@@ -42,7 +43,8 @@ pub enum LoadError {
         /// What they are instead, or where they are damaged.
         reason: String,
     },
-    /// The component is more complex than [`CompileLimits`](crate::CompileLimits) allow. Nothing of it was compiled.
+    /// The component is more complex than [`CompileLimits`](crate::CompileLimits) allow. Nothing of
+    /// it was compiled.
     #[error("{plugin} is too complex to be compiled: {reason}")]
     TooComplex {
         /// The plugin's name.
@@ -85,7 +87,9 @@ pub enum LoadError {
         /// How it ended, as far as that is known.
         reason: String,
     },
-    /// As many threads compile as may, and none ended within [`CompileLimits::time`](crate::CompileLimits::time). Doesn't happen where a process compiles.
+    /// As many threads compile as may, and none ended within
+    /// [`CompileLimits::time`](crate::CompileLimits::time). Doesn't happen where a process
+    /// compiles.
     #[error(
         "{plugin} could not be compiled: {at_once} others are being compiled, the most at one time, and none came to an end"
     )]
@@ -141,8 +145,9 @@ impl LoadError {
         }
     }
 
-    /// Whether it would fail the same way once more, by this engine and about now, for all that is known: so that it need not be tried. Not so
-    /// where the machine, or what else runs on it, had a part in it.
+    /// Whether it would fail the same way once more, by this engine and about now, for all that is
+    /// known: so that it need not be tried. Not so where the machine, or what else runs on it, had
+    /// a part in it.
     pub(crate) fn is_the_components(&self) -> bool {
         match self {
             LoadError::NotAComponent { .. }

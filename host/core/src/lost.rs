@@ -5,8 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use airlock_model::pending::{ActionId, ActionState};
 
-/// The actions of a session whose instance has ended, as far as the store doesn't list them as lost yet: it is told without being waited
-/// for, and whoever heard of the end must not see them as pending.
+/// The actions of a session whose instance has ended, as far as the store doesn't list them as lost
+/// yet: it is told without being waited for, and whoever heard of the end must not see them as
+/// pending.
 #[derive(Default)]
 pub(crate) struct LostActions(Mutex<HashSet<ActionId>>);
 
@@ -15,7 +16,8 @@ impl LostActions {
         self.lock().extend(ids.iter().cloned());
     }
 
-    /// Lists them as lost. What the store lists so by itself is forgotten here, and so is what it lists no more.
+    /// Lists them as lost. What the store lists so by itself is forgotten here, and so is what it
+    /// lists no more.
     pub fn mark<'a>(&self, stack: impl Iterator<Item = (&'a ActionId, &'a mut ActionState)>) {
         let mut lost = self.lock();
         if lost.is_empty() {

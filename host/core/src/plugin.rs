@@ -29,8 +29,9 @@ pub use schema::{Misfit, Schema};
 
 /// A loaded plugin. Cheap to clone; clones share the compiled code.
 ///
-/// Loading compiles the component, or takes it from the [`CompileCache`](crate::CompileCache), checks it against the world and asks it for its
-/// tools. Nothing of the guest's has run when loading returns, but for that one question.
+/// Loading compiles the component, or takes it from the [`CompileCache`](crate::CompileCache),
+/// checks it against the world and asks it for its tools. Nothing of the guest's has run when
+/// loading returns, but for that one question.
 #[derive(Clone)]
 pub struct Plugin {
     inner: Arc<PluginInner>,
@@ -56,8 +57,8 @@ impl Plugin {
     /// Loads a component from a file. The plugin is named after the file, without its ending.
     ///
     /// # Errors
-    /// [`LoadError`], which names the file and what is wrong with it. Where only some of its tools are bad, the others
-    /// load, and [`Plugin::rejected`] has the bad ones.
+    /// [`LoadError`], which names the file and what is wrong with it. Where only some of its tools
+    /// are bad, the others load, and [`Plugin::rejected`] has the bad ones.
     pub async fn load(engine: &Engine, path: impl AsRef<Path>) -> Result<Self, LoadError> {
         load::from_file(engine, path.as_ref()).await?.with_tools()
     }
@@ -77,7 +78,8 @@ impl Plugin {
             .with_tools()
     }
 
-    /// As the store kept it, to resolve what it pushed: its tools may all have names that are another's by now.
+    /// As the store kept it, to resolve what it pushed: its tools may all have names that are
+    /// another's by now.
     pub(crate) async fn from_store(engine: &Engine, kept: PluginBytes) -> Result<Self, LoadError> {
         load::from_bytes(engine, kept.name, kept.bytes).await
     }
@@ -129,13 +131,14 @@ impl Plugin {
         &self.inner.rejected
     }
 
-    /// The plugin as it was loaded: its digest, name and bytes. They stay in memory, for a store to keep beside what the plugin pushes.
+    /// The plugin as it was loaded: its digest, name and bytes. They stay in memory, for a store to
+    /// keep beside what the plugin pushes.
     pub fn source(&self) -> &PluginBytes {
         &self.inner.source
     }
 
-    /// Asks a new instance of the plugin for its tools, as loading did when it was not answered from the compile cache. The answer should
-    /// be the same, and nothing is done where it is not.
+    /// Asks a new instance of the plugin for its tools, as loading did when it was not answered
+    /// from the compile cache. The answer should be the same, and nothing is done where it is not.
     ///
     /// # Errors
     /// [`LoadError::Definitions`] where the guest can't be asked.
@@ -164,7 +167,8 @@ impl Plugin {
     /// The component, ready to be instantiated.
     ///
     /// # Errors
-    /// [`Error::Host`] where it came from the cache and this host, other than the one that put it there, can't link it.
+    /// [`Error::Host`] where it came from the cache and this host, other than the one that put it
+    /// there, can't link it.
     pub(crate) fn component(&self) -> Result<&GuestPre<State>, Error> {
         self.inner.component.get(&self.inner.engine)
     }

@@ -51,7 +51,8 @@ pub(crate) enum Producer {
 
 impl Origin {
     /// # Errors
-    /// [`Error::Workspace`] where a plugin could have no scratch directory outside of the workspace.
+    /// [`Error::Workspace`] where a plugin could have no scratch directory outside of the
+    /// workspace.
     pub fn bind(&self, surroundings: Surroundings) -> Result<Producer, Error> {
         match self {
             Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Slot::new(plugin, surroundings)?)),
@@ -151,7 +152,8 @@ impl Producer {
         }
     }
 
-    /// Tells of a discard whoever wanted to hear of it. None where there is nothing to say, or nobody to say it.
+    /// Tells of a discard whoever wanted to hear of it. None where there is nothing to say, or
+    /// nobody to say it.
     pub async fn reject(
         &self,
         call: &Call<'_>,

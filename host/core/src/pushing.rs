@@ -1,4 +1,5 @@
-//! How a producer's pending action gets onto the stack: what it must be like, and what is filled in.
+//! How a producer's pending action gets onto the stack: what it must be like, and what is filled
+//! in.
 
 use std::path::Path;
 use std::sync::Arc;

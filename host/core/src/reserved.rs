@@ -16,7 +16,8 @@ impl ReservedNames {
         self.0.push((name, owner));
     }
 
-    /// The reserved name that this one is or looks like, unless it is reserved for this very plugin.
+    /// The reserved name that this one is or looks like, unless it is reserved for this very
+    /// plugin.
     pub fn taken(&self, name: &str, plugin: Digest) -> Option<&str> {
         let folded = fold(name);
         let is_own_name = |reserved: &&(String, Digest)| reserved.1 == plugin && reserved.0 == name;
@@ -80,8 +81,8 @@ impl ToolNames {
     }
 }
 
-/// What is left of a name where one letter can be taken for another: lower case, without separators, and a letter for each group of
-/// characters that look alike.
+/// What is left of a name where one letter can be taken for another: lower case, without
+/// separators, and a letter for each group of characters that look alike.
 fn fold(name: &str) -> String {
     let folded: String = name
         .chars()

@@ -1,4 +1,5 @@
-//! What runs guests: wasmtime's engine with its pool, the thread that lets computations be interrupted, and what all guests together may have.
+//! What runs guests: wasmtime's engine with its pool, the thread that lets computations be
+//! interrupted, and what all guests together may have.
 
 mod live;
 mod ticker;
@@ -14,7 +15,8 @@ use crate::descriptors::DescriptorBudget;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
 
-/// With fewer descriptors left than that, a new instance might get none for its directories and a file.
+/// With fewer descriptors left than that, a new instance might get none for its directories and a
+/// file.
 const FEW_DESCRIPTORS: usize = 8;
 
 pub(crate) struct Runtime {
@@ -24,7 +26,8 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part, and `descriptors` what all guests may have open.
+    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part, and
+    /// `descriptors` what all guests may have open.
     pub fn new(
         limits: &Limits,
         instances: u32,
@@ -60,7 +63,8 @@ impl Runtime {
         &self.descriptors
     }
 
-    /// Has idle instances dropped where hardly a descriptor is left, since they have their directories open.
+    /// Has idle instances dropped where hardly a descriptor is left, since they have their
+    /// directories open.
     pub fn make_room_for_files(&self) {
         while self.descriptors.free() < FEW_DESCRIPTORS {
             let before = self.descriptors.free();
@@ -77,8 +81,8 @@ fn pool(limits: &Limits, instances: u32) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_stacks(instances)
-        // Most components have one memory and a handful of core instances and tables; the totals are for their average, and
-        // the maxima for those that are linked from many modules.
+        // Most components have one memory and a handful of core instances and tables; the totals
+        // are for their average, and the maxima for those that are linked from many modules.
         .total_memories(instances.saturating_mul(2))
         .total_core_instances(instances.saturating_mul(16).max(per_instance))
         .total_tables(instances.saturating_mul(8).max(per_instance))
@@ -96,15 +100,18 @@ fn pool(limits: &Limits, instances: u32) -> PoolingAllocationConfig {
     pool
 }
 
-/// All that the code depends on which a component is compiled to. The rest of an engine's settings is for running it.
+/// All that the code depends on which a component is compiled to. The rest of an engine's settings
+/// is for running it.
 pub(crate) fn code_config() -> Config {
     let mut config = Config::new();
     config
-        // No guest of the world uses async component functions, and leaving them on makes every call dearer.
+        // No guest of the world uses async component functions, and leaving them on makes every
+        // call dearer.
         .concurrency_support(false)
         .epoch_interruption(true)
         .memory_init_cow(true)
-        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled code's metadata can go.
+        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled
+        // code's metadata can go.
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
         .native_unwind_info(false);

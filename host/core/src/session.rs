@@ -1,4 +1,5 @@
-//! One conversation: the tools that are bound to it, the files that they see, and its stack of pending actions.
+//! One conversation: the tools that are bound to it, the files that they see, and its stack of
+//! pending actions.
 
 mod bindings;
 mod builder;
@@ -43,9 +44,10 @@ pub use standing::{StandingHandler, StandingResult};
 
 /// One conversation. Cheap to clone; clones are the same session.
 ///
-/// Opening one costs a few allocations: an instance of a plugin is made when a tool of its is first called, and
-/// may be dropped again between any two calls unless it holds a volatile action. Calls to tools of one plugin run one after the
-/// other; sessions, and plugins within a session, run in parallel.
+/// Opening one costs a few allocations: an instance of a plugin is made when a tool of its is first
+/// called, and may be dropped again between any two calls unless it holds a volatile action. Calls
+/// to tools of one plugin run one after the other; sessions, and plugins within a session, run in
+/// parallel.
 ///
 /// Its futures need a tokio runtime with timers.
 #[derive(Clone)]
@@ -87,23 +89,28 @@ impl Session {
             .map(|workspace| workspace.path())
     }
 
-    /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the reason.
+    /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the
+    /// reason.
     ///
-    /// A plugin that is bound already stays under its policy; to change that, [unbind](Session::unbind) it first. Actions that it
-    /// pushed before are then applied under the new policy, and its volatile ones are lost.
+    /// A plugin that is bound already stays under its policy; to change that,
+    /// [unbind](Session::unbind) it first. Actions that it pushed before are then applied under the
+    /// new policy, and its volatile ones are lost.
     ///
     /// # Errors
-    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
+    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
+    /// workspace.
     pub fn bind(&self, plugin: &Plugin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
         self.bind_origin(&Origin::Plugin(plugin.clone()), policy)
     }
 
-    /// Takes a plugin's tools out of the session. Pending actions that it pushed can still be resolved.
+    /// Takes a plugin's tools out of the session. Pending actions that it pushed can still be
+    /// resolved.
     pub fn unbind(&self, plugin: Digest) {
         self.write_bindings(|bindings| bindings.remove_tools(plugin));
     }
 
-    /// The tools to be shown to a model: those that are not hidden, in the order in which they were bound.
+    /// The tools to be shown to a model: those that are not hidden, in the order in which they were
+    /// bound.
     ///
     /// [`resolve`](crate::resolve_tool) is not among them, and is to be added apart.
     pub fn tools(&self) -> Vec<ToolDefinition> {
@@ -113,7 +120,8 @@ impl Session {
         })
     }
 
-    /// The tools of these names that the session has, hidden ones too, in the order in which they were bound.
+    /// The tools of these names that the session has, hidden ones too, in the order in which they
+    /// were bound.
     pub fn tools_named(&self, names: &[&str]) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();
@@ -152,8 +160,9 @@ impl Session {
         }
     }
 
-    /// Ends when the stack of pending actions changes, through this session or another, or in another process that shares the
-    /// store. What counts is any change after this function was *called*, so that none is missed between a look and the wait:
+    /// Ends when the stack of pending actions changes, through this session or another, or in
+    /// another process that shares the store. What counts is any change after this function was
+    /// *called*, so that none is missed between a look and the wait:
     ///
     /// ```no_run
     /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
@@ -177,11 +186,13 @@ impl Session {
         }
     }
 
-    /// Calls a tool with its params, an object that must fit the tool's schema. `resolve` can be called like any other.
+    /// Calls a tool with its params, an object that must fit the tool's schema. `resolve` can be
+    /// called like any other.
     ///
     /// # Errors
-    /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest; [`Error::Tool`] and
-    /// [`Error::Failed`] with what it said; [`Error::Trap`] and [`Error::Limit`] with what it did.
+    /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
+    /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
+    /// [`Error::Limit`] with what it did.
     pub async fn call(&self, tool: &str, params: &Value) -> Result<CallOutcome, Error> {
         self.call_with(tool, params, None).await
     }
@@ -240,7 +251,8 @@ impl Session {
         Ok(())
     }
 
-    /// Drops the instances that are idle and hold no volatile action: for a conversation that pauses.
+    /// Drops the instances that are idle and hold no volatile action: for a conversation that
+    /// pauses.
     pub fn drop_idle_instances(&self) {
         for producer in self.read_bindings(Bindings::producers) {
             producer.make_room();

@@ -1,8 +1,9 @@
-//! The guest's view of files: two directories, and a gate in front of whatever would change one of them.
+//! The guest's view of files: two directories, and a gate in front of whatever would change one of
+//! them.
 //!
-//! `wasi:filesystem` is the only WASI interface that the host replaces. Its functions are wasmtime's own, behind a
-//! check of the phase that each call makes anew ([`gate`]), and so are the streams that a guest may keep
-//! open from one phase into the next ([`stream`]).
+//! `wasi:filesystem` is the only WASI interface that the host replaces. Its functions are
+//! wasmtime's own, behind a check of the phase that each call makes anew ([`gate`]), and so are the
+//! streams that a guest may keep open from one phase into the next ([`stream`]).
 
 mod folder;
 mod gate;
@@ -119,7 +120,8 @@ impl Files {
         }
     }
 
-    /// Opens or closes the gate in front of the workspace, for calls and for streams that are already open.
+    /// Opens or closes the gate in front of the workspace, for calls and for streams that are
+    /// already open.
     pub fn set_workspace_writable(&self, writable: bool) {
         self.workspace_writable
             .0
@@ -168,7 +170,8 @@ impl Gate {
     }
 }
 
-/// wasmtime's implementation of `wasi:filesystem`, and ours around it, for the duration of one call.
+/// wasmtime's implementation of `wasi:filesystem`, and ours around it, for the duration of one
+/// call.
 pub(crate) struct FilesView<'a> {
     pub inner: WasiFilesystemCtxView<'a>,
     pub files: &'a mut Files,

@@ -1,7 +1,9 @@
 //! The world that components are built for, in each of its versions.
 //!
-//! What crosses the border is plain values here: what a guest asks of its host is [`Host`], and what it exports is [`Guest`]. Each version is a file
-//! that translates, and alone knows its bindings. Which version a component was built for, `plugin/fit.rs` tells before anything of it is compiled.
+//! What crosses the border is plain values here: what a guest asks of its host is [`Host`], and
+//! what it exports is [`Guest`]. Each version is a file that translates, and alone knows its
+//! bindings. Which version a component was built for, `plugin/fit.rs` tells before anything of it
+//! is compiled.
 
 mod v0_1;
 
@@ -20,7 +22,8 @@ use crate::pushing::{NotPushed, Pushed};
 /// The newest version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";
 
-/// The versions that this host takes components of, without their patches: before 1.0 a minor version may change anything, and a patch nothing.
+/// The versions that this host takes components of, without their patches: before 1.0 a minor
+/// version may change anything, and a patch nothing.
 pub(crate) const TAKEN: &[&str] = &["0.1"];
 
 /// Whether this host takes components that were built for this version.
@@ -87,7 +90,8 @@ pub(crate) struct Returned {
     pub details: Option<String>,
 }
 
-/// Why a guest's function returned nothing: [`Error::Tool`], [`Error::Failed`] or [`Error::Cancelled`].
+/// Why a guest's function returned nothing: [`Error::Tool`], [`Error::Failed`] or
+/// [`Error::Cancelled`].
 type Complaint = Error;
 
 /// Offers what components of any known version import.

@@ -6,7 +6,8 @@ use airlock_host::{ActionId, LoadError, StoreError};
 
 use crate::advice;
 
-/// Why something that was asked for could not be done. It reads as a clause, and [`advice`](Self::advice) says what to do about it.
+/// Why something that was asked for could not be done. It reads as a clause, and
+/// [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -12,8 +12,9 @@
 //! | tell programs what a store keeps | [`record`] |
 //! | tell people what to do about an error | [`advice`], [`Error::advice`] |
 //!
-//! Nothing here reads arguments, writes to a stream or asks anybody. Advice is for whoever has the program `airlock` at hand: it names its commands and
-//! options, and says which store they are to use.
+//! Nothing here reads arguments, writes to a stream or asks anybody. Advice is for whoever has the
+//! program `airlock` at hand: it names its commands and options, and says which store they are to
+//! use.
 
 #![warn(missing_docs)]
 

@@ -28,7 +28,8 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// What has a separator, ends in `.wasm` or is a file's path is a path; anything else is the name of something bundled.
+    /// What has a separator, ends in `.wasm` or is a file's path is a path; anything else is the
+    /// name of something bundled.
     ///
     /// # Errors
     /// If nothing of this name is bundled.
@@ -92,13 +93,15 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the user's own cache, and what compiles is this program,
-/// in another process. So its `main` begins with [`airlock_host::compiler_main`].
+/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the
+/// user's own cache, and what compiles is this program, in another process. So its `main` begins
+/// with [`airlock_host::compiler_main`].
 pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
     with_cache_and_compiler(catalog.reserve_names(Engine::builder())).limits(limits)
 }
 
-/// The same for a plugin that is to come with the program, and takes the place of the one that does.
+/// The same for a plugin that is to come with the program, and takes the place of the one that
+/// does.
 pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
     with_cache_and_compiler(Engine::builder()).limits(limits)
 }

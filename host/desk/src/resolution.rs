@@ -68,7 +68,8 @@ pub struct Report<'a> {
     content: Cow<'a, [Content]>,
     details: Details<'a>,
     is_error: bool,
-    /// What is pending in the session after the decision, topmost first; left out where a call's report has it, or where it could not be read.
+    /// What is pending in the session after the decision, topmost first; left out where a call's
+    /// report has it, or where it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<Vec<Pushed<'a>>>,
 }

@@ -49,7 +49,8 @@ impl SessionChoice {
     }
 }
 
-/// The same for every program in a workspace, however its path is written. It can be copied from where it is shown.
+/// The same for every program in a workspace, however its path is written. It can be copied from
+/// where it is shown.
 ///
 /// Machines that share a store don't share the workspaces that have the same path on each.
 fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
@@ -61,7 +62,8 @@ fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
     })
 }
 
-/// The path under which a workspace is known. One that is gone may still have actions, under the path that it had.
+/// The path under which a workspace is known. One that is gone may still have actions, under the
+/// path that it had.
 pub fn real_path(workspace: &Path) -> PathBuf {
     let path = workspace.canonicalize().or_else(|_| absolute(workspace));
     path.unwrap_or_else(|_| workspace.to_owned())

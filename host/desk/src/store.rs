@@ -41,7 +41,8 @@ enum ChosenBy {
 pub enum WhenMissing {
     /// It is made.
     Make,
-    /// An error where somebody named it, since there is nothing in it to read; who has not mistyped an address finds an empty store.
+    /// An error where somebody named it, since there is nothing in it to read; who has not mistyped
+    /// an address finds an empty store.
     Refuse,
 }
 
@@ -127,7 +128,8 @@ fn is_scheme(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The address without what may be a password, in the places where one may stand. Rather too little is left than too much.
+/// The address without what may be a password, in the places where one may stand. Rather too little
+/// is left than too much.
 fn without_password(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
     // A password that is not encoded may hold any of the characters that end one.
@@ -213,7 +215,8 @@ impl Store {
         })
     }
 
-    /// What no listing of a session has, or of all. Where not even an action's session can be read, it may be one of any.
+    /// What no listing of a session has, or of all. Where not even an action's session can be read,
+    /// it may be one of any.
     ///
     /// # Errors
     /// If the store can't be used.

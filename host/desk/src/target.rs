@@ -21,7 +21,8 @@ pub struct Request {
     pub id: Option<String>,
     /// Where it was previewed, as far as that is said.
     pub session: SessionChoice,
-    /// Whether the workspace counts as the one that was previewed, though it was moved, copied or restored.
+    /// Whether the workspace counts as the one that was previewed, though it was moved, copied or
+    /// restored.
     pub same_workspace: bool,
 }
 
@@ -35,12 +36,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// The named action, wherever it is, or the session's topmost one. From here on it is known by its id: what somebody
-    /// pushes meanwhile is not what was meant.
+    /// The named action, wherever it is, or the session's topmost one. From here on it is known by
+    /// its id: what somebody pushes meanwhile is not what was meant.
     ///
     /// # Errors
-    /// If there is none, if it is decided already, if it was previewed elsewhere than is said, if it can't be applied here, and if the store can't be
-    /// used. Nothing counts as an attempt.
+    /// If there is none, if it is decided already, if it was previewed elsewhere than is said, if
+    /// it can't be applied here, and if the store can't be used. Nothing counts as an attempt.
     pub async fn find(request: &Request, store: &Store) -> Result<Self, Error> {
         let (target, state) = match &request.id {
             Some(id) => named(request, store, id).await?,
@@ -157,7 +158,8 @@ async fn nothing(session: &SessionId, store: &Store) -> Error {
     advised(HostError::NothingPending, advice)
 }
 
-/// Applying twice what may have taken effect once is for somebody to decide who knows that it would be.
+/// Applying twice what may have taken effect once is for somebody to decide who knows that it would
+/// be.
 fn interrupted(top: &StackedAction, store: &Store) -> Error {
     let id = top.action.id.as_str();
     let show = store.command(&["show", id]);

@@ -1,4 +1,5 @@
-//! What is discarded without asking the plugin that pushed it, which may be what went wrong, and what is left then.
+//! What is discarded without asking the plugin that pushed it, which may be what went wrong, and
+//! what is left then.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,7 +41,8 @@ impl Pushes {
     }
 }
 
-/// Discards an action without asking its plugin: a session that has none can't ask it. Where somebody else was faster, that is as well.
+/// Discards an action without asking its plugin: a session that has none can't ask it. Where
+/// somebody else was faster, that is as well.
 ///
 /// # Errors
 /// If the store can't be used.
@@ -63,8 +65,8 @@ pub async fn discard(
     }
 }
 
-/// Discards those of the pushed actions that nobody has decided about, and that end with the session: their tool keeps the preview in its memory. Tells
-/// how many these were.
+/// Discards those of the pushed actions that nobody has decided about, and that end with the
+/// session: their tool keeps the preview in its memory. Tells how many these were.
 ///
 /// # Errors
 /// If the store can't be used.

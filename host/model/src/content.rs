@@ -104,7 +104,8 @@ impl ToolResult {
     }
 }
 
-/// A call that succeeded. Serializes as `content`, `details` and `pushed`, which has the `id`, `label` and `sourceToolName` of each action.
+/// A call that succeeded. Serializes as `content`, `details` and `pushed`, which has the `id`,
+/// `label` and `sourceToolName` of each action.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallOutcome {
@@ -128,8 +129,9 @@ impl CallOutcome {
         }
     }
 
-    /// The blocks as a model should get them. A model takes a preview for work that is done unless told, so where something became
-    /// pending, one line before the tool's own content says that nothing has changed yet.
+    /// The blocks as a model should get them. A model takes a preview for work that is done unless
+    /// told, so where something became pending, one line before the tool's own content says that
+    /// nothing has changed yet.
     pub fn content_for_model(&self) -> Vec<Content> {
         let note = match self.pushed.len() {
             0 => None,

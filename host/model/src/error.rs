@@ -16,8 +16,9 @@ use crate::store::StoreError;
 
 /// Why a call or a resolution did not succeed.
 ///
-/// What a guest said, what it did, and what the host could not do are variants of their own. Each displays as one sentence for the
-/// caller; contracted texts, such as [`Error::NothingPending`]'s, word for word.
+/// What a guest said, what it did, and what the host could not do are variants of their own. Each
+/// displays as one sentence for the caller; contracted texts, such as [`Error::NothingPending`]'s,
+/// word for word.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -87,7 +88,8 @@ pub enum Error {
     /// The session has no such action.
     #[error("There is no pending action {0} in this session.")]
     UnknownAction(ActionId),
-    /// An apply did not succeed, for another reason than the tool's own word. The action is pending again.
+    /// An apply did not succeed, for another reason than the tool's own word. The action is pending
+    /// again.
     #[error("Apply failed: {0}")]
     ApplyFailed(#[source] Box<Error>),
     /// The instance that held a volatile action's preview in memory is gone.
@@ -106,7 +108,8 @@ pub enum Error {
         /// The session's.
         session: Option<Arc<Path>>,
     },
-    /// The workspace at the action's path is not the one that was previewed, as far as can be known.
+    /// The workspace at the action's path is not the one that was previewed, as far as can be
+    /// known.
     #[error("this action was previewed in {} {difference}", .path.display())]
     WorkspaceReplaced {
         /// The workspace's path.
@@ -114,7 +117,8 @@ pub enum Error {
         /// In what it differs.
         difference: WorkspaceDifference,
     },
-    /// The decision was carried out, and the store could not take note of it. The action is listed as interrupted later.
+    /// The decision was carried out, and the store could not take note of it. The action is listed
+    /// as interrupted later.
     #[error("the action was {}, but that could not be recorded: {source}", .decision.past())]
     NotRecorded {
         /// What was carried out.
@@ -128,14 +132,16 @@ pub enum Error {
         "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
     )]
     PluginGone(Digest),
-    /// A producer that is part of the host pushed the action, and this session has it not, or in another version.
+    /// A producer that is part of the host pushed the action, and this session has it not, or in
+    /// another version.
     #[error("this action was made by the host's own `{name}`, with a state in format {state_version}, {}", Here(.name, .here))]
     ProducerGone {
         /// The producer, which is also what its tool is called.
         name: String,
         /// The version of the format of the action's state.
         state_version: u32,
-        /// The version that the session's producer of that name reads; none where the session has no such producer.
+        /// The version that the session's producer of that name reads; none where the session has
+        /// no such producer.
         here: Option<u32>,
     },
     /// The workspace is not there, or is no directory.
@@ -203,7 +209,8 @@ impl Error {
         }
     }
 
-    /// What a model is told in place of a result: the sentence that it displays as. Whoever passes it on marks it as an error, as MCP's `isError` does.
+    /// What a model is told in place of a result: the sentence that it displays as. Whoever passes
+    /// it on marks it as an error, as MCP's `isError` does.
     pub fn content_for_model(&self) -> Vec<Content> {
         vec![Content::text(self.to_string())]
     }
@@ -238,7 +245,8 @@ impl Error {
         }
     }
 
-    /// Nobody knows whether a call's params fit, and finding out would take too long. The guest was not called.
+    /// Nobody knows whether a call's params fit, and finding out would take too long. The guest was
+    /// not called.
     pub fn params_too_costly(tool: &str, limits: &Limits) -> Self {
         let most = limits.params_steps;
         Error::Limit {

@@ -17,11 +17,13 @@ pub enum LogLevel {
     Error,
 }
 
-/// Something that a guest said or did. Texts come from the guest as they are: they may hold control characters.
+/// Something that a guest said or did. Texts come from the guest as they are: they may hold control
+/// characters.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A line of the log, or of the guest's standard output ([`LogLevel::Info`]) or error ([`LogLevel::Warn`]).
+    /// A line of the log, or of the guest's standard output ([`LogLevel::Info`]) or error
+    /// ([`LogLevel::Warn`]).
     Log {
         /// How much it matters.
         level: LogLevel,
@@ -37,20 +39,22 @@ pub enum Event {
         /// How much there is.
         total: Option<f64>,
     },
-    /// The call ended, and this many lines of its log were dropped, since it wrote more than it may.
+    /// The call ended, and this many lines of its log were dropped, since it wrote more than it
+    /// may.
     LogsDropped {
         /// The number of lines.
         lines: u64,
     },
-    /// The call ended, and directories that it listed had names that are not UTF-8. WASI has none but such, so the guest was told of all other
-    /// entries, and nothing of these.
+    /// The call ended, and directories that it listed had names that are not UTF-8. WASI has none
+    /// but such, so the guest was told of all other entries, and nothing of these.
     NamesLeftOut {
         /// The number of names.
         names: u64,
         /// The number of listings that lack some.
         listings: u64,
     },
-    /// The guest asked for something that it was not granted, or for more than it may have, and was told no. It may go on.
+    /// The guest asked for something that it was not granted, or for more than it may have, and was
+    /// told no. It may go on.
     Refused(Refusal),
     /// A guest, or a native tool, is about to be called.
     Began {
@@ -66,14 +70,16 @@ pub enum Event {
         /// The [kind](crate::error::Error::kind) of the error, where there was one.
         failure: Option<&'static str>,
     },
-    /// A decision was carried out and recorded: the action is off the stack for good. One whose apply failed is pending again, and is not decided.
+    /// A decision was carried out and recorded: the action is off the stack for good. One whose
+    /// apply failed is pending again, and is not decided.
     Decided {
         /// The action.
         action: ActionId,
         /// Apply or discard.
         decision: Decision,
     },
-    /// The guest has pushed a pending action, which the store has taken. It stays there even where the call fails afterwards.
+    /// The guest has pushed a pending action, which the store has taken. It stays there even where
+    /// the call fails afterwards.
     Pushed {
         /// The action.
         action: Arc<PendingAction>,
@@ -120,7 +126,8 @@ pub enum Refusal {
     },
     /// To reach a network, which no guest may: told once, at the end of the call.
     Network {
-        /// How often it tried in this call: each address that it would use, and each name that it looks up.
+        /// How often it tried in this call: each address that it would use, and each name that it
+        /// looks up.
         times: u64,
     },
     /// To push a pending action: its label is empty, or it is too large, or the stack is full.
@@ -164,8 +171,9 @@ pub struct EventSource<'a> {
     pub plugin: &'a str,
     /// The tool that is being called or resolved; empty while a plugin is being loaded.
     pub tool: &'a str,
-    /// The call's number in the session, from 1, in the order in which calls and resolutions began; the same as the text that a guest gets as its
-    /// `call-id`. None while a plugin is being loaded.
+    /// The call's number in the session, from 1, in the order in which calls and resolutions began;
+    /// the same as the text that a guest gets as its `call-id`. None while a plugin is being
+    /// loaded.
     pub call: Option<u64>,
 }
 
@@ -192,8 +200,8 @@ impl<'a> EventSource<'a> {
 /// Called with every event, on the thread that runs the guest: it should return soon.
 pub type Observer = Arc<dyn Fn(EventSource<'_>, &Event) + Send + Sync>;
 
-/// Hands an event to the observer, and to `tracing`: under the target `airlock::guest` what a guest said and did, under `airlock::call` what it was
-/// called for.
+/// Hands an event to the observer, and to `tracing`: under the target `airlock::guest` what a guest
+/// said and did, under `airlock::call` what it was called for.
 pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event) {
     if let Some(observer) = observer {
         observer(source, event);

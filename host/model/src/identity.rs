@@ -1,4 +1,5 @@
-//! What tells a workspace from another directory that is, or was, at the same path: here, after a restart, and on another machine.
+//! What tells a workspace from another directory that is, or was, at the same path: here, after a
+//! restart, and on another machine.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -13,8 +14,8 @@ use crate::digest::Digest;
 
 /// Which directory a workspace is, as far as its file system and its machine tell.
 ///
-/// It survives a restart of the process and of the machine, and a rename of the directory. What is not known of a directory, since its file
-/// system has none of it, is not compared.
+/// It survives a restart of the process and of the machine, and a rename of the directory. What is
+/// not known of a directory, since its file system has none of it, is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WorkspaceIdentity {
@@ -25,7 +26,8 @@ pub struct WorkspaceIdentity {
     file_system: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
-    /// When the directory was made, in nanoseconds since 1970: an inode's number is given to another directory once it is free.
+    /// When the directory was made, in nanoseconds since 1970: an inode's number is given to
+    /// another directory once it is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     born: Option<i64>,
 }
@@ -72,14 +74,15 @@ impl WorkspaceIdentity {
         ))
     }
 
-    /// In what the directory at `path` differs from the one that was `previewed`. On another machine that alone is told; one that is not there
-    /// differs from none.
+    /// In what the directory at `path` differs from the one that was `previewed`. On another
+    /// machine that alone is told; one that is not there differs from none.
     pub fn difference_at(path: &Path, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let machine = previewed.and_then(|it| Machine::this().difference(&it.machine));
         machine.or_else(|| Self::at(path).ok()?.difference(previewed))
     }
 
-    /// The identity of the directory at `path` on this `machine`; `metadata` is that of the directory.
+    /// The identity of the directory at `path` on this `machine`; `metadata` is that of the
+    /// directory.
     pub fn of(path: &Path, metadata: &Metadata, machine: Machine) -> Self {
         Self {
             machine,
@@ -89,7 +92,8 @@ impl WorkspaceIdentity {
         }
     }
 
-    /// In what the workspace that was `previewed` differs from this one; none where all that is known of both is the same.
+    /// In what the workspace that was `previewed` differs from this one; none where all that is
+    /// known of both is the same.
     pub fn difference(&self, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let Some(previewed) = previewed else {
             return Some(WorkspaceDifference::Unknown);
@@ -146,7 +150,8 @@ impl Machine {
     }
 
     fn new(own: &str, name: &str) -> Self {
-        // As machine-id(5) asks for: what leaves the machine is a hash, and one that no other program makes.
+        // As machine-id(5) asks for: what leaves the machine is a hash, and one that no other
+        // program makes.
         let keyed = Digest::of(format!("airlock workspace on {own}").as_bytes());
         let mut id = keyed.to_hex();
         id.truncate(32);
@@ -209,7 +214,8 @@ fn born(metadata: &Metadata) -> Option<i64> {
     i64::try_from(since.as_nanos()).ok()
 }
 
-/// Other kinds of file systems make an id up from the number of their device, which is another after a restart.
+/// Other kinds of file systems make an id up from the number of their device, which is another
+/// after a restart.
 #[cfg(target_os = "linux")]
 fn file_system(path: &Path) -> Option<u64> {
     use rustix::fs::FsWord;

@@ -1,7 +1,8 @@
 //! JSON that somebody else wrote: checked, and kept as the text that it is.
 //!
-//! A tree of values takes up to 88 bytes of memory for each byte of text (`[{},{},…]`), and every reader of a list would build one. So a guest's
-//! JSON is read once, without building anything, and parsed only where somebody wants to look into it.
+//! A tree of values takes up to 88 bytes of memory for each byte of text (`[{},{},…]`), and every
+//! reader of a list would build one. So a guest's JSON is read once, without building anything, and
+//! parsed only where somebody wants to look into it.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -12,14 +13,17 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How deep arrays and objects may be inside of each other, in what is read or written: as deep as `serde_json` reads.
+/// How deep arrays and objects may be inside of each other, in what is read or written: as deep as
+/// `serde_json` reads.
 pub const MAX_JSON_DEPTH: usize = 127;
 
-/// A JSON value as text, without blanks between its parts: what a tool gave as details, or as a schema.
+/// A JSON value as text, without blanks between its parts: what a tool gave as details, or as a
+/// schema.
 ///
-/// Its memory is that of the text. Members of objects stand in the order in which they were written, and a name that was written twice is there
-/// twice. Two are equal if their texts are; compared with a [`Value`], what they mean is compared. Serializes as the value that it is,
-/// which with `serde_json` costs no tree. Cheap to clone.
+/// Its memory is that of the text. Members of objects stand in the order in which they were
+/// written, and a name that was written twice is there twice. Two are equal if their texts are;
+/// compared with a [`Value`], what they mean is compared. Serializes as the value that it is, which
+/// with `serde_json` costs no tree. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Arc<str>);
 
@@ -27,7 +31,8 @@ impl Json {
     /// Checks that `text` is JSON which [`value`](Json::value) can read, without building it.
     ///
     /// # Errors
-    /// Where it is none, has a number that no 64-bit float can hold, or is nested more than [`MAX_JSON_DEPTH`] deep.
+    /// Where it is none, has a number that no 64-bit float can hold, or is nested more than
+    /// [`MAX_JSON_DEPTH`] deep.
     pub fn checked(text: &str) -> Result<Self, serde_json::Error> {
         let _: Checked = serde_json::from_str(text)?;
         Ok(Self(without_blanks(text)))
@@ -191,7 +196,8 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// The first bytes of what may be displayed in any number of them, and whether that is all. No more is written.
+/// The first bytes of what may be displayed in any number of them, and whether that is all. No more
+/// is written.
 pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
     struct Beginning {
         text: String,
@@ -224,7 +230,8 @@ struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not `IgnoredAny`, for which `serde_json` looks at neither depth, nor numbers, nor escapes.
+        // Not `IgnoredAny`, for which `serde_json` looks at neither depth, nor numbers, nor
+        // escapes.
         deserializer.deserialize_any(Checked)
     }
 }

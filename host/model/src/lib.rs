@@ -1,7 +1,9 @@
-//! The values and rules of Airlock: pending actions, who decides about them, how they are kept, and what a model is told meanwhile.
+//! The values and rules of Airlock: pending actions, who decides about them, how they are kept, and
+//! what a model is told meanwhile.
 //!
-//! Nothing here runs a plugin, speaks SQL or knows a terminal. What embeds Airlock depends on `airlock-host`, which has all of this too; a crate
-//! that keeps, shows or decides, and runs nothing, needs this one alone.
+//! Nothing here runs a plugin, speaks SQL or knows a terminal. What embeds Airlock depends on
+//! `airlock-host`, which has all of this too; a crate that keeps, shows or decides, and runs
+//! nothing, needs this one alone.
 //!
 //! | to | see |
 //! | --- | --- |

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 /// Bounds on what a guest can take from its host, each with a safe default.
 ///
-/// They hold for each live instance, or each call where that is said. Stack depth and the number of live instances belong to
-/// the whole `Engine`, and are set on its builder.
+/// They hold for each live instance, or each call where that is said. Stack depth and the number of
+/// live instances belong to the whole `Engine`, and are set on its builder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
     pub call_time: Duration,
-    /// Steps that checking a call's params against the tool's schema may take, a step being a look at a part of them: some ten million a
-    /// second. The check is part of the call's time too. Default: 50,000,000.
+    /// Steps that checking a call's params against the tool's schema may take, a step being a look
+    /// at a part of them: some ten million a second. The check is part of the call's time too.
+    /// Default: 50,000,000.
     pub params_steps: u64,
     /// How long a cancelled call may go on, to notice and to clean up. Default: 250 ms.
     pub cancel_grace: Duration,
@@ -22,9 +23,11 @@ pub struct Limits {
     pub table_elements: usize,
     /// Core instances, memories and tables in one component instance, each. Default: 64.
     pub core_instances: usize,
-    /// Bytes that the host takes over in one call from the guest, for strings and lists. Default: 32 MiB.
+    /// Bytes that the host takes over in one call from the guest, for strings and lists. Default:
+    /// 32 MiB.
     pub hostcall_bytes: usize,
-    /// Bytes of all definitions of a plugin together; one may have a quarter of the default. Default: 1 MiB.
+    /// Bytes of all definitions of a plugin together; one may have a quarter of the default.
+    /// Default: 1 MiB.
     pub definition_bytes: usize,
     /// Bytes of a result: its content and its details. Default: 16 MiB.
     pub result_bytes: usize,
@@ -36,18 +39,21 @@ pub struct Limits {
     pub state_bytes: usize,
     /// Pending actions of a session at one time. Default: 1,000.
     pub pending_actions: usize,
-    /// Bytes of a session's pending actions at one time: of their labels, details and states. Default: 64 MiB.
+    /// Bytes of a session's pending actions at one time: of their labels, details and states.
+    /// Default: 64 MiB.
     pub pending_bytes: u64,
-    /// Lines per call in the log, of the guest's standard output and error, and of progress, together. Default: 1,000.
+    /// Lines per call in the log, of the guest's standard output and error, and of progress,
+    /// together. Default: 1,000.
     pub log_lines: usize,
     /// Bytes of one such line; what is longer is cut. Default: 8,192.
     pub log_line_bytes: usize,
-    /// Files, directories and listings that are open at one time, in an instance; a listing counts twice. A file is open until its descriptor and
-    /// all streams of it are gone. Default: 256. What all sessions together may have open:
-    /// `EngineBuilder::guest_descriptors`.
+    /// Files, directories and listings that are open at one time, in an instance; a listing counts
+    /// twice. A file is open until its descriptor and all streams of it are gone. Default: 256.
+    /// What all sessions together may have open: `EngineBuilder::guest_descriptors`.
     pub open_files: usize,
-    /// Bytes that the scratch directory of a plugin in a session may hold: the sizes that files show, holes included, and 4 KiB for each file,
-    /// directory and link. What is removed counts no more. Default: 256 MiB.
+    /// Bytes that the scratch directory of a plugin in a session may hold: the sizes that files
+    /// show, holes included, and 4 KiB for each file, directory and link. What is removed counts no
+    /// more. Default: 256 MiB.
     pub scratch_bytes: u64,
 }
 
@@ -99,7 +105,8 @@ pub enum LimitKind {
     ResultBytes,
     /// `EngineBuilder::live_instances`.
     LiveInstances,
-    /// The handles that a guest holds on the host's side, as many as [`Limits::open_files`] and what comes with each.
+    /// The handles that a guest holds on the host's side, as many as [`Limits::open_files`] and
+    /// what comes with each.
     Handles,
 }
 

@@ -1,4 +1,5 @@
-//! Pending actions and what is decided about them. Nothing here knows how an action is stored or carried out.
+//! Pending actions and what is decided about them. Nothing here knows how an action is stored or
+//! carried out.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -25,7 +26,8 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// A new id (UUID version 7): those of later milliseconds sort behind those of earlier ones.
+            /// A new id (UUID version 7): those of later milliseconds sort behind those of earlier
+            /// ones.
             pub fn generate(now: SystemTime) -> Self {
                 let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
                 let timestamp = uuid::Timestamp::from_unix_time(
@@ -89,14 +91,15 @@ pub struct PendingAction {
     pub label: String,
     /// The tool that made the preview; [`DEFAULT_SOURCE_TOOL_NAME`] where it gave no name.
     pub source_tool_name: String,
-    /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an older version doesn't tell.
+    /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an
+    /// older version doesn't tell.
     pub source_is_own_tool: bool,
     /// For reviewers. Not forwarded to the resolution's result.
     pub details: Option<Json>,
     /// Whether the plugin wants to hear of a discard.
     pub has_reject: bool,
-    /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state itself stays in the
-    /// store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
+    /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state
+    /// itself stays in the store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
     pub durable: bool,
     /// The bytes that pushed it, and the only ones that may apply it.
     pub plugin: Digest,
@@ -104,9 +107,11 @@ pub struct PendingAction {
     pub plugin_name: Arc<str>,
     /// What the plugin was granted when it pushed; applying never gets more.
     pub grants: Policy,
-    /// The absolute path of the workspace that was previewed, and the only one that it may be applied to.
+    /// The absolute path of the workspace that was previewed, and the only one that it may be
+    /// applied to.
     pub workspace: Option<Arc<Path>>,
-    /// Which directory that was, and on which machine; none without a workspace, and for an action of an older version.
+    /// Which directory that was, and on which machine; none without a workspace, and for an action
+    /// of an older version.
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     /// When it was pushed, by this machine's clock.
     pub pushed_at: SystemTime,
@@ -120,9 +125,11 @@ pub enum ActionState {
     Pending,
     /// Claimed: somebody is carrying a decision out right now.
     Resolving,
-    /// On the stack again after an apply whose end nobody knows, since its host stopped in the middle.
+    /// On the stack again after an apply whose end nobody knows, since its host stopped in the
+    /// middle.
     Interrupted,
-    /// On the stack, but volatile, and the instance that held its preview in memory is gone, or its host is: it can only be discarded.
+    /// On the stack, but volatile, and the instance that held its preview in memory is gone, or its
+    /// host is: it can only be discarded.
     Lost,
     /// Applied, for good.
     Applied,
@@ -169,7 +176,8 @@ pub struct StackedAction {
     pub attempts: u32,
     /// Why the last try failed.
     pub last_error: Option<String>,
-    /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or [`Lost`](ActionState::Lost).
+    /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
+    /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
 }
 
@@ -214,8 +222,9 @@ pub struct Resolution {
     pub id: Option<ActionId>,
     /// Who decided, for the audit trail of a durable store.
     pub decided_by: Option<String>,
-    /// Whoever decides says that the session's workspace is the one that was previewed, whatever its path and its
-    /// [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied, or restored.
+    /// Whoever decides says that the session's workspace is the one that was previewed, whatever
+    /// its path and its [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied,
+    /// or restored.
     pub same_workspace: bool,
 }
 
@@ -254,7 +263,8 @@ impl Resolution {
         self
     }
 
-    /// Say that the session's workspace is the one that was previewed, see [`Resolution::same_workspace`].
+    /// Say that the session's workspace is the one that was previewed, see
+    /// [`Resolution::same_workspace`].
     pub fn in_same_workspace(mut self) -> Self {
         self.same_workspace = true;
         self

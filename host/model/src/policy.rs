@@ -31,10 +31,12 @@ pub enum WorkspaceGrant {
 
 /// What one plugin may do in one session.
 ///
-/// The default is the contract's: the workspace, to read in [`Phase::Preview`] and to change in [`Phase::Apply`], and a
-/// scratch directory of its own. There is no environment, no network and no other path.
+/// The default is the contract's: the workspace, to read in [`Phase::Preview`] and to change in
+/// [`Phase::Apply`], and a scratch directory of its own. There is no environment, no network and no
+/// other path.
 ///
-/// Serializes as an object with a field for each kind of grant; reading one refuses a kind that this version doesn't know.
+/// Serializes as an object with a field for each kind of grant; reading one refuses a kind that
+/// this version doesn't know.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

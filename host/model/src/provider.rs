@@ -1,4 +1,5 @@
-//! The shapes in which model providers take tools and tool choices. Values only: nothing here sends them.
+//! The shapes in which model providers take tools and tool choices. Values only: nothing here sends
+//! them.
 
 use serde_json::{Value, json};
 
@@ -61,8 +62,9 @@ impl Provider {
         }
     }
 
-    /// The value of the request's field `tools`: `tools` in their order, and `resolve` behind them. It is always the same for the
-    /// same tools, whatever is pending, so that a provider's prompt cache holds.
+    /// The value of the request's field `tools`: `tools` in their order, and `resolve` behind them.
+    /// It is always the same for the same tools, whatever is pending, so that a provider's prompt
+    /// cache holds.
     pub fn tools(self, tools: &[ToolDefinition]) -> Value {
         let resolve = crate::tool::resolve_tool();
         let listed = tools.iter().chain([&resolve]);
@@ -98,7 +100,8 @@ impl Provider {
         }
     }
 
-    /// What is known of a turn with this provider that offers `resolve`. Anthropic's refuses a forced tool together with extended thinking.
+    /// What is known of a turn with this provider that offers `resolve`. Anthropic's refuses a
+    /// forced tool together with extended thinking.
     pub fn turn(self, extended_thinking: bool) -> TurnSettings {
         TurnSettings {
             can_force: !(extended_thinking && self == Provider::AnthropicMessages),

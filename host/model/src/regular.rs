@@ -1,7 +1,8 @@
 //! Opening files that others can change, without waiting for whom nobody knows.
 //!
-//! A named pipe that is opened waits for its other end, perhaps for ever, and no signal or deadline ends that. To look first at what there is helps
-//! nobody, since it may be another thing a moment later. So everything is opened without waiting, and then the descriptor is looked at.
+//! A named pipe that is opened waits for its other end, perhaps for ever, and no signal or deadline
+//! ends that. To look first at what there is helps nobody, since it may be another thing a moment
+//! later. So everything is opened without waiting, and then the descriptor is looked at.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -30,7 +31,8 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Refuses what was opened and is no regular file. From here on, what is read or written may take its time.
+/// Refuses what was opened and is no regular file. From here on, what is read or written may take
+/// its time.
 pub fn check_regular(file: &File) -> io::Result<()> {
     match file.metadata()?.is_file() {
         true => must_wait(file),

@@ -1,6 +1,8 @@
-//! What a model is told about pending actions before its next turn, and whether it is made to decide.
+//! What a model is told about pending actions before its next turn, and whether it is made to
+//! decide.
 //!
-//! Nothing here is stored: what is pending is asked of the stack, and who starts anew is reminded anew.
+//! Nothing here is stored: what is pending is asked of the stack, and who starts anew is reminded
+//! anew.
 
 mod reminder;
 
@@ -12,17 +14,19 @@ pub use reminder::{REMINDER, RemindedAction, Reminder, ReminderKind};
 
 /// When a model is made to call `resolve`.
 ///
-/// What is steered is the topmost action. Each that is newly on top is steered afresh, whatever was ignored before: one that was just
-/// pushed, one that lay below another, and one that is back after an apply that failed. As long as turns ignore it, it is told of again
-/// after 1, 2, 4 and 8 turns, and then every 8.
+/// What is steered is the topmost action. Each that is newly on top is steered afresh, whatever was
+/// ignored before: one that was just pushed, one that lay below another, and one that is back after
+/// an apply that failed. As long as turns ignore it, it is told of again after 1, 2, 4 and 8 turns,
+/// and then every 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoicePolicy {
     /// In each turn, as long as something is pending.
     Force,
-    /// It is reminded first, and made to only after a turn that did not decide. A model that complies costs no change of tool
-    /// choice, and with it no miss of the provider's prompt cache.
+    /// It is reminded first, and made to only after a turn that did not decide. A model that
+    /// complies costs no change of tool choice, and with it no miss of the provider's prompt cache.
     Remind {
-        /// In how many turns at most it is made to, for each action that is newly on top. Then only reminders go on.
+        /// In how many turns at most it is made to, for each action that is newly on top. Then only
+        /// reminders go on.
         max_forced: u32,
     },
     /// Never; there are no reminders either.
@@ -38,12 +42,13 @@ impl Default for ToolChoicePolicy {
 /// What the coming turn can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnSettings {
-    /// Whether `resolve` is among the tools that the model is offered. A turn without it says nothing of what is pending, forces nothing,
-    /// and is not counted as one that ignored it.
+    /// Whether `resolve` is among the tools that the model is offered. A turn without it says
+    /// nothing of what is pending, forces nothing, and is not counted as one that ignored it.
     pub offers_resolve: bool,
     /// Whether the provider can make a model call a certain tool.
     pub can_force: bool,
-    /// Whether the model thinks at length before it answers. Some providers refuse to force a tool then.
+    /// Whether the model thinks at length before it answers. Some providers refuse to force a tool
+    /// then.
     pub extended_thinking: bool,
 }
 
@@ -62,7 +67,8 @@ impl Default for TurnSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NextTurn {
-    /// Messages to add to the conversation, in this order, where they stay: each is given once, also where the provider refuses the turn.
+    /// Messages to add to the conversation, in this order, where they stay: each is given once,
+    /// also where the provider refuses the turn.
     pub reminders: Vec<Reminder>,
     /// Which tool it must call, if any.
     pub tool_choice: ToolChoice,
@@ -96,17 +102,19 @@ pub enum TurnReport {
     Resolved,
     /// It did something else.
     Ignored,
-    /// The provider refused the request for its forced tool choice: the turn did not take place. It is not forced again as long as the
-    /// same action is on top: in no turn, or where the model was thinking at length, in none in which it does. Another action is tried
-    /// afresh, since the refusal may have had a reason that has passed.
+    /// The provider refused the request for its forced tool choice: the turn did not take place. It
+    /// is not forced again as long as the same action is on top: in no turn, or where the model was
+    /// thinking at length, in none in which it does. Another action is tried afresh, since the
+    /// refusal may have had a reason that has passed.
     ForcedChoiceRefused,
 }
 
 /// The most turns between two reminders of an action.
 const LONGEST_PAUSE: u32 = 8;
 
-/// Says before each turn what a model is told of what is pending, and whether it must decide. It knows a stack and what became of the turns, and
-/// neither a session nor a provider: [`Session::next_turn`] in `airlock-host` holds one.
+/// Says before each turn what a model is told of what is pending, and whether it must decide. It
+/// knows a stack and what became of the turns, and neither a session nor a provider:
+/// [`Session::next_turn`] in `airlock-host` holds one.
 ///
 /// [`Session::next_turn`]: https://docs.rs/airlock-host
 #[derive(Debug, Default)]
@@ -254,7 +262,8 @@ impl Steering {
         turn
     }
 
-    /// Of the topmost action where it is time for that, and of whatever the model has not been told of as it is now.
+    /// Of the topmost action where it is time for that, and of whatever the model has not been told
+    /// of as it is now.
     fn reminders(&mut self, pending: &[StackedAction]) -> Vec<Reminder> {
         let mut again = self.top.as_mut().is_some_and(Top::remind);
         let mut due = Vec::new();
@@ -369,8 +378,8 @@ mod tests {
         ..PLAIN
     };
 
-    /// A turn: the ids on the stack, topmost first; what it can do; what it is to force, and of which actions to remind, each id a letter;
-    /// and what it did.
+    /// A turn: the ids on the stack, topmost first; what it can do; what it is to force, and of
+    /// which actions to remind, each id a letter; and what it did.
     type Turn<'a> = (&'a str, TurnSettings, ToolChoice, &'a str, TurnReport);
 
     fn check(policy: ToolChoicePolicy, turns: &[Turn<'_>]) {

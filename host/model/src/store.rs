@@ -77,21 +77,23 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 ///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
 /// ```
 ///
-/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly one of four
-/// ways: [`complete`](PendingStore::complete) when the decision was carried out, [`requeue`](PendingStore::requeue) when it failed,
-/// [`release`](PendingStore::release) when it was not tried, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought to. What a method reports as done is as
-/// durable as the store is, before the method returns.
+/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly
+/// one of four ways: [`complete`](PendingStore::complete) when the decision was carried out,
+/// [`requeue`](PendingStore::requeue) when it failed, [`release`](PendingStore::release) when it
+/// was not tried, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought
+/// to. What a method reports as done is as durable as the store is, before the method returns.
 ///
-/// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned action stays where it
-/// was, below what was pushed meanwhile, so that who asks for the topmost one never gets an interrupted apply for what they have
-/// just seen previewed.
+/// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned
+/// action stays where it was, below what was pushed meanwhile, so that who asks for the topmost one
+/// never gets an interrupted apply for what they have just seen previewed.
 #[async_trait]
 pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// Puts an action on top of its session's stack.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed, [`StoreError::SessionFull`] where they would
-    /// have more bytes than it allows, and [`StoreError::StoreFull`] where the store would; nothing was pushed then.
+    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed,
+    /// [`StoreError::SessionFull`] where they would have more bytes than it allows, and
+    /// [`StoreError::StoreFull`] where the store would; nothing was pushed then.
     async fn push(&self, push: Push<'_>) -> Result<(), StoreError>;
 
     /// The topmost pending action.
@@ -106,8 +108,9 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
 
-    /// Takes the action that `resolution` names off the stack, for the caller alone, and records the decision and, for an
-    /// apply, one more attempt. Whoever calls at the same time gets another answer.
+    /// Takes the action that `resolution` names off the stack, for the caller alone, and records
+    /// the decision and, for an apply, one more attempt. Whoever calls at the same time gets
+    /// another answer.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written; nothing was claimed then.
@@ -117,7 +120,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         resolution: &Resolution,
     ) -> Result<Claim, StoreError>;
 
-    /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end with the process that holds them.
+    /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end
+    /// with the process that holds them.
     fn lease_time(&self) -> Option<Duration> {
         None
     }
@@ -125,7 +129,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// Prolongs a claim by another [`lease_time`](PendingStore::lease_time) from now.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else. A store may say so as soon as it has run out.
+    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else. A
+    /// store may say so as soon as it has run out.
     async fn renew(&self, _lease: &Lease) -> Result<(), StoreError> {
         Ok(())
     }
@@ -142,19 +147,23 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError>;
 
-    /// Takes the claim back, as if it had not been: nothing was tried, so it counts as no attempt, and the action stands where it stood.
+    /// Takes the claim back, as if it had not been: nothing was tried, so it counts as no attempt,
+    /// and the action stands where it stood.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
-    /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the action is back in its place on
-    /// the stack, [interrupted](crate::pending::ActionState::Interrupted) where it was being applied. Never blocks, and may take effect later.
+    /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the
+    /// action is back in its place on the stack,
+    /// [interrupted](crate::pending::ActionState::Interrupted) where it was being applied. Never
+    /// blocks, and may take effect later.
     fn abandon(&self, lease: Lease);
 
-    /// The guest's instance that held these volatile actions in memory has ended, though its host goes on: they are
-    /// [lost](crate::pending::ActionState::Lost) from now on, those that are claimed as soon as they are on the stack again. Never blocks, and may
-    /// take effect later; the session that lost them knows by itself.
+    /// The guest's instance that held these volatile actions in memory has ended, though its host
+    /// goes on: they are [lost](crate::pending::ActionState::Lost) from now on, those that are
+    /// claimed as soon as they are on the stack again. Never blocks, and may take effect later; the
+    /// session that lost them knows by itself.
     fn lose(&self, session: &SessionId, actions: &[ActionId]);
 
     /// The plugin that pushed actions which are still open, where the store keeps plugins.

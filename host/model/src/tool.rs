@@ -76,7 +76,8 @@ pub struct RejectedTool {
 }
 
 impl RejectedTool {
-    /// The tool that asked for this name was left out for this reason, a sentence. A name of more than 80 characters is cut.
+    /// The tool that asked for this name was left out for this reason, a sentence. A name of more
+    /// than 80 characters is cut.
     pub fn new(name: &str, reason: impl Into<String>) -> Self {
         Self {
             name: name.chars().take(80).collect(),

@@ -11,14 +11,16 @@ use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use super::decision::labelled;
 use super::{Block, Line, Role};
 
-/// Bytes of an action's details that are shown to people. A row takes hundreds of bytes, and `[0,0,…]` is a row for each two.
+/// Bytes of an action's details that are shown to people. A row takes hundreds of bytes, and
+/// `[0,0,…]` is a row for each two.
 const DETAILS_SHOWN: usize = 64 << 10;
 
 /// Letters of the longest name of a fact.
 const NAMES: usize = 10;
 
 impl Block {
-    /// An action that waits for a decision. `when` tells people of a moment, for example `3 minutes ago`.
+    /// An action that waits for a decision. `when` tells people of a moment, for example
+    /// `3 minutes ago`.
     pub fn stacked(stacked: &StackedAction, when: impl Fn(SystemTime) -> String) -> Self {
         let standing = Standing {
             state: stacked.state,
@@ -29,12 +31,14 @@ impl Block {
         entry(&stacked.action, &standing, when)
     }
 
-    /// An action that is open in a store, also one that somebody is resolving. `when` tells people of a moment.
+    /// An action that is open in a store, also one that somebody is resolving. `when` tells people
+    /// of a moment.
     pub fn open(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         entry(&record.action, &Standing::of(record), when)
     }
 
-    /// All that a store knows of an action. `when` tells people of a moment, for example `2026-11-22 02:12:53 +00:00 (just now)`.
+    /// All that a store knows of an action. `when` tells people of a moment, for example
+    /// `2026-11-22 02:12:53 +00:00 (just now)`.
     pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let action = &record.action;
         let workspace = match &action.workspace {
@@ -83,7 +87,8 @@ impl Block {
         }
     }
 
-    /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for an action that is still open.
+    /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for
+    /// an action that is still open.
     pub fn audit(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let Some(resolved) = &record.resolved else {
             return Block::new();
@@ -154,8 +159,8 @@ impl Block {
 /// Hexadecimal digits of a digest in a listing; `show` has all of them.
 const SHORT_DIGEST: usize = 12;
 
-/// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the plugin's is marked as the plugin's own
-/// word.
+/// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the
+/// plugin's is marked as the plugin's own word.
 pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
     let lifetime = match action.durable {
         true => "durable",

@@ -6,17 +6,20 @@ use super::{Renderer, Role, diff};
 
 /// Some lines that belong together.
 ///
-/// Some of their text is the host's own, and some is *quoted*: what a guest, a model or a file says. Each row that begins with quoted text has
-/// a margin, `│ `, which no row of the host's own begins with, so that quoted text can't pass for the host's.
+/// Some of their text is the host's own, and some is *quoted*: what a guest, a model or a file
+/// says. Each row that begins with quoted text has a margin, `│ `, which no row of the host's own
+/// begins with, so that quoted text can't pass for the host's.
 ///
-/// What is put into it may hold anything: all that could drive a terminal or mislead a reader is escaped when the block is rendered,
-/// there and nowhere else. Displays as plain text, without a width.
+/// What is put into it may hold anything: all that could drive a terminal or mislead a reader is
+/// escaped when the block is rendered, there and nowhere else. Displays as plain text, without a
+/// width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
     pub(super) lines: Vec<Line>,
 }
 
-/// A line, which has several rows where it is wider than what it is shown on. A line break within its text is shown as an escape.
+/// A line, which has several rows where it is wider than what it is shown on. A line break within
+/// its text is shown as an escape.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     pub(super) parts: Vec<Part>,
@@ -25,7 +28,8 @@ pub struct Line {
     /// More of them before all other rows.
     pub(super) hang: usize,
     pub(super) flow: Flow,
-    /// How many of the first parts stay in one row with the first letters of what follows, as far as there is room.
+    /// How many of the first parts stay in one row with the first letters of what follows, as far
+    /// as there is room.
     pub(super) joined: usize,
     /// Whether it is part of a text, of which some lines may be left out.
     pub(super) is_of_text: bool,
@@ -47,7 +51,8 @@ pub(super) enum Flow {
     /// Words of ours, in which a tab is shown as an escape.
     #[default]
     Words,
-    /// Text in which a tab is so many spaces. It is broken between words, and what is indented stays so.
+    /// Text in which a tab is so many spaces. It is broken between words, and what is indented
+    /// stays so.
     Text,
     /// A line of a diff, which is broken wherever it must be.
     Diff,
@@ -144,7 +149,8 @@ impl Block {
         self
     }
 
-    /// Quotes text of any number of lines, without the empty ones at its end. Unified diffs in it are known by the shape of their hunks.
+    /// Quotes text of any number of lines, without the empty ones at its end. Unified diffs in it
+    /// are known by the shape of their hunks.
     pub fn text(mut self, text: &str) -> Self {
         let lines: Vec<&str> = text.split('\n').collect();
         let roles = diff::roles(&lines);
@@ -175,12 +181,14 @@ impl Block {
         self
     }
 
-    /// Adds a name, and behind it quoted text of any number of lines. All rows but the first are indented by `hang` columns.
+    /// Adds a name, and behind it quoted text of any number of lines. All rows but the first are
+    /// indented by `hang` columns.
     pub fn named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
         self.named_lines((role, name), text, hang, true)
     }
 
-    /// Adds a name, and behind it text of the host's own. All rows but the first are indented by `hang` columns.
+    /// Adds a name, and behind it text of the host's own. All rows but the first are indented by
+    /// `hang` columns.
     pub fn own_named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
         self.named_lines((role, name), text, hang, false)
     }

@@ -29,8 +29,8 @@ impl Block {
         })
     }
 
-    /// A tool call as a conversation shows it, in one block with its result: none while it runs. A call of `resolve` is shown as the
-    /// decision that it is.
+    /// A tool call as a conversation shows it, in one block with its result: none while it runs. A
+    /// call of `resolve` is shown as the decision that it is.
     pub fn tool_call(
         name: &str,
         params: &Value,

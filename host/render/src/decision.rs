@@ -15,7 +15,8 @@ pub struct Decided<'a> {
     pub reason: &'a str,
     /// What the action is called, where that is known.
     pub label: Option<&'a str>,
-    /// The preview, where it is to stand in the same block: the content of the call that pushed the action.
+    /// The preview, where it is to stand in the same block: the content of the call that pushed the
+    /// action.
     pub preview: &'a [Content],
     /// What came of it; none while it is being carried out.
     pub outcome: Option<Result<&'a [Content], &'a Error>>,
@@ -33,8 +34,8 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// What `Session::resolve` gave. The action is what it was about, where that is known beforehand: an outcome
-    /// tells its label, and an error does not.
+    /// What `Session::resolve` gave. The action is what it was about, where that is known
+    /// beforehand: an outcome tells its label, and an error does not.
     pub fn resolved(
         resolution: &'a Resolution,
         action: Option<&'a PendingAction>,
@@ -66,8 +67,8 @@ impl<'a> Decided<'a> {
 }
 
 impl Block {
-    /// A decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's label, then the reason, the preview if it is to stand there too, and
-    /// what the tool said.
+    /// A decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's label, then the
+    /// reason, the preview if it is to stand there too, and what the tool said.
     pub fn decision(decided: &Decided<'_>) -> Self {
         let told = decided.told();
         let mut block = heading(decided);

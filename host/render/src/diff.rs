@@ -4,8 +4,9 @@ use super::Role;
 
 /// What each line is in a unified diff; none for lines outside of one.
 ///
-/// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many lines as its heading says. Anything else,
-/// say a list whose entries begin with `-`, is ordinary text.
+/// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many
+/// lines as its heading says. Anything else, say a list whose entries begin with `-`, is ordinary
+/// text.
 pub(super) fn roles(lines: &[&str]) -> Vec<Option<Role>> {
     let mut roles = Vec::with_capacity(lines.len());
     while roles.len() < lines.len() {
@@ -69,8 +70,8 @@ fn count(range: &str) -> Option<usize> {
     count.parse().ok()
 }
 
-/// Whether the carriage returns at the ends of a diff's lines are to be seen: where some lines have one and others not, that may be
-/// what was changed.
+/// Whether the carriage returns at the ends of a diff's lines are to be seen: where some lines have
+/// one and others not, that may be what was changed.
 pub(super) fn mixes_line_ends(lines: &[&str], roles: &[Option<Role>]) -> bool {
     let of_a_file =
         |role: &Option<Role>| matches!(role, Some(Role::Added | Role::Removed | Role::Plain));
@@ -84,7 +85,8 @@ pub(super) fn mixes_line_ends(lines: &[&str], roles: &[Option<Role>]) -> bool {
 mod tests {
     use super::*;
 
-    /// A letter for each line: `f`ile, `@` hunk, `+`, `-`, `=` context, `\`, and `.` for what is no diff.
+    /// A letter for each line: `f`ile, `@` hunk, `+`, `-`, `=` context, `\`, and `.` for what is no
+    /// diff.
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let lines: Vec<&str> = text.split('\n').collect();

@@ -1,8 +1,9 @@
 //! Text that may hold anything, made fit for a terminal.
 //!
-//! A control character could move the cursor, retitle the window or hide what was printed before; one that changes the direction
-//! of writing could make a file's name read as another, and one that can't be seen makes two names look alike. Each of them is shown
-//! as its escape, such as `\u{1b}`. What scripts and emoji need stays where they need it.
+//! A control character could move the cursor, retitle the window or hide what was printed before;
+//! one that changes the direction of writing could make a file's name read as another, and one that
+//! can't be seen makes two names look alike. Each of them is shown as its escape, such as `\u{1b}`.
+//! What scripts and emoji need stays where they need it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,12 +11,15 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The most characters that one grapheme cluster keeps. More than any writing has, and fewer than it takes to draw over other lines.
+/// The most characters that one grapheme cluster keeps. More than any writing has, and fewer than
+/// it takes to draw over other lines.
 const LONGEST: usize = 16;
 
-/// Text as one line in which nothing can drive a terminal or mislead whoever reads it: line breaks and tabs are shown as escapes too.
+/// Text as one line in which nothing can drive a terminal or mislead whoever reads it: line breaks
+/// and tabs are shown as escapes too.
 ///
-/// For what is printed beside a [`Block`](super::Block), which does this by itself. Doing it twice changes nothing more.
+/// For what is printed beside a [`Block`](super::Block), which does this by itself. Doing it twice
+/// changes nothing more.
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     let pieces = pieces(text, Tabs::Escaped);
     match pieces.as_slice() {
@@ -165,7 +169,8 @@ fn has_effect(c: char, before: char, next: Option<char>, after: Option<char>) ->
     }
 }
 
-/// Whether a letter is of a script in which joiners change how letters look: those of Asia and Africa that are written joined.
+/// Whether a letter is of a script in which joiners change how letters look: those of Asia and
+/// Africa that are written joined.
 fn is_joining(c: char) -> bool {
     let of_such_a_script = matches!(c, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{1c4f}' | '\u{a800}'..='\u{abff}'
         | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10a00}'..='\u{11fff}' | '\u{1e900}'..='\u{1e95f}');

@@ -7,8 +7,9 @@ use serde_json::ser::{Formatter, Serializer};
 
 use super::escape::{Piece, Tabs, pieces};
 
-/// A value as JSON in one line, in which each character that a [`Block`](super::Block) would show as an escape is one too: as `\\uXXXX`, so
-/// that programs read the same value, and nothing drives the terminal or misleads the person who sees it.
+/// A value as JSON in one line, in which each character that a [`Block`](super::Block) would show
+/// as an escape is one too: as `\\uXXXX`, so that programs read the same value, and nothing drives
+/// the terminal or misleads the person who sees it.
 ///
 /// # Errors
 /// Where the value has no form in JSON.

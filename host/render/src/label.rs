@@ -2,10 +2,12 @@
 
 /// What an action's label says: of what kind it is, and what it would do.
 ///
-/// `AST Edit: 2 replacements in 1 file` has the source `AST Edit` and the summary `2 replacements in 1 file`.
+/// `AST Edit: 2 replacements in 1 file` has the source `AST Edit` and the summary
+/// `2 replacements in 1 file`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label<'a> {
-    /// What stands before the first colon that is followed by a space, as long as there is something on either side.
+    /// What stands before the first colon that is followed by a space, as long as there is
+    /// something on either side.
     pub source: Option<&'a str>,
     /// The rest, or all of it.
     pub summary: &'a str,

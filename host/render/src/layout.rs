@@ -203,8 +203,9 @@ struct Broken {
     next: usize,
 }
 
-/// Takes as much as goes into one row, and one grapheme cluster at least. It is broken at spaces, which go then, and beside wide characters;
-/// where there is neither, anywhere. `unbroken` tells of a place whether a space there is to be treated as a letter.
+/// Takes as much as goes into one row, and one grapheme cluster at least. It is broken at spaces,
+/// which go then, and beside wide characters; where there is neither, anywhere. `unbroken` tells of
+/// a place whether a space there is to be treated as a letter.
 fn take(text: &str, columns: usize, unbroken: impl Fn(usize) -> bool) -> Broken {
     let mut used = 0;
     let mut best = None;

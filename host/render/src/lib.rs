@@ -1,7 +1,8 @@
 //! What people read of calls and decisions: blocks of text, for a terminal or plain.
 //!
-//! A [`Block`] is made of whatever there is to show, and a [`Renderer`] makes a string of it: in colours or without, broken into rows of so
-//! many columns or not at all. Guests, stores and errors may put anything into a block: nothing that could drive a terminal comes out.
+//! A [`Block`] is made of whatever there is to show, and a [`Renderer`] makes a string of it: in
+//! colours or without, broken into rows of so many columns or not at all. Guests, stores and errors
+//! may put anything into a block: nothing that could drive a terminal comes out.
 //!
 //! ```
 //! use airlock_model::error::Error;
@@ -36,7 +37,8 @@
 //! | a command line that can be copied | [`shell::join`] |
 //! | what a guest, a model or a file says | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
 //!
-//! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't pass for what the host says.
+//! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't
+//! pass for what the host says.
 
 mod action;
 mod block;
@@ -91,21 +93,22 @@ impl Renderer {
         }
     }
 
-    /// In rows of at most so many columns. What takes more by itself, say a wide character in one column, has a row of its own.
+    /// In rows of at most so many columns. What takes more by itself, say a wide character in one
+    /// column, has a row of its own.
     pub const fn width(mut self, columns: usize) -> Self {
         self.width = Some(columns);
         self
     }
 
-    /// With at most so many rows of each text, such as a preview's, and then one that says how many lines more there are. For views that can
-    /// be opened: who decides should have seen all of it.
+    /// With at most so many rows of each text, such as a preview's, and then one that says how many
+    /// lines more there are. For views that can be opened: who decides should have seen all of it.
     pub const fn max_rows(mut self, rows: usize) -> Self {
         self.max_rows = Some(rows);
         self
     }
 
-    /// The block's rows, with a line break between each two. Holds no control characters but those and the styles' (SGR) sequences, none
-    /// of which goes on behind its row.
+    /// The block's rows, with a line break between each two. Holds no control characters but those
+    /// and the styles' (SGR) sequences, none of which goes on behind its row.
     pub fn render(&self, block: &Block) -> String {
         let mut page = Page {
             theme: &self.theme,

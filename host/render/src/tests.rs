@@ -1,4 +1,5 @@
-//! What blocks look like, and what holds for every one of them. `UPDATE_EXPECT=1` before the test command writes the looks anew.
+//! What blocks look like, and what holds for every one of them. `UPDATE_EXPECT=1` before the test
+//! command writes the looks anew.
 
 mod actions;
 mod decisions;

@@ -20,8 +20,8 @@ use super::heart::Heart;
 use super::problem::{Failure, is_passing};
 use super::{HostId, Inner, PostgresStore, schema};
 
-/// How long the tables of another version may take to be brought up to date. No patience is as long: who gives up too early would do so
-/// again each time.
+/// How long the tables of another version may take to be brought up to date. No patience is as
+/// long: who gives up too early would do so again each time.
 const LONGEST_UPDATE: Duration = Duration::from_secs(30 * 60);
 
 /// The settings of a [`PostgresStore`].
@@ -45,21 +45,23 @@ impl PostgresStoreBuilder {
         }
     }
 
-    /// How long a claim lasts that is not renewed, and so how soon others may take over from a host that died. Default: 15 s. A host
-    /// renews three times as often; below a second, a busy machine may be too slow for that.
+    /// How long a claim lasts that is not renewed, and so how soon others may take over from a host
+    /// that died. Default: 15 s. A host renews three times as often; below a second, a busy machine
+    /// may be too slow for that.
     pub fn lease_time(mut self, lease_time: Duration) -> Self {
         self.lease_time = lease_time;
         self
     }
 
-    /// How long a call tries to reach the server before it fails. Default: 10 s. Shorter than the lease time, so that a
-    /// resolution lives through a restart of the server.
+    /// How long a call tries to reach the server before it fails. Default: 10 s. Shorter than the
+    /// lease time, so that a resolution lives through a restart of the server.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The most connections that this host opens, beside one to listen on where somebody waits for changes. Default: 8.
+    /// The most connections that this host opens, beside one to listen on where somebody waits for
+    /// changes. Default: 8.
     pub fn max_connections(mut self, max_connections: u32) -> Self {
         self.max_connections = max_connections;
         self
@@ -71,15 +73,17 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Connects, and makes the tables where there are none. Those of an older version are brought up to date, which takes seconds for
-    /// millions of actions. Hosts of that version that are connected work on, but may take a session for full that is not.
+    /// Connects, and makes the tables where there are none. Those of an older version are brought
+    /// up to date, which takes seconds for millions of actions. Hosts of that version that are
+    /// connected work on, but may take a session for full that is not.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] with [`BackendErrorKind::Settings`] where the address or a setting makes no sense,
-    /// [`BackendErrorKind::Unreachable`] at once where nobody listens, or where there is no answer in time,
-    /// [`BackendErrorKind::Denied`] where the server doesn't take the user or the password, or the user may not make tables,
-    /// [`BackendErrorKind::Missing`] where there is no such database, and [`BackendErrorKind::Newer`] where a newer version has made the
-    /// tables.
+    /// [`StoreError::Backend`] with [`BackendErrorKind::Settings`] where the address or a setting
+    /// makes no sense, [`BackendErrorKind::Unreachable`] at once where nobody listens, or where
+    /// there is no answer in time, [`BackendErrorKind::Denied`] where the server doesn't take the
+    /// user or the password, or the user may not make tables, [`BackendErrorKind::Missing`] where
+    /// there is no such database, and [`BackendErrorKind::Newer`] where a newer version has made
+    /// the tables.
     pub async fn connect(self) -> Result<PostgresStore, StoreError> {
         let options = self.options()?;
         let location = location(&options);
@@ -153,7 +157,8 @@ impl PostgresStoreBuilder {
         Ok(())
     }
 
-    /// A first connection, by itself: it tells best what is wrong. With it, whether the tables are as they must be.
+    /// A first connection, by itself: it tells best what is wrong. With it, whether the tables are
+    /// as they must be.
     async fn open(
         &self,
         options: &PgConnectOptions,
@@ -163,7 +168,8 @@ impl PostgresStoreBuilder {
         let mut connection = loop {
             match options.clone().disable_statement_logging().connect().await {
                 Ok(connection) => break connection,
-                // A server that is about to be ready says so. One that is not there won't come by itself.
+                // A server that is about to be ready says so. One that is not there won't come by
+                // itself.
                 Err(error @ sqlx::Error::Database(_))
                     if is_passing(&error) && Instant::now() < deadline =>
                 {

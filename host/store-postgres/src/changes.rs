@@ -1,7 +1,8 @@
 //! Telling other hosts that a session's stack has changed, and hearing it from them.
 //!
-//! A notification is no part of the statement that makes the change: the server would let only one such transaction commit at a time. It
-//! follows in a statement of its own, for all sessions that have changed meanwhile, which nobody waits for.
+//! A notification is no part of the statement that makes the change: the server would let only one
+//! such transaction commit at a time. It follows in a statement of its own, for all sessions that
+//! have changed meanwhile, which nobody waits for.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,7 +111,8 @@ impl Changes {
 impl Shared {
     fn remember_watched(&self, session: &SessionId) {
         let mut watched = lock(&self.watched);
-        // Those that nobody watches any more go when there is no room, so that each costs little on the whole.
+        // Those that nobody watches any more go when there is no room, so that each costs little on
+        // the whole.
         if watched.len() == watched.capacity() {
             watched.retain(|_, session| self.watchers.watches(session));
         }

@@ -22,8 +22,8 @@ macro_rules! claimed_columns {
     };
 }
 
-/// A lease that has run out is taken note of where its action is claimed anew. The texts are arguments, so that they are written
-/// down once.
+/// A lease that has run out is taken note of where its action is claimed anew. The texts are
+/// arguments, so that they are written down once.
 macro_rules! claim {
     ($before:literal, $which:literal) => {
         concat!(
@@ -57,13 +57,15 @@ const CLAIM_TOPMOST: &str = claim!(
     "FROM topmost WHERE a.id = topmost.id"
 );
 
-/// By its id alone: that it is open follows from the rest, and said here would let the server look through the whole stack for it.
+/// By its id alone: that it is open follows from the rest, and said here would let the server look
+/// through the whole stack for it.
 const CLAIM_NAMED: &str = claim!(
     "",
     "WHERE a.id = $11 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
 );
 
-/// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller counts from now on.
+/// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller
+/// counts from now on.
 const RECALL: &str = concat!(
     "UPDATE airlock.actions AS a SET lease_until = clock_timestamp() + $3 * interval '1 microsecond'
     WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' RETURNING ",

@@ -1,7 +1,8 @@
 //! A few connections to one server, and statements that are tried again when one breaks.
 //!
-//! They are kept by deadpool rather than by sqlx's own pool, which asks the server once more about each connection that comes back, and tells
-//! a server that is down from one that is busy only by the time that it takes.
+//! They are kept by deadpool rather than by sqlx's own pool, which asks the server once more about
+//! each connection that comes back, and tells a server that is down from one that is busy only by
+//! the time that it takes.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -86,7 +87,8 @@ impl Manager for Connector {
             .take();
         match first {
             Some(connection) => Ok(connection),
-            // In a place of its own: a call that needs no new connection would otherwise be as large as all that making one takes.
+            // In a place of its own: a call that needs no new connection would otherwise be as
+            // large as all that making one takes.
             None => Box::pin(self.options.connect()).await,
         }
     }
@@ -133,8 +135,9 @@ impl Connections {
         self.rows_or_recall(statement, None).await
     }
 
-    /// The answer to a statement that may take effect once only. Where it may have done so before the connection broke, `recall` is
-    /// asked first: its rows, if there are any, are what the statement would have answered.
+    /// The answer to a statement that may take effect once only. Where it may have done so before
+    /// the connection broke, `recall` is asked first: its rows, if there are any, are what the
+    /// statement would have answered.
     pub async fn once(
         &self,
         statement: &Statement,
@@ -168,7 +171,8 @@ impl Connections {
                 }
             };
             if is_passing(&error) {
-                // Whatever broke one connection has most likely broken the others that were open at the time.
+                // Whatever broke one connection has most likely broken the others that were open at
+                // the time.
                 let _ = self.pool.retain(|_, _| false);
             } else {
                 // A statement that was refused leaves its connection as good as it was.
@@ -260,7 +264,8 @@ impl Tries {
     }
 }
 
-/// A connection in use. It is closed with this, also where a future is dropped in the middle of a statement, unless it is given back.
+/// A connection in use. It is closed with this, also where a future is dropped in the middle of a
+/// statement, unless it is given back.
 #[derive(Debug)]
 pub struct Borrowed(Option<Object<Connector>>);
 

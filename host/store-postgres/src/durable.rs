@@ -96,7 +96,8 @@ impl DurableStore for PostgresStore {
             None => Statement::new(OPEN),
         };
         let mut records = self.inner.records(statement).await?;
-        // By the ids themselves, which the server has by their digests. Within a session the order stays.
+        // By the ids themselves, which the server has by their digests. Within a session the order
+        // stays.
         records.sort_by(|one, other| one.session.cmp(&other.session));
         Ok(records)
     }

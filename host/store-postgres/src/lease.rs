@@ -1,4 +1,5 @@
-//! What becomes of a claim. Each statement names the token, so that one whose claim has passed to somebody else changes nothing.
+//! What becomes of a claim. Each statement names the token, so that one whose claim has passed to
+//! somebody else changes nothing.
 
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, Lease, StoreError};
@@ -13,8 +14,8 @@ const RENEW: &str =
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND lease_until > clock_timestamp()
     RETURNING 1";
 
-/// Also where the lease has run out, as long as nobody else has claimed the action since: it is the truth, and spares somebody an
-/// action of unknown end.
+/// Also where the lease has run out, as long as nobody else has claimed the action since: it is the
+/// truth, and spares somebody an action of unknown end.
 const COMPLETE: &str = "UPDATE airlock.actions SET open = false,
         state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
         guest_state = NULL, lease_until = NULL, nonce = NULL,

@@ -50,8 +50,8 @@ type Nonce = [u8; 16];
 /// A digest of a session's id, which may be longer than an index takes.
 type SessionKey = [u8; 16];
 
-/// Keeps pending actions in a PostgreSQL database, where any host of a fleet can resolve any of them. Cheap to clone; clones share
-/// their connections.
+/// Keeps pending actions in a PostgreSQL database, where any host of a fleet can resolve any of
+/// them. Cheap to clone; clones share their connections.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -66,24 +66,29 @@ type SessionKey = [u8; 16];
 /// # }
 /// ```
 ///
-/// It makes its tables itself, all in a schema `airlock`, however many hosts start at once. The database must be encoded in UTF-8.
+/// It makes its tables itself, all in a schema `airlock`, however many hosts start at once. The
+/// database must be encoded in UTF-8.
 ///
-/// **Claims are leases.** A host renews its claim as long as it works on it. Where it dies, or can't reach the server for the
-/// [lease time](PostgresStoreBuilder::lease_time), the action is listed as
-/// [interrupted](airlock_model::pending::ActionState::Interrupted), and may be decided about anew, here or elsewhere. All times are the server's, and
-/// a claim that has passed to somebody else can't be completed any more.
+/// **Claims are leases.** A host renews its claim as long as it works on it. Where it dies, or
+/// can't reach the server for the [lease time](PostgresStoreBuilder::lease_time), the action is
+/// listed as [interrupted](airlock_model::pending::ActionState::Interrupted), and may be decided
+/// about anew, here or elsewhere. All times are the server's, and a claim that has passed to
+/// somebody else can't be completed any more.
 ///
-/// **Connections may break.** Each call is tried again for as long as the [patience](PostgresStoreBuilder::patience) lasts, and takes
-/// effect once, also where the server had carried it out and the answer was lost. A call that fails in the end may or may not have taken
-/// effect; nothing that was reported as done is undone.
+/// **Connections may break.** Each call is tried again for as long as the
+/// [patience](PostgresStoreBuilder::patience) lasts, and takes effect once, also where the server
+/// had carried it out and the answer was lost. A call that fails in the end may or may not have
+/// taken effect; nothing that was reported as done is undone.
 ///
-/// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of the address insists on it, and on a certificate
-/// for the server's name from an authority that the system trusts, or from that in the file `&sslrootcert=FILE`.
+/// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of
+/// the address insists on it, and on a certificate for the server's name from an authority that the
+/// system trusts, or from that in the file `&sslrootcert=FILE`.
 ///
-/// **Volatile actions** are listed for all, and [lost](airlock_model::pending::ActionState::Lost) when their host has not been heard of for a lease time.
+/// **Volatile actions** are listed for all, and [lost](airlock_model::pending::ActionState::Lost)
+/// when their host has not been heard of for a lease time.
 ///
-/// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where many claim the topmost action at once,
-/// `SKIP LOCKED` gives each another one.
+/// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where
+/// many claim the topmost action at once, `SKIP LOCKED` gives each another one.
 #[doc = ""]
 #[doc = include_str!("SCALING.md")]
 #[derive(Clone)]

@@ -28,7 +28,8 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// Whether the server, or the way to it, may be better in a moment. The statement may have taken effect all the same.
+/// Whether the server, or the way to it, may be better in a moment. The statement may have taken
+/// effect all the same.
 pub fn is_passing(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => true,
@@ -38,7 +39,8 @@ pub fn is_passing(error: &sqlx::Error) -> bool {
 }
 
 fn is_passing_code(code: &str) -> bool {
-    // Connections; shutting down, crashing, starting up, idle for too long; too many connections; deadlocks and the like.
+    // Connections; shutting down, crashing, starting up, idle for too long; too many connections;
+    // deadlocks and the like.
     code.starts_with("08")
         || [
             "57P01", "57P02", "57P03", "57P05", "53300", "40001", "40P01",

@@ -1,4 +1,5 @@
-//! Putting an action on a stack: one statement, which holds the capacity and gives the action its place.
+//! Putting an action on a stack: one statement, which holds the capacity and gives the action its
+//! place.
 
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
@@ -11,7 +12,8 @@ use super::record::{get, nanos_of_time};
 use super::text::escaped;
 use super::{HostId, Inner, session_key};
 
-/// The row of the session is made or locked, the action put behind it. It has a row for an answer where it was pushed.
+/// The row of the session is made or locked, the action put behind it. It has a row for an answer
+/// where it was pushed.
 macro_rules! push_onto {
     ($before:literal, $where:literal) => {
         concat!(
@@ -47,8 +49,9 @@ const PUSH_WITH_PLUGIN: &str = push_onto!(
 
 const IS_KEPT: &str = "SELECT 1 FROM airlock.plugins WHERE digest = $1";
 
-/// What the session has room for. Its row counts no resolutions, which so need not lock it: where it says that there is no room, what is
-/// open is counted. The top tells whether something was pushed since.
+/// What the session has room for. Its row counts no resolutions, which so need not lock it: where
+/// it says that there is no room, what is open is counted. The top tells whether something was
+/// pushed since.
 const COUNT: &str = "UPDATE airlock.sessions AS s SET open = counted.open, bytes = counted.bytes
     FROM (
         SELECT top, (SELECT count(*) FROM airlock.actions AS a WHERE a.session = $1 AND a.open) AS open,

@@ -44,7 +44,8 @@ macro_rules! record_columns {
 
 pub(super) use {action_columns, kept_columns, record_columns};
 
-/// An action, and where it stands by the server's clock. As the host `reader` sees it: its own volatile actions are never lost.
+/// An action, and where it stands by the server's clock. As the host `reader` sees it: its own
+/// volatile actions are never lost.
 pub fn kept(row: &PgRow, reader: &HostId) -> Result<KeptAction, Failure> {
     let written = match get(row, "state")? {
         "applied" => KeptState::Resolved(Decision::Apply),
@@ -200,7 +201,8 @@ pub fn nanos_of_time(time: SystemTime) -> i64 {
     }
 }
 
-/// Microseconds, as intervals are given: at most a thousand years, since the server's own times end somewhere.
+/// Microseconds, as intervals are given: at most a thousand years, since the server's own times end
+/// somewhere.
 pub fn micros(time: Duration) -> i64 {
     const MOST: Duration = Duration::from_secs(1000 * 31_557_600);
     time.min(MOST).as_micros() as i64

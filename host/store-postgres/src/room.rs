@@ -10,13 +10,15 @@ use super::Inner;
 use super::connections::Statement;
 use super::record::get;
 
-/// How long a host believes what it has counted, beside what it pushes itself. To count with each push would make each wait for all others.
+/// How long a host believes what it has counted, beside what it pushes itself. To count with each
+/// push would make each wait for all others.
 const BELIEVED: Duration = Duration::from_secs(10);
 
 /// What stands in place of a number where there is no limit.
 const NO_LIMIT: &str = "none";
 
-/// What is open, as the rows of the sessions have it, which is no less than there is; and the plugins.
+/// What is open, as the rows of the sessions have it, which is no less than there is; and the
+/// plugins.
 const SUM: &str = "SELECT (
         SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.sessions
     ) + (
@@ -48,7 +50,8 @@ impl Room {
 }
 
 impl Inner {
-    /// Refuses what there is no room for. What other hosts push within seconds is not seen, so together they may go beyond the limit by that.
+    /// Refuses what there is no room for. What other hosts push within seconds is not seen, so
+    /// together they may go beyond the limit by that.
     pub async fn check_store_room(&self, pushed: u64) -> Result<(), StoreError> {
         let mut room = self.room();
         let is_fresh = room.counted.is_some_and(|at| at.elapsed() < BELIEVED);

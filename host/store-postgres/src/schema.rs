@@ -7,7 +7,8 @@ use sqlx::{PgConnection, Row, raw_sql};
 use super::connections::Statement;
 use super::problem::Failure;
 
-/// What brings the schema from each version to the next one. Never change one that was released: add another.
+/// What brings the schema from each version to the next one. Never change one that was released:
+/// add another.
 const STEPS: [&str; 3] = [
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),
@@ -35,7 +36,8 @@ pub async fn is_up_to_date(
     Ok(found == VERSION)
 }
 
-/// A trigger or a rule on one of our tables changes what is kept, unseen. This library makes neither.
+/// A trigger or a rule on one of our tables changes what is kept, unseen. This library makes
+/// neither.
 async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result<(), StoreError> {
     let added = Statement::new(
         "SELECT format('the trigger `%s` on the table `%s`', t.tgname, c.relname) AS what

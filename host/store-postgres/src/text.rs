@@ -5,7 +5,8 @@ use std::borrow::Cow;
 /// A character that is none: no text has it on purpose.
 const ESCAPE: char = '\u{FFFF}';
 
-/// The same text without NUL characters. Nearly every text is its own escaped form, and so can be read in any client.
+/// The same text without NUL characters. Nearly every text is its own escaped form, and so can be
+/// read in any client.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return Cow::Borrowed(text);

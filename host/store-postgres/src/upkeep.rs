@@ -26,7 +26,8 @@ const LOOKS: Duration = Duration::from_secs(3600);
 /// How soon it goes on where there was more.
 const GOES_ON: Duration = Duration::from_secs(60);
 
-/// The oldest come first, so a batch with nothing to forget is the last. Rows that others are taking away are left to them.
+/// The oldest come first, so a batch with nothing to forget is the last. Rows that others are
+/// taking away are left to them.
 const PRUNE: &str = "WITH oldest AS (
         SELECT id, resolved_order, resolved_at FROM airlock.actions
         WHERE NOT open AND resolved_order > $1 ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -37,7 +38,8 @@ const PRUNE: &str = "WITH oldest AS (
     )
     SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last";
 
-/// A session onto which something was pushed since we looked has another top, and stays. Those that somebody pushes onto are left alone.
+/// A session onto which something was pushed since we looked has another top, and stays. Those that
+/// somebody pushes onto are left alone.
 const FORGET_SESSIONS: &str = "WITH idle AS MATERIALIZED (
         SELECT s.key, s.top FROM airlock.sessions AS s
         WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.session = s.key) LIMIT $1
@@ -146,7 +148,8 @@ impl Inner {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After the end of an action of its. A plugin that this host pushes for will probably be needed again.
+    /// After the end of an action of its. A plugin that this host pushes for will probably be
+    /// needed again.
     pub async fn forget_plugin_where_unneeded(&self, plugin: &str) {
         let is_pushing = plugin
             .parse()
@@ -246,8 +249,9 @@ impl Inner {
             .await
             .map_err(|error| self.error(error))?;
         let connection = borrowed.connection();
-        // A push that has seen its plugin must not lose it before it commits: while the table is locked, none is under way. The lock is
-        // held for milliseconds, and not waited for long, since pushes wait behind us meanwhile.
+        // A push that has seen its plugin must not lose it before it commits: while the table is
+        // locked, none is under way. The lock is held for milliseconds, and not waited for long,
+        // since pushes wait behind us meanwhile.
         let locked = raw_sql(
             "BEGIN; SET LOCAL lock_timeout = '500ms'; LOCK TABLE airlock.actions IN SHARE ROW EXCLUSIVE MODE",
         );
@@ -263,7 +267,8 @@ impl Inner {
                 borrowed.give_back();
                 Ok(gone)
             }
-            // Somebody else works on the table for long: next time. The connection is closed, and the transaction with it.
+            // Somebody else works on the table for long: next time. The connection is closed, and
+            // the transaction with it.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => Ok(0),
             Err(error) => Err(self.error(Failure::from(error))),
         }

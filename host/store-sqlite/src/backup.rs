@@ -82,7 +82,8 @@ fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
     folder.map_err(|error| Problem::Io(error).at(to))
 }
 
-/// An action that is open in a copy may have been applied since: it must not look as if nobody had tried.
+/// An action that is open in a copy may have been applied since: it must not look as if nobody had
+/// tried.
 fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
     let mark = "UPDATE actions SET state = 'pending', interrupted = 1, attempts = attempts + 1,

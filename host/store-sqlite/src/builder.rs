@@ -35,19 +35,22 @@ impl SqliteStoreBuilder {
         }
     }
 
-    /// Whether a store that is missing is made, with the folders above it, readable for this user alone. Default: it is.
+    /// Whether a store that is missing is made, with the folders above it, readable for this user
+    /// alone. Default: it is.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// How long a claim lasts that is not renewed, while the host that holds it lives. Default: 30 s.
+    /// How long a claim lasts that is not renewed, while the host that holds it lives. Default: 30
+    /// s.
     pub fn lease_time(mut self, lease_time: Duration) -> Self {
         self.lease_time = lease_time;
         self
     }
 
-    /// How long to wait while another process has the file locked for its own commit. Default: 10 s.
+    /// How long to wait while another process has the file locked for its own commit. Default: 10
+    /// s.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

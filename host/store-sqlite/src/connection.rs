@@ -39,7 +39,8 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
     if !create {
         return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
     }
-    // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the same rights.
+    // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the
+    // same rights.
     make_private_folder(folder_of(path)).map_err(|error| Problem::Io(error).at(path))?;
     match foreign::refuse_siblings(path) {
         // Another process has made the store meanwhile, and uses it.
@@ -49,8 +50,8 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
     foreign::refuse_foreign(path)
 }
 
-/// Makes the file under another name, and gives it its own once it is a store: nobody ever sees half of one. Another process may be at it
-/// too; then its file is as good.
+/// Makes the file under another name, and gives it its own once it is a store: nobody ever sees
+/// half of one. Another process may be at it too; then its file is as good.
 fn make_whole(path: &Path) -> Result<(), StoreError> {
     let io = |error| Problem::Io(error).at(path);
     let folder = folder_of(path);
@@ -96,7 +97,8 @@ impl Opening<'_> {
         let deadline = Instant::now() + self.patience;
         loop {
             match set_up(&mut connection) {
-                // SQLite waits for other processes by itself, but not where the kind of the log is changed.
+                // SQLite waits for other processes by itself, but not where the kind of the log is
+                // changed.
                 Err(Misfit::Sqlite(error)) if is_busy(&error) && Instant::now() < deadline => {
                     thread::sleep(BETWEEN_TRIES);
                 }
@@ -111,7 +113,8 @@ impl Opening<'_> {
         let connection = Connection::open_with_flags(self.path, flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // This library has neither, and what somebody else adds while the file is open must not run.
+        // This library has neither, and what somebody else adds while the file is open must not
+        // run.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         let asked = Arc::clone(self.hosts);
@@ -165,7 +168,8 @@ impl Readers {
         }
     }
 
-    /// Runs `query` on a connection, in a transaction of its own, so that it sees one state of the store.
+    /// Runs `query` on a connection, in a transaction of its own, so that it sees one state of the
+    /// store.
     pub fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem>,

@@ -1,5 +1,5 @@
-//! Telling a store from any other file, before SQLite gets to see it: SQLite writes to what it takes for its own, and takes a file of one byte
-//! for an empty one.
+//! Telling a store from any other file, before SQLite gets to see it: SQLite writes to what it
+//! takes for its own, and takes a file of one byte for an empty one.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use super::schema::APPLICATION_ID;
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// What stands at the beginning of a SQLite file; where in it the application's id is, and the size of a page.
+/// What stands at the beginning of a SQLite file; where in it the application's id is, and the size
+/// of a page.
 const HEADER: usize = 100;
 const ID_AT: usize = 68;
 const PAGE_SIZE_AT: usize = 16;
@@ -27,7 +28,8 @@ const FRAMES: usize = 1000;
 
 /// Refuses a file that is there and is no store, without having written to it.
 ///
-/// An empty file is none either: this library makes its files whole under another name, so none of its own is ever empty.
+/// An empty file is none either: this library makes its files whole under another name, so none of
+/// its own is ever empty.
 pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     let io = |error| Problem::Io(error).at(path);
     let mut file = open_regular_file(path).map_err(io)?;
@@ -49,7 +51,8 @@ pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses to make a store beside what belongs to another file of that name: SQLite would take it for the store's own.
+/// Refuses to make a store beside what belongs to another file of that name: SQLite would take it
+/// for the store's own.
 pub(super) fn refuse_siblings(path: &Path) -> Result<(), StoreError> {
     for sibling in ["-wal", "-shm", "-journal"].map(|end| beside(path, end)) {
         match sibling.symlink_metadata() {

@@ -1,7 +1,8 @@
 //! Which hosts that use the file are alive, and a clock that all of them share.
 //!
-//! A host holds a lock on a file of its own, beside the store's, as long as it lives: the system takes the lock away when the process
-//! ends, however it does. So the claims of a host that was killed are free at once, and those of one that hangs when their time is up.
+//! A host holds a lock on a file of its own, beside the store's, as long as it lives: the system
+//! takes the lock away when the process ends, however it does. So the claims of a host that was
+//! killed are free at once, and those of one that hangs when their time is up.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -28,7 +29,8 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts of the store at `path`, of which this process is to be a new one, called `name` for people.
+    /// The hosts of the store at `path`, of which this process is to be a new one, called `name`
+    /// for people.
     pub fn beside(path: &Path, name: String) -> Self {
         let mut folder = OsString::from(path);
         folder.push(".hosts");
@@ -51,7 +53,8 @@ impl Hosts {
         &self.name
     }
 
-    /// Makes others see that this host lives. To be called before anything is written that names it.
+    /// Makes others see that this host lives. To be called before anything is written that names
+    /// it.
     pub fn register(&self) -> io::Result<()> {
         let mut alive = lock(&self.alive);
         if alive.is_some() {
@@ -110,7 +113,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether nobody holds the lock on a host's file. Others may ask at the same time, so the lock is shared with them.
+/// Whether nobody holds the lock on a host's file. Others may ask at the same time, so the lock is
+/// shared with them.
 fn is_free(path: &Path) -> bool {
     match open_regular_file(path) {
         Ok(file) => match file.try_lock_shared() {
@@ -122,7 +126,8 @@ fn is_free(path: &Path) -> bool {
     }
 }
 
-/// Milliseconds since the machine started, the time that it slept among them. The same for all processes, and it never goes back.
+/// Milliseconds since the machine started, the time that it slept among them. The same for all
+/// processes, and it never goes back.
 pub(super) fn clock() -> i64 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let id = rustix::time::ClockId::Boottime;

@@ -40,15 +40,17 @@ use writer::{Undo, Writer};
 
 pub use builder::SqliteStoreBuilder;
 
-/// Keeps pending actions in one SQLite file, which the processes of one machine may share. Cheap to clone; clones are the same host.
+/// Keeps pending actions in one SQLite file, which the processes of one machine may share. Cheap to
+/// clone; clones are the same host.
 ///
-/// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`. Operations that wait while a commit
-/// reaches the disk go into the next commit together.
+/// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`.
+/// Operations that wait while a commit reaches the disk go into the next commit together.
 ///
 /// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
-/// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or whose last clone was dropped, loses them
-/// at once. Beside `pending.db` there are `pending.db-wal` and `pending.db-shm`, SQLite's, and the folder `pending.db.hosts` with a lock for
-/// each living host.
+/// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or
+/// whose last clone was dropped, loses them at once. Beside `pending.db` there are `pending.db-wal`
+/// and `pending.db-shm`, SQLite's, and the folder `pending.db.hosts` with a lock for each living
+/// host.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<Inner>,
@@ -99,7 +101,8 @@ impl SqliteStore {
         SqliteStoreBuilder::new(path.into())
     }
 
-    /// Opens the store at `path` with the default settings; makes it where it is missing, with the folders above it.
+    /// Opens the store at `path` with the default settings; makes it where it is missing, with the
+    /// folders above it.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the file can't be used, or is no store.
@@ -112,8 +115,9 @@ impl SqliteStore {
         &self.inner.path
     }
 
-    /// Writes a copy of the store to a new file, while the store is in use. All open actions are marked as
-    /// [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since they may be resolved after it was made.
+    /// Writes a copy of the store to a new file, while the store is in use. All open actions are
+    /// marked as [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since
+    /// they may be resolved after it was made.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where `to` exists, or can't be written.
@@ -133,7 +137,8 @@ impl SqliteStore {
     /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or can't be written.
+    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or
+    /// can't be written.
     pub async fn restore(
         backup: impl Into<PathBuf>,
         to: impl Into<PathBuf>,

@@ -10,7 +10,8 @@ use rusqlite::ffi::{self, ErrorCode};
 
 use super::schema::{self, Misfit};
 
-/// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is known.
+/// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is
+/// known.
 #[derive(Debug)]
 pub(super) enum Problem {
     Sqlite(rusqlite::Error),
@@ -158,7 +159,8 @@ fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'stati
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
         return (BackendErrorKind::Damaged, "is damaged");
     };
-    // The file with the index of the log is given its size at once, which fails so where the disk is full.
+    // The file with the index of the log is given its size at once, which fails so where the disk
+    // is full.
     if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
         return (BackendErrorKind::NoSpace, "has no room left on its disk");
     }

@@ -62,7 +62,8 @@ pub(super) fn is_loose(connection: &Connection) -> Result<bool, Problem> {
     Ok(number(connection, "PRAGMA freelist_count")? > LOOSE)
 }
 
-/// Gives some of the free pages back. Whether there are more to be given; the file itself gets smaller when its log is next written back.
+/// Gives some of the free pages back. Whether there are more to be given; the file itself gets
+/// smaller when its log is next written back.
 pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
     let before = number(connection, "PRAGMA freelist_count")?;
     if before <= LOOSE {
@@ -77,7 +78,8 @@ pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
     Ok(after > LOOSE && after < before)
 }
 
-/// An older version made files that can't give pages back. They are written anew once that is worth it, and then can.
+/// An older version made files that can't give pages back. They are written anew once that is worth
+/// it, and then can.
 pub(super) fn rewrite_where_loose(connection: &Connection) -> rusqlite::Result<()> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     connection.pragma_update(None, "query_only", false)?;

@@ -11,7 +11,8 @@ use rusqlite::{Connection, Params, Row};
 
 use super::problem::Problem;
 
-/// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value that is bound.
+/// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value
+/// that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at,
@@ -111,7 +112,8 @@ impl Found {
     }
 }
 
-/// Hands over one after the other, as long as more are wanted. What can't be read is passed over: it must not hide the others.
+/// Hands over one after the other, as long as more are wanted. What can't be read is passed over:
+/// it must not hide the others.
 pub(super) fn select(
     connection: &Connection,
     tail: &str,

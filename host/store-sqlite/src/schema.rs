@@ -83,9 +83,10 @@ CREATE TABLE guest_states (
 ) STRICT;
 ";
 
-/// What a commit costs is the pages that it writes. So details and states that are small stand in the action's own row, and only large ones
-/// apart from it, where they are not written again with each change of state. And the index of open actions has a condition that only the end
-/// changes: SQLite writes an index's page whenever a column of its condition is set.
+/// What a commit costs is the pages that it writes. So details and states that are small stand in
+/// the action's own row, and only large ones apart from it, where they are not written again with
+/// each change of state. And the index of open actions has a condition that only the end changes:
+/// SQLite writes an index's page whenever a column of its condition is set.
 const FEWER_PAGES: &str = "
 ALTER TABLE actions ADD COLUMN details TEXT;
 ALTER TABLE actions ADD COLUMN guest_state BLOB;
@@ -95,8 +96,8 @@ DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position) WHERE resolved IS NULL;
 ";
 
-/// Who pushed, from where, and how much. The index of open actions answers how many bytes a session has, and whether a plugin is still needed,
-/// without a look at the rows.
+/// Who pushed, from where, and how much. The index of open actions answers how many bytes a session
+/// has, and whether a plugin is still needed, without a look at the rows.
 const PLACES_AND_SIZES: &str = "
 ALTER TABLE actions ADD COLUMN plugin_name TEXT;
 ALTER TABLE actions ADD COLUMN source_is_own_tool INTEGER NOT NULL DEFAULT 0;
@@ -151,8 +152,8 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
 
 /// The version of the file's tables; none for an empty file.
 ///
-/// It is read in one transaction: another process may be making the tables at the same time, and half of what it did would look like a
-/// file of somebody else.
+/// It is read in one transaction: another process may be making the tables at the same time, and
+/// half of what it did would look like a file of somebody else.
 pub(super) fn version_now(connection: &Connection) -> Result<Option<u32>, Misfit> {
     let transaction = connection.unchecked_transaction()?;
     let version = version(&transaction)?;
@@ -180,7 +181,8 @@ fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
 /// Tables, indexes, triggers and views, by kind and name, as the statements that made them.
 type Schema = BTreeMap<(String, String), String>;
 
-/// Whether the schema is what this library makes, and nothing else: a trigger changes what is kept, unseen.
+/// Whether the schema is what this library makes, and nothing else: a trigger changes what is kept,
+/// unseen.
 fn compare(connection: &Connection, version: u32) -> Result<(), Misfit> {
     let expected = expected(version)?;
     let found = schema(connection)?;

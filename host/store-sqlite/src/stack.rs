@@ -22,8 +22,8 @@ use super::rows::{Found, millis, select, select_all};
 
 /// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
 ///
-/// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement anew for each value, to see whether that
-/// implies the index's condition.
+/// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement
+/// anew for each value, to see whether that implies the index's condition.
 pub(super) const OPEN: &str = "a.resolved IS NULL";
 
 /// Details and states of at most so many bytes stand in their action's row.

@@ -178,7 +178,8 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
     Ok(forgotten)
 }
 
-/// Forgets the details of some actions that were resolved at least `age` ago. Whether there may be more.
+/// Forgets the details of some actions that were resolved at least `age` ago. Whether there may be
+/// more.
 pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<bool, Problem> {
     let after: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE name = ?")?

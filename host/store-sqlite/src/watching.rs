@@ -9,8 +9,8 @@ use rusqlite::Connection;
 
 use super::Inner;
 
-/// How often the file is asked whether it has changed. SQLite has no other way to tell across processes; asking costs
-/// microseconds, and happens only while somebody waits.
+/// How often the file is asked whether it has changed. SQLite has no other way to tell across
+/// processes; asking costs microseconds, and happens only while somebody waits.
 const EVERY: Duration = Duration::from_millis(50);
 
 /// Whether a thread asks.

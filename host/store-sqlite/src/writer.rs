@@ -1,7 +1,9 @@
-//! The one connection of this process that writes. Whatever waits while a commit reaches the disk goes into the next one together.
+//! The one connection of this process that writes. Whatever waits while a commit reaches the disk
+//! goes into the next one together.
 //!
-//! An operation that finds nobody before it is committed at once, on the thread that asks for it, as long as the disk is quick: to wake another
-//! thread and to be woken by it costs about as much as such a commit. All others go to a thread that waits for them.
+//! An operation that finds nobody before it is committed at once, on the thread that asks for it,
+//! as long as the disk is quick: to wake another thread and to be woken by it costs about as much
+//! as such a commit. All others go to a thread that waits for them.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -19,10 +21,12 @@ use super::problem::{Problem, unfit};
 /// The most operations of one commit.
 const TOGETHER: usize = 256;
 
-/// After a commit that took longer, the next ones don't hold up the threads that ask for them, until one was quicker.
+/// After a commit that took longer, the next ones don't hold up the threads that ask for them,
+/// until one was quicker.
 const QUICK: Duration = Duration::from_millis(3);
 
-/// After a commit of several operations, so many of the next ones go to the thread, where they come together again.
+/// After a commit of several operations, so many of the next ones go to the thread, where they come
+/// together again.
 const CROWDED: u32 = 64;
 
 /// What takes back an operation whose answer nobody heard.
@@ -81,7 +85,8 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction, and answers when that is on disk. It may be run more than once, after a rollback.
+    /// Runs `work` in a transaction, and answers when that is on disk. It may be run more than
+    /// once, after a rollback.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -143,7 +148,8 @@ impl Shared {
         }
     }
 
-    /// Commits on this thread, unless the connection is in use, others wait for it, or that might take long. Whether it did.
+    /// Commits on this thread, unless the connection is in use, others wait for it, or that might
+    /// take long. Whether it did.
     fn commit_at_once(&self, operation: &mut dyn Operation) -> bool {
         let crowded = self.crowded.load(Ordering::Relaxed);
         if crowded > 0 {
@@ -241,7 +247,8 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Whoever panicked with the lock left the connection in a transaction at worst, which is rolled back before the next.
+/// Whoever panicked with the lock left the connection in a transaction at worst, which is rolled
+/// back before the next.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -273,7 +280,8 @@ fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Re
     for operation in operations {
         execute(connection, "SAVEPOINT operation")?;
         if !operation.run(connection) {
-            // Some errors end the whole transaction; then this one fails, and with it what came before.
+            // Some errors end the whole transaction; then this one fails, and with it what came
+            // before.
             execute(connection, "ROLLBACK TO operation")?;
         }
         execute(connection, "RELEASE operation")?;

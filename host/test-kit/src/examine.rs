@@ -16,7 +16,8 @@ use super::report::{CaseReport, Outcome, PropertyReport, Report, ToolReport};
 use super::schema::Schema;
 use super::shrink::shrink;
 
-/// A tool that used up a limit so often is not tried any more: each time may take as long as a call may.
+/// A tool that used up a limit so often is not tried any more: each time may take as long as a call
+/// may.
 const ENOUGH: usize = 3;
 
 /// How it is done.
@@ -108,7 +109,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// A try left the property untried. That nothing was pushed is true of a tool only where no try has another reason.
+    /// A try left the property untried. That nothing was pushed is true of a tool only where no try
+    /// has another reason.
     fn leave_untried(&mut self, reason: &'static str) {
         match reason {
             property::NOTHING_PUSHED => _ = self.untried.get_or_insert(reason),

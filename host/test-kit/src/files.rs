@@ -110,7 +110,8 @@ impl Files {
             .insert(path.to_owned(), Entry::File(contents.as_ref().into()));
     }
 
-    /// What is no folder where one would have to be for a file at this path, or is one where the file would be.
+    /// What is no folder where one would have to be for a file at this path, or is one where the
+    /// file would be.
     pub(crate) fn in_the_way_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let is_folder = |path: &str| self.0.get(path).map(|entry| *entry == Entry::Folder);

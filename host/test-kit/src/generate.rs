@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::schema::Schema;
 use spoil::spoiled;
 
-/// How often a value is drawn until one fits. A schema can ask for more than a generator can see in it.
+/// How often a value is drawn until one fits. A schema can ask for more than a generator can see in
+/// it.
 const PATIENCE: usize = 50;
 
 /// Of so many values, one needn't fit.

@@ -1,8 +1,10 @@
-//! The author's test kit: what every tool must keep, tried out, and the cases that an author writes.
+//! The author's test kit: what every tool must keep, tried out, and the cases that an author
+//! writes.
 //!
-//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or made up from their schemas, watches what they do, and makes
-//! a try that breaks something small. All of it goes through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here
-//! knows of a command line, a terminal or a format: what is printed is made of the [`Report`].
+//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or made up from
+//! their schemas, watches what they do, and makes a try that breaks something small. All of it goes
+//! through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here knows
+//! of a command line, a terminal or a format: what is printed is made of the [`Report`].
 //!
 //! ```no_run
 //! use airlock_host::{Engine, Plugin};

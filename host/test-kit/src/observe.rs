@@ -22,11 +22,13 @@ pub struct Observation {
     pub preview: Preview,
     /// None where nothing was pushed, or the preview failed. So for all that follow.
     pub applied: Option<Decided>,
-    /// Applied by another session, whose instances know nothing of the preview. None where an action is volatile, too.
+    /// Applied by another session, whose instances know nothing of the preview. None where an
+    /// action is volatile, too.
     pub applied_fresh: Option<Decided>,
     /// As `applied`, once more: where `applied_fresh` is another, to tell why.
     pub applied_again: Option<Decided>,
-    /// Applied, and applied again after nobody heard that it was. None where the first did not succeed, too.
+    /// Applied, and applied again after nobody heard that it was. None where the first did not
+    /// succeed, too.
     pub applied_twice: Option<Twice>,
     pub discarded: Option<Discarded>,
 }

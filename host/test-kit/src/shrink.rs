@@ -1,7 +1,7 @@
 //! Makes a sample small that breaks a property.
 //!
-//! The loop is our own, over JSON values and files, instead of a library's over its generators: params that an author wrote into a
-//! case are made small too, and so is the workspace.
+//! The loop is our own, over JSON values and files, instead of a library's over its generators:
+//! params that an author wrote into a case are made small too, and so is the workspace.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use serde_json::{Map, Number, Value};
 use super::files::Entry;
 use super::observe::Sample;
 
-/// How long one property's sample is made smaller. A tool that runs into a time limit takes that long for each try.
+/// How long one property's sample is made smaller. A tool that runs into a time limit takes that
+/// long for each try.
 const TIME: Duration = Duration::from_secs(20);
 const TRIES: usize = 1000;
 

@@ -84,7 +84,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// A new session on the same workspace: it has instances of its own, and shares what is pending.
+    /// A new session on the same workspace: it has instances of its own, and shares what is
+    /// pending.
     ///
     /// # Errors
     /// Where the host can't open one.

@@ -1,8 +1,9 @@
 //! Has a part of a program work in a process of its own, with limits.
 //!
-//! What can't be interrupted, or may take any amount of memory, is done by the same program started again with an argument that says which part it
-//! is. The host [starts](Process::start) it and can [kill](Process::kill) it at any time; the process [bounds itself](Bounds::apply) before it
-//! works on anything that could be hostile, and the two talk over a socket that nobody else has.
+//! What can't be interrupted, or may take any amount of memory, is done by the same program started
+//! again with an argument that says which part it is. The host [starts](Process::start) it and can
+//! [kill](Process::kill) it at any time; the process [bounds itself](Bounds::apply) before it works
+//! on anything that could be hostile, and the two talk over a socket that nobody else has.
 
 #[cfg(unix)]
 mod ended;

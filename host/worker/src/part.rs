@@ -7,11 +7,13 @@ use std::process;
 use crate::inherited::close_inherited;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Address space beside the memory that is asked for: the program itself, stacks, and what an allocator reserves for its threads and never uses.
+/// Address space beside the memory that is asked for: the program itself, stacks, and what an
+/// allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
-/// Makes this process a part of the program, if it was started with this argument, and otherwise returns at once. To be called first in `main`, before
-/// it starts a thread and before it opens a file: all descriptors but the standard ones are closed before `serve` is called.
+/// Makes this process a part of the program, if it was started with this argument, and otherwise
+/// returns at once. To be called first in `main`, before it starts a thread and before it opens a
+/// file: all descriptors but the standard ones are closed before `serve` is called.
 pub fn serve_if_asked_for(argument: &str, serve: impl FnOnce() -> io::Result<()>) {
     if env::args_os().nth(1).is_some_and(|first| first == argument) {
         close_inherited();
@@ -26,7 +28,8 @@ pub fn serve_if_asked_for(argument: &str, serve: impl FnOnce() -> io::Result<()>
     }
 }
 
-/// No more than this, and than what this process was held to before: without rights of its own it may not ask for more.
+/// No more than this, and than what this process was held to before: without rights of its own it
+/// may not ask for more.
 fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     let before = getrlimit(resource).maximum.unwrap_or(u64::MAX);
     let limit = Rlimit {
@@ -46,7 +49,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Holds this process to them, as far as the system can. It writes no file and no core dump either.
+    /// Holds this process to them, as far as the system can. It writes no file and no core dump
+    /// either.
     ///
     /// # Errors
     /// Those of the system.

@@ -30,8 +30,8 @@ enum State {
 /// How a process that was started is talked to.
 #[derive(Debug)]
 pub struct Started {
-    /// Its standard input. It may write to it too: it is a socket, since writing to a pipe that nobody reads would end hosts that don't ignore
-    /// SIGPIPE.
+    /// Its standard input. It may write to it too: it is a socket, since writing to a pipe that
+    /// nobody reads would end hosts that don't ignore SIGPIPE.
     pub stream: UnixStream,
     /// Its standard output.
     pub stdout: ChildStdout,
@@ -39,8 +39,9 @@ pub struct Started {
 }
 
 impl Process {
-    /// Starts a program as one of its parts: with this one argument, no environment but `variables`, `/` as its directory, and a process group of
-    /// its own, so that a script which starts the program is killed with it, and Ctrl-C is the host's to handle.
+    /// Starts a program as one of its parts: with this one argument, no environment but
+    /// `variables`, `/` as its directory, and a process group of its own, so that a script which
+    /// starts the program is killed with it, and Ctrl-C is the host's to handle.
     ///
     /// # Errors
     /// Those of the system, and one where it was killed before.
@@ -78,7 +79,8 @@ impl Process {
         })
     }
 
-    /// Kills it with all that it started, unless it was waited for. Its identifier is its own until then. One that was not started never will be.
+    /// Kills it with all that it started, unless it was waited for. Its identifier is its own until
+    /// then. One that was not started never will be.
     pub fn kill(&self) {
         let mut state = self.state();
         match &*state {
@@ -88,11 +90,13 @@ impl Process {
         }
     }
 
-    /// Kills what may still run of it, waits for its end, and tells how it ended by itself, if it did.
+    /// Kills what may still run of it, waits for its end, and tells how it ended by itself, if it
+    /// did.
     pub fn end(&self, started: &mut Started) -> Ended {
         let status = self.wait();
         let mut words = Vec::new();
-        // What it said is there. Something that it started, and that left its group, may hold the other end for as long as it likes.
+        // What it said is there. Something that it started, and that left its group, may hold the
+        // other end for as long as it likes.
         if rustix::io::ioctl_fionbio(&started.stderr, true).is_ok() {
             let stderr = started.stderr.by_ref();
             let _ = stderr.take(LAST_WORDS).read_to_end(&mut words);

@@ -1,7 +1,7 @@
 //! What an earlier attempt at the same plan has left.
 //!
-//! Chains tell by which names exist. In a cycle every name exists before as well as after, so there it takes size and
-//! time; where these don't tell either, nothing is risked.
+//! Chains tell by which names exist. In a cycle every name exists before as well as after, so there
+//! it takes size and time; where these don't tell either, nothing is risked.
 
 use std::collections::{HashMap, HashSet};
 

@@ -3,7 +3,8 @@
 use airlock_tool::Error;
 use glob::Pattern;
 
-/// A pattern, component by component, so that whoever walks the tree can leave out what can't match.
+/// A pattern, component by component, so that whoever walks the tree can leave out what can't
+/// match.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Glob {
     pub(crate) components: Vec<Component>,

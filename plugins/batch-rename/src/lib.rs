@@ -1,9 +1,11 @@
-//! The tool `batch_rename_preview`: renames many files by a regular expression, once somebody agreed.
+//! The tool `batch_rename_preview`: renames many files by a regular expression, once somebody
+//! agreed.
 //!
-//! The preview decides everything: `select` finds the files, `rule` gives each its new name, and `plan` refuses
-//! whatever would overwrite or lose a file. What is left is put in an `order` that survives swaps and cycles, and
-//! `apply` follows it, undoing what it did where a step fails. Only files and symbolic links are renamed (the link, not
-//! what it points to), and each stays in its directory.
+//! The preview decides everything: `select` finds the files, `rule` gives each its new name, and
+//! `plan` refuses whatever would overwrite or lose a file. What is left is put in an `order` that
+//! survives swaps and cycles, and `apply` follows it, undoing what it did where a step fails. Only
+//! files and symbolic links are renamed (the link, not what it points to), and each stays in its
+//! directory.
 
 mod apply;
 mod earlier;

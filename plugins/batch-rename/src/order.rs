@@ -28,13 +28,15 @@ pub(crate) struct Order {
     pub(crate) steps: Vec<Step>,
     /// One for each cycle.
     pub(crate) temporaries: Vec<Temporary>,
-    /// The renames that are part of a cycle: of these, every path is in use before as well as after.
+    /// The renames that are part of a cycle: of these, every path is in use before as well as
+    /// after.
     pub(crate) cyclic: Vec<usize>,
 }
 
 impl Order {
-    /// Puts renames in order. No two of them share a `from`, or a `to`. The names of temporaries come from `action_id`, so
-    /// that a later attempt at the same action finds those of an earlier one.
+    /// Puts renames in order. No two of them share a `from`, or a `to`. The names of temporaries
+    /// come from `action_id`, so that a later attempt at the same action finds those of an earlier
+    /// one.
     pub(crate) fn of(renames: &[Rename], action_id: &str) -> Self {
         let index = |path: fn(&Rename) -> &str| -> HashMap<&str, usize> {
             renames

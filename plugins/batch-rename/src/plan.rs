@@ -55,8 +55,8 @@ impl Plan {
     }
 }
 
-/// Gives each of the `files` its new name. `is_taken` tells whether renaming the first path to the second would overwrite
-/// something; it is not asked about paths that become free.
+/// Gives each of the `files` its new name. `is_taken` tells whether renaming the first path to the
+/// second would overwrite something; it is not asked about paths that become free.
 pub(crate) fn plan(
     files: &[String],
     rule: &Rule,
@@ -135,7 +135,8 @@ mod tests {
     use super::*;
     use crate::rule::tests::rule;
 
-    /// Plans over `files`, of which the ones behind a `!` exist but are not among the files to rename.
+    /// Plans over `files`, of which the ones behind a `!` exist but are not among the files to
+    /// rename.
     fn planned(files: &[&str], find: &str, replace: &str) -> Result<Planned, Error> {
         let (others, files): (Vec<&str>, Vec<&str>) =
             files.iter().partition(|file| file.starts_with('!'));

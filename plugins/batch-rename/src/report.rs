@@ -20,7 +20,8 @@ pub(crate) struct Details {
 const MAX_LISTED: usize = 200;
 const MAX_PROBLEMS: usize = 20;
 
-/// The pending action in one line. Like the other fixed texts it doesn't bend to a single file: programs may match it.
+/// The pending action in one line. Like the other fixed texts it doesn't bend to a single file:
+/// programs may match it.
 pub(crate) fn label(renames: &[Rename]) -> String {
     format!("Batch rename: {} files", renames.len())
 }

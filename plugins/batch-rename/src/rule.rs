@@ -26,7 +26,8 @@ impl Rule {
         })
     }
 
-    /// The new name of the file that is the `index`th to match, counted from 0; none if it does not match.
+    /// The new name of the file that is the `index`th to match, counted from 0; none if it does not
+    /// match.
     pub(crate) fn rename(&self, name: &str, index: usize) -> Option<String> {
         let mut renamed = String::new();
         let mut end = 0;

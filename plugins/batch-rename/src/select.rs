@@ -18,7 +18,8 @@ pub(crate) struct Selection {
     pub(crate) unmatched: Vec<String>,
 }
 
-/// Finds the files, each given by its path or by a pattern. A path that exists is never taken for a pattern.
+/// Finds the files, each given by its path or by a pattern. A path that exists is never taken for a
+/// pattern.
 pub(crate) fn select(workspace: &Workspace, wanted: &[String]) -> Result<Selection, Error> {
     let mut files = BTreeSet::new();
     let mut unmatched = Vec::new();

@@ -22,8 +22,8 @@ const MAX_WIDTH: usize = 20;
 impl Template {
     /// Reads a template whose groups are those of `find`.
     ///
-    /// Stricter than the regex crate's own templates, for which a group that does not exist is an empty text, and `$1_a`
-    /// the group named `1_a`.
+    /// Stricter than the regex crate's own templates, for which a group that does not exist is an
+    /// empty text, and `$1_a` the group named `1_a`.
     pub(crate) fn parse(text: &str, find: &Regex) -> Result<Self, Error> {
         let mut pieces = Vec::new();
         let mut rest = text;

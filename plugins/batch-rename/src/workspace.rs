@@ -13,7 +13,8 @@ use crate::name::shown;
 
 /// The directory in which everything happens.
 pub(crate) struct Workspace {
-    /// Absolute: a relative path whose first directory is named `scratch` would be taken for the plugin's own `/scratch`.
+    /// Absolute: a relative path whose first directory is named `scratch` would be taken for the
+    /// plugin's own `/scratch`.
     root: PathBuf,
 }
 
@@ -81,7 +82,8 @@ impl Workspace {
         if self.stamp(to)?.is_none() {
             return Ok(false);
         }
-        // Where the file system ignores case, `A.txt` is there because `a.txt` is; only a listing can tell.
+        // Where the file system ignores case, `A.txt` is there because `a.txt` is; only a listing
+        // can tell.
         if from.to_lowercase() != to.to_lowercase() {
             return Ok(true);
         }
@@ -95,7 +97,8 @@ impl Workspace {
     /// Renames a file unless that would overwrite another.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         let rename = || -> Result<(), Error> {
-            // WASI's rename overwrites. Looking first leaves a moment in which a file may appear, and no better way.
+            // WASI's rename overwrites. Looking first leaves a moment in which a file may appear,
+            // and no better way.
             if self.is_taken(from, to)? {
                 return Err(Error::failed("the new name is taken"));
             }

@@ -15,7 +15,8 @@ use crate::Error;
 /// assert_eq!(count("x"), Err(Error::failed("`x` as a count: invalid digit found in string")));
 /// ```
 ///
-/// An [`Error::Tool`] stays one, with the context before its message; [`Error::Cancelled`] stays as it is.
+/// An [`Error::Tool`] stays one, with the context before its message; [`Error::Cancelled`] stays as
+/// it is.
 pub trait Context<T> {
     /// Puts `context` and a colon before the error's message.
     ///

@@ -19,7 +19,8 @@ impl Tools {
         running::begin(call.tool());
         let entry = self.entry(call.tool())?;
         let (output, actions): (Output, Vec<Sealed>) = entry.execute(params, call)?;
-        // Before anything is pushed, so that an output without a JSON form leaves no action pending.
+        // Before anything is pushed, so that an output without a JSON form leaves no action
+        // pending.
         let result = output.try_into()?;
         let has_reject = entry
             .resolve()

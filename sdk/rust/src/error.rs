@@ -5,8 +5,9 @@ use std::fmt;
 
 /// Why a tool did not do what it was asked to.
 ///
-/// The three cases reach the caller differently, so choose by who is to read it: [`Error::tool`] for a sentence that
-/// tells the caller what to do better, `?` for everything that the tool itself did not expect.
+/// The three cases reach the caller differently, so choose by who is to read it: [`Error::tool`]
+/// for a sentence that tells the caller what to do better, `?` for everything that the tool itself
+/// did not expect.
 ///
 /// Every [`std::error::Error`] converts into [`Error::Failed`], with its chain of sources;
 /// [`Context`](crate::Context) adds what was being done.

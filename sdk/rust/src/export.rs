@@ -4,9 +4,11 @@ use crate::wire::bindings::exports::airlock::tool::{resolver, tool};
 use crate::wire::{ToolDefinition, ToolError, ToolResult, WireResolution, split};
 use crate::{Call, Tools, host, panic};
 
-/// Makes this crate a plugin that has the tools which the function returns: `export!(tools)`, once in a crate.
+/// Makes this crate a plugin that has the tools which the function returns: `export!(tools)`, once
+/// in a crate.
 ///
-/// The function takes nothing, returns [`Tools`](crate::Tools), and is called once in each instance.
+/// The function takes nothing, returns [`Tools`](crate::Tools), and is called once in each
+/// instance.
 #[macro_export]
 macro_rules! export {
     ($tools:path) => {

@@ -25,8 +25,8 @@ pub fn session() -> Option<Session> {
 
 /// Whether the caller no longer wants the current call's answer.
 ///
-/// A tool that runs for long asks now and then, most simply with [`check_cancelled`]. One that doesn't is stopped from
-/// outside.
+/// A tool that runs for long asks now and then, most simply with [`check_cancelled`]. One that
+/// doesn't is stopped from outside.
 pub fn is_cancelled() -> bool {
     imports::is_cancelled()
 }
@@ -48,8 +48,8 @@ pub fn report_progress(message: &str) {
     imports::report_progress(message, None, None);
 }
 
-/// Tells whoever waits how far the current call is: `done` of `total`, in a unit of the tool's own. `done` never goes
-/// down within a call.
+/// Tells whoever waits how far the current call is: `done` of `total`, in a unit of the tool's own.
+/// `done` never goes down within a call.
 pub fn report_progress_of(message: &str, done: f64, total: f64) {
     imports::report_progress(message, Some(done), Some(total));
 }

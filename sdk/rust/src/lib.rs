@@ -1,8 +1,10 @@
-//! Write Airlock plugins in Rust: tools that show what they would do, and do it once somebody decided.
+//! Write Airlock plugins in Rust: tools that show what they would do, and do it once somebody
+//! decided.
 //!
-//! A tool is called with parameters and answers with a *preview*: what it found, and the actions that it proposes. The
-//! host keeps each action until somebody applies or discards it, maybe in another process and on another day, and only
-//! then hands the tool its own plan back. Meanwhile the sandbox lets nothing of the workspace be written.
+//! A tool is called with parameters and answers with a *preview*: what it found, and the actions
+//! that it proposes. The host keeps each action until somebody applies or discards it, maybe in
+//! another process and on another day, and only then hands the tool its own plan back. Meanwhile
+//! the sandbox lets nothing of the workspace be written.
 //!
 //! # Example
 //!
@@ -53,35 +55,38 @@
 //! # fn main() {}
 //! ```
 //!
-//! `Cargo.toml` needs `crate-type = ["cdylib"]` under `[lib]`, and beside this crate `serde` and `schemars`, whose
-//! derives it uses; `airlock new NAME --lang rust` writes one. `airlock build` then gives the component. The README beside this crate's
-//! `Cargo.toml` is a guide from an empty folder.
+//! `Cargo.toml` needs `crate-type = ["cdylib"]` under `[lib]`, and beside this crate `serde` and
+//! `schemars`, whose derives it uses; `airlock new NAME --lang rust` writes one. `airlock build`
+//! then gives the component. The README beside this crate's `Cargo.toml` is a guide from an empty
+//! folder.
 //!
 //! # Contents
 //!
 //! - What a plugin has: [`Tool`], collected in [`Tools`] and handed to [`export!`].
 //! - What a tool is given: its parameters with a [`Call`], later its plan with a [`Resolution`].
-//! - What it gives back: a [`Preview`] with [`Action`]s, an [`Output`] of [`Content`], or an [`Error`], to which
-//!   [`Context`] adds what was being done.
+//! - What it gives back: a [`Preview`] with [`Action`]s, an [`Output`] of [`Content`], or an
+//!   [`Error`], to which [`Context`] adds what was being done.
 //! - For what can't be written down: [`VolatileAction`], which is kept as closures.
 //! - What else the host offers: [`log`], [`report_progress`], [`is_cancelled`] and [`session`].
 //!
 //! # Files
 //!
-//! `std::fs` works. Relative paths are the workspace's, with one exception: a first folder that is named `workspace` or
-//! `scratch` is taken for the guest's own root of that name, so a tool that takes paths from its caller joins them to
-//! [`Session::workspace`]. While a tool previews, or rejects, every write to the workspace fails with a read-only error.
-//! `/scratch` is the plugin's own, writable at any time and gone with the session.
+//! `std::fs` works. Relative paths are the workspace's, with one exception: a first folder that is
+//! named `workspace` or `scratch` is taken for the guest's own root of that name, so a tool that
+//! takes paths from its caller joins them to [`Session::workspace`]. While a tool previews, or
+//! rejects, every write to the workspace fails with a read-only error. `/scratch` is the plugin's
+//! own, writable at any time and gone with the session.
 //!
 //! # Panics
 //!
-//! A panic ends the instance, and the caller reads which tool panicked, where and why. Return an [`Error`] for whatever
-//! can be expected.
+//! A panic ends the instance, and the caller reads which tool panicked, where and why. Return an
+//! [`Error`] for whatever can be expected.
 //!
 //! # Tests
 //!
-//! Everything builds for the native target too, where `preview` and `apply` are plain functions: [`Call::new`] and
-//! [`Resolution::new`] make their arguments, and the functions of the host have harmless stand-ins.
+//! Everything builds for the native target too, where `preview` and `apply` are plain functions:
+//! [`Call::new`] and [`Resolution::new`] make their arguments, and the functions of the host have
+//! harmless stand-ins.
 
 mod call;
 mod content;

@@ -1,7 +1,8 @@
 //! Lines for the host's log: `log::info(format_args!("{n} files"))`.
 //!
-//! The log is for whoever runs the host; what the caller should know belongs into the [`Output`](crate::Output). Lines
-//! above the host's limit per call are counted and dropped. In native tests they go to the standard error.
+//! The log is for whoever runs the host; what the caller should know belongs into the
+//! [`Output`](crate::Output). Lines above the host's limit per call are counted and dropped. In
+//! native tests they go to the standard error.
 
 use std::fmt::Display;
 

@@ -30,7 +30,8 @@ impl Output {
     /// Sets the details: a value for programs. It should fit the type given to
     /// [`Tool::output`](crate::Tool::output), where there is one.
     ///
-    /// A value that has no JSON form, such as a map with keys that are no strings, makes the call fail.
+    /// A value that has no JSON form, such as a map with keys that are no strings, makes the call
+    /// fail.
     #[must_use]
     pub fn details(mut self, details: impl Serialize) -> Self {
         self.details = Details::of(&details);

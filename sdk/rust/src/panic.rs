@@ -1,7 +1,7 @@
 //! Panics, told in one line that names the tool.
 //!
-//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose end the host adds to its own
-//! report and to its log.
+//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose end the
+//! host adds to its own report and to its log.
 
 use std::any::Any;
 use std::panic::{self, PanicHookInfo};
@@ -47,10 +47,12 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
     format!("{who} panicked at {place}: {message}")
 }
 
-/// A source file's path from the folder of its crate on, so that it says nothing about the machine it was built on.
+/// A source file's path from the folder of its crate on, so that it says nothing about the machine
+/// it was built on.
 ///
-/// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes `regex-1.13.1/src/lib.rs`, and
-/// `/rustc/59807616e/library/core/src/option.rs` becomes `core/src/option.rs`. A relative path is the crate's own already.
+/// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes
+/// `regex-1.13.1/src/lib.rs`, and `/rustc/59807616e/library/core/src/option.rs` becomes
+/// `core/src/option.rs`. A relative path is the crate's own already.
 fn without_machine(file: &str) -> &str {
     let separators = ['/', '\\'];
     let is_absolute = file.starts_with(separators) || file.get(1..3) == Some(":\\");

@@ -6,8 +6,8 @@ use crate::Error;
 
 /// Reads the parameters of a call.
 ///
-/// The host has checked them against the schema, but a schema can't say everything: what serde still refuses is the
-/// caller's to mend, so the error names the place.
+/// The host has checked them against the schema, but a schema can't say everything: what serde
+/// still refuses is the caller's to mend, so the error names the place.
 pub(crate) fn read<P: DeserializeOwned>(json: &str) -> Result<P, Error> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

@@ -56,11 +56,11 @@ pub struct Action<Plan> {
 }
 
 impl<Plan> Action<Plan> {
-    /// An action with a `label` for the person who decides (one line, such as `Batch rename: 12 files`) and the `plan`
-    /// that `apply` gets.
+    /// An action with a `label` for the person who decides (one line, such as
+    /// `Batch rename: 12 files`) and the `plan` that `apply` gets.
     ///
-    /// The plan is kept as JSON, and may be applied in another process and on another day: it holds everything that
-    /// `apply` needs, and what the workspace looked like where that matters.
+    /// The plan is kept as JSON, and may be applied in another process and on another day: it holds
+    /// everything that `apply` needs, and what the workspace looked like where that matters.
     pub fn new(label: impl Into<String>, plan: Plan) -> Self {
         Self {
             label: label.into(),
@@ -69,7 +69,8 @@ impl<Plan> Action<Plan> {
         }
     }
 
-    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives back.
+    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives
+    /// back.
     ///
     /// A value that has no JSON form makes the call fail.
     #[must_use]

@@ -16,8 +16,8 @@ pub struct Resolution {
     pub source_tool: String,
     /// Why it was decided so, in the words of whoever decided. It should not change what happens.
     pub reason: String,
-    /// 1 for the first try; higher after a failed or interrupted one, so that an apply can look for what an earlier one
-    /// has already done.
+    /// 1 for the first try; higher after a failed or interrupted one, so that an apply can look for
+    /// what an earlier one has already done.
     pub attempt: u32,
     pub(crate) extra: Option<String>,
 }

@@ -21,7 +21,8 @@ pub(crate) fn push_all(
     actions: Vec<Sealed>,
     push: Push<'_>,
 ) -> Result<(), Error> {
-    // All of them before the first push, so that an action without a JSON form leaves none of the others pending.
+    // All of them before the first push, so that an action without a JSON form leaves none of the
+    // others pending.
     let actions = actions
         .into_iter()
         .map(

@@ -13,10 +13,11 @@ use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 
 /// One tool, while it is being put together.
 ///
-/// It starts with a name and gets either [`answer`](Tool::answer), for a tool that never changes anything, or
-/// [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally [`reject`](Tool::reject) too, or
-/// [`preview_volatile`](Tool::preview_volatile) for actions that are closures. `Stage` tells how far it is; only a complete
-/// tool goes into [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
+/// It starts with a name and gets either [`answer`](Tool::answer), for a tool that never changes
+/// anything, or [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally
+/// [`reject`](Tool::reject) too, or [`preview_volatile`](Tool::preview_volatile) for actions that
+/// are closures. `Stage` tells how far it is; only a complete tool goes into
+/// [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
 ///
 /// ```compile_fail
 /// # use airlock_tool::{Call, Error, Preview, Tool, Tools};
@@ -62,8 +63,8 @@ pub struct Answering {
 }
 
 impl Tool {
-    /// A tool with the name that it is called by (1 to 64 of the characters `A-Z a-z 0-9 _ . -`; unique in a session)
-    /// and the description by which a model decides whether to call it.
+    /// A tool with the name that it is called by (1 to 64 of the characters `A-Z a-z 0-9 _ . -`;
+    /// unique in a session) and the description by which a model decides whether to call it.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let definition = Definition {
             name: name.into(),
@@ -78,9 +79,11 @@ impl Tool {
         }
     }
 
-    /// Sets the function of a tool that looks but never changes anything. That makes it a read-only tool.
+    /// Sets the function of a tool that looks but never changes anything. That makes it a read-only
+    /// tool.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}` where there are none.
+    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
+    /// where there are none.
     pub fn answer<Params, F>(self, answer: F) -> Tool<Answering>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -93,7 +96,8 @@ impl Tool {
 
     /// Sets the function that finds out what the tool would do, and stages it as a `Plan`.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}` where there are none.
+    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
+    /// where there are none.
     pub fn preview<Params, Plan, F>(self, preview: F) -> Tool<Previewing<Plan>>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -123,7 +127,8 @@ impl Tool {
 
     /// Sets the function of a tool that pushes [`VolatileAction`](crate::VolatileAction)s itself.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}` where there are none.
+    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
+    /// where there are none.
     pub fn preview_volatile<Params, F>(self, preview: F) -> Tool<Staging<Volatile>>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -136,7 +141,8 @@ impl Tool {
     }
 }
 
-/// Of a tool whose function leaves nothing for the SDK to stage: it changes nothing, or pushes closures itself.
+/// Of a tool whose function leaves nothing for the SDK to stage: it changes nothing, or pushes
+/// closures itself.
 fn staging_nothing<Params, F>(function: F) -> Functions
 where
     Params: DeserializeOwned + JsonSchema,
@@ -150,10 +156,12 @@ where
 }
 
 impl<Plan: DeserializeOwned + 'static> Tool<Previewing<Plan>> {
-    /// Sets the function that does what was planned. Only while it runs may the workspace be written.
+    /// Sets the function that does what was planned. Only while it runs may the workspace be
+    /// written.
     ///
-    /// After an error the action is pending again, and this function may be called once more with the same plan: it
-    /// either did nothing then, or can tell what it already did. See [`Resolution::attempt`].
+    /// After an error the action is pending again, and this function may be called once more with
+    /// the same plan: it either did nothing then, or can tell what it already did. See
+    /// [`Resolution::attempt`].
     pub fn apply<F>(self, apply: F) -> Tool<Staging<Plan>>
     where
         F: Fn(Plan, &Resolution) -> Result<Output, Error> + 'static,
@@ -185,8 +193,8 @@ impl<Plan: DeserializeOwned + 'static> Tool<Previewing<Plan>> {
 }
 
 impl<Plan: DeserializeOwned + 'static> Tool<Staging<Plan>> {
-    /// Sets a function that cleans up after a discarded action, or says something about it. Without one, or where it
-    /// returns `None`, the caller reads `Discarded: <label>. Reason: <reason>`.
+    /// Sets a function that cleans up after a discarded action, or says something about it. Without
+    /// one, or where it returns `None`, the caller reads `Discarded: <label>. Reason: <reason>`.
     ///
     /// The action is gone whatever this function returns, an error too.
     pub fn reject<F>(mut self, reject: F) -> Self
@@ -215,14 +223,15 @@ impl<Plan> Tool<Staging<Plan>> {
 }
 
 impl<Stage> Tool<Stage> {
-    /// Sets what a person reads in a list, in one line. Without it that is the name, with spaces for its punctuation and
-    /// a capital at the front.
+    /// Sets what a person reads in a list, in one line. Without it that is the name, with spaces
+    /// for its punctuation and a capital at the front.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.definition.label = Some(label.into());
         self
     }
 
-    /// Promises that the details of every [`Output`] of this tool, where it has any, are a `Details`.
+    /// Promises that the details of every [`Output`] of this tool, where it has any, are a
+    /// `Details`.
     pub fn output<Details: JsonSchema>(mut self) -> Self {
         self.definition.output = Some(schema::of_output::<Details>);
         self

@@ -13,10 +13,11 @@ use crate::{Error, Output, Resolution, host, running};
 type Apply = dyn Fn(&Resolution) -> Result<Output, Error>;
 type Reject = dyn Fn(&Resolution) -> Result<Option<Output>, Error>;
 
-/// An action that is kept as closures, for what can't be written down: an open connection, a plan that is too large.
+/// An action that is kept as closures, for what can't be written down: an open connection, a plan
+/// that is too large.
 ///
-/// It dies with the instance that pushed it, and can only be discarded then. Prefer an [`Action`](crate::Action) with a plan
-/// wherever one will do.
+/// It dies with the instance that pushed it, and can only be discarded then. Prefer an
+/// [`Action`](crate::Action) with a plan wherever one will do.
 ///
 /// ```no_run
 /// # use airlock_tool::{Call, Error, Output, VolatileAction};
@@ -65,8 +66,8 @@ impl VolatileAction {
         }
     }
 
-    /// Sets what is done when it is discarded. Without it, or where it returns `None`, the caller reads
-    /// `Discarded: <label>. Reason: <reason>`.
+    /// Sets what is done when it is discarded. Without it, or where it returns `None`, the caller
+    /// reads `Discarded: <label>. Reason: <reason>`.
     pub fn reject(
         mut self,
         reject: impl Fn(&Resolution) -> Result<Option<Output>, Error> + 'static,
@@ -81,7 +82,8 @@ impl VolatileAction {
         self
     }
 
-    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives back.
+    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives
+    /// back.
     ///
     /// A value that has no JSON form is refused by [`push`](Self::push).
     pub fn details(mut self, details: impl Serialize) -> Self {
@@ -92,8 +94,9 @@ impl VolatileAction {
     /// Puts the action on top of the pending ones, and returns its id.
     ///
     /// # Errors
-    /// [`Error::Tool`] with the host's words where it doesn't take the action, so that `?` tells the caller;
-    /// [`Error::Failed`] for details without a JSON form. Nothing was pushed then, and the tool may go on.
+    /// [`Error::Tool`] with the host's words where it doesn't take the action, so that `?` tells
+    /// the caller; [`Error::Failed`] for details without a JSON form. Nothing was pushed then, and
+    /// the tool may go on.
     pub fn push(self) -> Result<String, Error> {
         self.push_to(host::push)
     }
@@ -115,7 +118,8 @@ impl VolatileAction {
     }
 }
 
-/// Applies an action, and forgets it once the output has become the host's: until then it may be tried again.
+/// Applies an action, and forgets it once the output has become the host's: until then it may be
+/// tried again.
 pub(crate) fn apply<R>(
     resolution: &Resolution,
     hand_over: impl FnOnce(Output) -> Result<R, Error>,

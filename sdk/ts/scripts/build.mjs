@@ -21,7 +21,8 @@ try {
   process.exit(1);
 }
 
-// Each of these in one file, made for engines without any of the web's APIs; whoever installs the SDK needs none of the packages.
+// Each of these in one file, made for engines without any of the web's APIs; whoever installs the
+// SDK needs none of the packages.
 const vendored = readdirSync(`${sdk}dist/vendor`).filter((name) => name.endsWith(".js")).map((name) => name.slice(0, -3));
 await build({
   absWorkingDir: sdk,

@@ -1,4 +1,7 @@
-/** Said by the tool on purpose: the message reaches the caller word for word. Everything else that is thrown counts as a failure. */
+/**
+ * Said by the tool on purpose: the message reaches the caller word for word. Everything else that
+ * is thrown counts as a failure.
+ */
 export class ToolError extends Error {
   override readonly name = "ToolError";
 }

@@ -29,8 +29,8 @@ export interface ResourceLink {
 }
 
 /**
- * Nothing has this type. A result is what a call gives back that succeeded: a failed apply that returned one would count as applied.
- * Say an error with `throw new ToolError(text)`.
+ * Nothing has this type. A result is what a call gives back that succeeded: a failed apply that
+ * returned one would count as applied. Say an error with `throw new ToolError(text)`.
  */
 export interface ThrowAToolErrorInstead {
   readonly "throw new ToolError(text) instead": never;
@@ -41,7 +41,10 @@ export interface AgentToolResult<TDetails = unknown> {
   content: (TextContent | ImageContent | ResourceLink)[];
   /** A value with a form in JSON. */
   details?: TDetails;
-  /** An error is thrown, and not returned. Where a result that came from elsewhere is one, the call fails with its text. */
+  /**
+   * An error is thrown, and not returned. Where a result that came from elsewhere is one, the call
+   * fails with its text.
+   */
   isError?: false | ThrowAToolErrorInstead | undefined;
 }
 
@@ -77,12 +80,18 @@ interface PendingActionBase {
 export interface VolatilePendingAction extends PendingActionBase {
   /** Does what the preview announced. */
   apply(reason: string, resolution: Resolution): Awaitable<AgentToolResult<unknown>>;
-  /** Called when the action is discarded; without a result the host says `Discarded: <label>. Reason: <reason>`. */
+  /**
+   * Called when the action is discarded; without a result the host says
+   * `Discarded: <label>. Reason: <reason>`.
+   */
   reject?(reason: string, resolution: Resolution): Awaitable<AgentToolResult<unknown> | undefined | void>;
   state?: undefined;
 }
 
-/** An action that outlives the instance, the process and the machine: the tool's own `apply` and `reject` get `state` back. */
+/**
+ * An action that outlives the instance, the process and the machine: the tool's own `apply` and
+ * `reject` get `state` back.
+ */
 export interface DurablePendingAction<TState = unknown> extends PendingActionBase {
   /** A JSON value, or a `Uint8Array`. */
   state: TState;
@@ -124,7 +133,10 @@ interface Surroundings<TState> {
    * @throws {PushError} where the host doesn't take it
    */
   pushPendingAction(action: CustomToolPendingAction<TState>): string;
-  /** Tells whoever waits how far the current call is; `progress` and `total` count in a unit of the tool's own. */
+  /**
+   * Tells whoever waits how far the current call is; `progress` and `total` count in a unit of the
+   * tool's own.
+   */
   reportProgress(message: string, progress?: number, total?: number): void;
 }
 
@@ -166,7 +178,10 @@ export interface CustomTool<TParams extends Schema = Schema, TDetails = unknown,
   label: string;
   /** What the model reads to decide whether to call the tool. */
   description: string;
-  /** The schema of the params: TypeBox, zod, JSON Schema, or any other that implements Standard JSON Schema. */
+  /**
+   * The schema of the params: TypeBox, zod, JSON Schema, or any other that implements Standard JSON
+   * Schema.
+   */
   parameters: TParams;
   /** The schema of the result's `details`, where the tool promises one. */
   output?: Schema;
@@ -191,7 +206,9 @@ export interface CustomTool<TParams extends Schema = Schema, TDetails = unknown,
 /** Makes one tool or several. It runs once in each instance, at the first call. */
 export type CustomToolFactory = (pi: CustomToolAPI) => Awaitable<CustomTool<any, any> | CustomTool<any, any>[]>;
 
-/** A tool whose params have the type that its schema says, and whose actions that of its `apply`. */
+/**
+ * A tool whose params have the type that its schema says, and whose actions that of its `apply`.
+ */
 export function defineTool<TParams extends Schema, TDetails = unknown, TState = never>(
   tool: CustomTool<TParams, TDetails, TState>,
 ): CustomTool<TParams, TDetails, TState> {

@@ -11,7 +11,8 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Makes it of the Rust files in cargo's registry folder: always the same ones, as long as no crate is added there.
+    /// Makes it of the Rust files in cargo's registry folder: always the same ones, as long as no
+    /// crate is added there.
     pub fn copied_to(folder: &Path, count: usize) -> Self {
         let _ = fs::remove_dir_all(folder);
         let mut sources = Vec::new();

@@ -1,8 +1,10 @@
 //! `ast_edit` beside ast-grep's own command line, on ten thousand real source files.
 //!
-//! `cargo bench --bench ast_edit` prints a table; `-- --quick` takes fewer rounds. The files are copied from cargo's registry folder, once.
-//! `ast-grep` is installed from npm beside the build where it is missing. Both sides take turns, and what counts is the median of the
-//! ratios of all rounds. Theirs is a process that takes about 5 ms to start, of a second and more; so are those in which ours parses.
+//! `cargo bench --bench ast_edit` prints a table; `-- --quick` takes fewer rounds. The files are
+//! copied from cargo's registry folder, once. `ast-grep` is installed from npm beside the build
+//! where it is missing. Both sides take turns, and what counts is the median of the ratios of all
+//! rounds. Theirs is a process that takes about 5 ms to start, of a second and more; so are those
+//! in which ours parses.
 
 mod corpus;
 mod theirs;
@@ -111,7 +113,8 @@ async fn preview(
     print_row(&format!("preview, {}", rewrite.what), &pairs, "1.10x");
 }
 
-/// Looking again whether the files are as they were, and writing them: theirs looks once, and writes in place.
+/// Looking again whether the files are as they were, and writing them: theirs looks once, and
+/// writes in place.
 async fn apply(
     rewrite: &Rewrite,
     ours: &Corpus,

@@ -1,4 +1,5 @@
-//! What bare wasmtime needs to run a tool: WASI as wasmtime has it, the world's bindings, and imports that do next to nothing.
+//! What bare wasmtime needs to run a tool: WASI as wasmtime has it, the world's bindings, and
+//! imports that do next to nothing.
 
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Store};

@@ -1,5 +1,6 @@
-//! What the contract asks for and bare wasmtime doesn't do, each part by itself and done with nothing but the library that does it. No host
-//! that keeps the contract can be nearer to bare wasmtime than that.
+//! What the contract asks for and bare wasmtime doesn't do, each part by itself and done with
+//! nothing but the library that does it. No host that keeps the contract can be nearer to bare
+//! wasmtime than that.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +19,8 @@ use crate::{Case, ROUNDS, quartiles};
 /// What a part is, and how long it takes.
 type Part = (&'static str, Duration);
 
-/// A table of the parts, and of the smallest ratios that they leave. `schema`: of `params`. `bare`: how long bare wasmtime takes for a case.
+/// A table of the parts, and of the smallest ratios that they leave. `schema`: of `params`. `bare`:
+/// how long bare wasmtime takes for a case.
 pub fn table(
     engine: &Engine,
     files: &Bare,

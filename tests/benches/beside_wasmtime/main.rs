@@ -1,8 +1,9 @@
 //! What the host adds to bare wasmtime: both on the same component, in one process and in one pool.
 //!
-//! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn, round by round,
-//! for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two neighbours share is told apart from
-//! what only one of them costs. Last it measures what the contract itself asks for.
+//! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn,
+//! round by round, for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two
+//! neighbours share is told apart from what only one of them costs. Last it measures what the
+//! contract itself asks for.
 
 #[path = "../bare/mod.rs"]
 mod bare;
@@ -150,7 +151,8 @@ impl Ours {
     }
 }
 
-/// How many actions to have on the stack at one time, until all were: a conversation has a few, not thousands.
+/// How many actions to have on the stack at one time, until all were: a conversation has a few, not
+/// thousands.
 fn stacks(count: u64) -> impl Iterator<Item = u64> {
     (0..count)
         .step_by(STACK)

@@ -29,7 +29,8 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// Compiles the component into a file of `folder`, and makes an instance that is called from then on.
+    /// Compiles the component into a file of `folder`, and makes an instance that is called from
+    /// then on.
     pub async fn new(engine: &Engine, bytes: &[u8], folder: &Path) -> Self {
         let component = Component::from_binary(engine, bytes).unwrap();
         std::fs::write(folder.join(COMPILED), component.serialize().unwrap()).unwrap();

@@ -56,7 +56,8 @@ impl Language {
     /// Those named, or all that there are.
     ///
     /// # Errors
-    /// Where there is none of a name, or its component has not been built, with what to do about it.
+    /// Where there is none of a name, or its component has not been built, with what to do about
+    /// it.
     pub fn chosen(names: &[String]) -> Result<Vec<Self>, String> {
         let named = |language: &Self| names.iter().any(|name| name == language.name);
         let mut all = ALL.to_vec();

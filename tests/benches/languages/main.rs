@@ -1,9 +1,12 @@
-//! The languages that have an SDK: size and speed of the same tool in each, beside the same component under bare wasmtime.
+//! The languages that have an SDK: size and speed of the same tool in each, beside the same
+//! component under bare wasmtime.
 //!
-//! `cargo bench --bench languages` prints the table of sdk/README.md, and below it what the ratios were made of; with `-- --quick` it takes less
-//! time, and says less; with names (`-- rust python`) it is about these; with `-- --processor-time` it counts what processors spent, for a machine
-//! that has much else to do. The tool is the conformance suite's, which `tests/build-guests` builds in every language: `stage` reads its params,
-//! pushes one durable action, and returns a text. Both sides take turns, round by round.
+//! `cargo bench --bench languages` prints the table of sdk/README.md, and below it what the ratios
+//! were made of; with `-- --quick` it takes less time, and says less; with names (`-- rust python`)
+//! it is about these; with `-- --processor-time` it counts what processors spent, for a machine
+//! that has much else to do. The tool is the conformance suite's, which `tests/build-guests` builds
+//! in every language: `stage` reads its params, pushes one durable action, and returns a text. Both
+//! sides take turns, round by round.
 
 mod bare;
 mod language;

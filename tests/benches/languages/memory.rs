@@ -1,4 +1,5 @@
-//! What a live instance costs in memory, in a process for each measurement: what one frees, the next would use.
+//! What a live instance costs in memory, in a process for each measurement: what one frees, the
+//! next would use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,8 @@ use crate::ours::Ours;
 /// How many instances are alive, beside the one or two that were there before.
 const INSTANCES: usize = 50;
 
-/// Tell a process of this program which side to measure, with which component, and where it is compiled.
+/// Tell a process of this program which side to measure, with which component, and where it is
+/// compiled.
 const SIDE: &str = "LANGUAGES_SIDE";
 const COMPONENT: &str = "LANGUAGES_COMPONENT";
 const FOLDER: &str = "LANGUAGES_FOLDER";
@@ -73,8 +75,9 @@ pub async fn measure(asked: Asked) -> f64 {
     (after - before) as f64 / INSTANCES as f64
 }
 
-/// This process's memory in bytes, its share of what is shared: instances have the pages of a memory's first contents in common, until they
-/// write to them, and resident memory as such would count these for each.
+/// This process's memory in bytes, its share of what is shared: instances have the pages of a
+/// memory's first contents in common, until they write to them, and resident memory as such would
+/// count these for each.
 fn resident() -> i64 {
     let told = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     let line = told.lines().find(|line| line.starts_with("Pss:")).unwrap();

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 pub struct Effort {
     /// How often each side compiles a component, at least.
     pub compile_rounds: usize,
-    /// A component that takes less is compiled more often within it, but not more often than there are rounds of calls.
+    /// A component that takes less is compiled more often within it, but not more often than there
+    /// are rounds of calls.
     pub compile_time: Duration,
     /// How often the sides take turns in calling.
     pub call_rounds: usize,
@@ -51,7 +52,8 @@ impl Rounds {
         quartiles(self.bare.iter().copied())[1]
     }
 
-    /// Quartiles of the rounds' own ratios: what slows a machine down often lasts longer than a round.
+    /// Quartiles of the rounds' own ratios: what slows a machine down often lasts longer than a
+    /// round.
     pub fn ratio(&self) -> [f64; 3] {
         quartiles(self.ours.iter().zip(&self.bare).map(|(a, b)| a / b))
     }
@@ -107,7 +109,8 @@ pub async fn compile(
     rounds
 }
 
-/// Rounds of what is done several times in each, as often as fits; each side is given that number, and returns the time of all.
+/// Rounds of what is done several times in each, as often as fits; each side is given that number,
+/// and returns the time of all.
 pub async fn calls(
     effort: Effort,
     mut ours: impl AsyncFnMut(u32) -> Duration,

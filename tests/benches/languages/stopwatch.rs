@@ -1,4 +1,5 @@
-//! How long something took: by the clock, or in processor time, which other processes can't make much longer.
+//! How long something took: by the clock, or in processor time, which other processes can't make
+//! much longer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

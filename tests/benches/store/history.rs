@@ -106,7 +106,8 @@ fn row(what: &str, [fresh, old]: [Duration; 2], promised: &str) {
     );
 }
 
-/// Repeats the resolved action of the store, with all that the store keeps of it, until there are `count`.
+/// Repeats the resolved action of the store, with all that the store keeps of it, until there are
+/// `count`.
 fn grow(backend: &SqliteBackend, count: u64) {
     let mut connection = Connection::open(backend.path()).unwrap();
     let transaction = connection.transaction().unwrap();

@@ -1,7 +1,8 @@
 //! What the durable stores cost beside the bare commits that they can't do without.
 //!
-//! `cargo bench --bench store` prints tables; with `-- --quick` it takes less time, and says less. Files are beside the build, since a
-//! disk is to be measured and no memory. Both sides take turns, round by round, and medians are compared: machines are noisy.
+//! `cargo bench --bench store` prints tables; with `-- --quick` it takes less time, and says less.
+//! Files are beside the build, since a disk is to be measured and no memory. Both sides take turns,
+//! round by round, and medians are compared: machines are noisy.
 
 mod bare;
 mod clients;

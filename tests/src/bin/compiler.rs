@@ -1,4 +1,5 @@
-//! A program that compiles components and parses sources for the tests of the library, which start it.
+//! A program that compiles components and parses sources for the tests of the library, which start
+//! it.
 
 fn main() {
     airlock_host::compiler_main();

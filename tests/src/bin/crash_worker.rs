@@ -1,8 +1,10 @@
-//! A host that pushes, applies and discards without an end, and says so: to be killed by the test `crash`.
+//! A host that pushes, applies and discards without an end, and says so: to be killed by the test
+//! `crash`.
 //!
-//! `crash_worker STORE WORKSPACE CACHE LEDGER SEED` writes a line to its standard output for each thing that it knows to be done:
-//! `announced <id> <state> <attempts>` and `ready` at first, then `pushed <id>`, `applied <id>`, `discarded <id>` and `failed <id>
-//! <attempt>`. What an apply does is a line in the file LEDGER of the workspace.
+//! `crash_worker STORE WORKSPACE CACHE LEDGER SEED` writes a line to its standard output for each
+//! thing that it knows to be done: `announced <id> <state> <attempts>` and `ready` at first, then
+//! `pushed <id>`, `applied <id>`, `discarded <id>` and `failed <id> <attempt>`. What an apply does
+//! is a line in the file LEDGER of the workspace.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -142,7 +144,8 @@ impl Worker {
         };
         let past = resolution.decision.past();
         match session.resolve(resolution).await {
-            // The guest says which action it was: of several workers, one may have been quicker to take the topmost.
+            // The guest says which action it was: of several workers, one may have been quicker to
+            // take the topmost.
             Ok(outcome) => {
                 let told: Value = serde_json::from_str(&outcome.text()).unwrap();
                 say(&format!("{past} {}", told["actionId"].as_str().unwrap()));

@@ -1,4 +1,5 @@
-//! A host that may have few files open, and sessions in it that open as many as they can. Prints what each got, as JSON.
+//! A host that may have few files open, and sessions in it that open as many as they can. Prints
+//! what each got, as JSON.
 
 use std::fs::{self, File};
 use std::path::Path;

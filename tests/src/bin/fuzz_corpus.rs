@@ -1,6 +1,8 @@
-//! Between the files that libFuzzer works with, one for each input, and those that are kept, one for each target.
+//! Between the files that libFuzzer works with, one for each input, and those that are kept, one
+//! for each target.
 //!
-//! `fuzz_corpus unpack TARGET FOLDER` writes a target's seeds and what is kept of its corpus. `fuzz_corpus pack TARGET FOLDER` keeps what is in the folder.
+//! `fuzz_corpus unpack TARGET FOLDER` writes a target's seeds and what is kept of its corpus.
+//! `fuzz_corpus pack TARGET FOLDER` keeps what is in the folder.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +37,8 @@ fn pack(target: &str, folder: &Path) -> std::io::Result<()> {
     }
     let inputs: Result<Vec<_>, _> = paths.iter().map(std::fs::read).collect();
     let mut inputs = inputs?;
-    // In an order that says nothing about when they were found, so that two runs that find the same keep the same.
+    // In an order that says nothing about when they were found, so that two runs that find the same
+    // keep the same.
     inputs.sort();
     inputs.dedup();
     fuzz::keep(target, &inputs)

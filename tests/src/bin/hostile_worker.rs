@@ -1,8 +1,9 @@
 //! A host with a hostile session and an honest one, for the test `hostile`.
 //!
-//! `hostile_worker ROW FOLDER CACHE` writes a line for each thing that happens: `ready`, `honest` for each call of the honest session,
-//! `ended <JSON>` when the row's attack has ended, and `done`. Behind `ready` and `done` it waits for a line, so that its process can be looked at.
-//! What an attack is made with is there before `ready`: FOLDER holds the row's component, if there is one.
+//! `hostile_worker ROW FOLDER CACHE` writes a line for each thing that happens: `ready`, `honest`
+//! for each call of the honest session, `ended <JSON>` when the row's attack has ended, and `done`.
+//! Behind `ready` and `done` it waits for a line, so that its process can be looked at. What an
+//! attack is made with is there before `ready`: FOLDER holds the row's component, if there is one.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ use airlock_tests::hostile::{self, Attack};
 use airlock_tests::{component, push};
 use serde_json::{Value, json};
 
-/// As much as anybody needs to know what it was, and whether there was anything in it that should not be.
+/// As much as anybody needs to know what it was, and whether there was anything in it that should
+/// not be.
 const MOST: usize = 1 << 20;
 
 fn main() {
@@ -152,7 +154,8 @@ fn engine(folder: &Path, cache: &Path) -> EngineBuilder {
         .scratch_parent(folder.join("scratch"))
 }
 
-/// What an honest tool does: reads a file, writes to its scratch directory, previews, and is applied.
+/// What an honest tool does: reads a file, writes to its scratch directory, previews, and is
+/// applied.
 async fn honest_call(session: &Session) {
     let steps = json!([
         {"do": "fs", "op": "read", "path": "honest.txt"},
@@ -258,7 +261,8 @@ async fn look(host: &Host, session: &Session, times: usize) -> Option<usize> {
     seen
 }
 
-/// Has many sessions do the same, one after the other, in a store of their own: what fills it is no other store's concern.
+/// Has many sessions do the same, one after the other, in a store of their own: what fills it is no
+/// other store's concern.
 async fn fill(host: &Host, steps: Value, count: usize) -> Value {
     let store = store(&host.folder, "second.db").await;
     let limited = store.set_byte_limit(Some(hostile::STORE_BYTES)).await;

@@ -1,7 +1,9 @@
-//! One host of a fleet, for the tests: pushes actions into shared sessions and applies what is pending there, until it is killed.
+//! One host of a fleet, for the tests: pushes actions into shared sessions and applies what is
+//! pending there, until it is killed.
 //!
-//! Nothing is said of an action before it is pushed for good, and then by a line in the file of acknowledgements: `tag id`. An
-//! apply leaves a line in a file of the action's own, named by its tag. What is interrupted is left to people.
+//! Nothing is said of an action before it is pushed for good, and then by a line in the file of
+//! acknowledgements: `tag id`. An apply leaves a line in a file of the action's own, named by its
+//! tag. What is interrupted is left to people.
 
 use std::fs::OpenOptions;
 use std::io::Write;

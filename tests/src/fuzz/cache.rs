@@ -39,7 +39,8 @@ static CACHED: LazyLock<Cached> = LazyLock::new(|| {
     }
 });
 
-/// An entry that begins like a good one, and goes on with these bytes; where there are none, the good one, cut. The plugin loads in any case.
+/// An entry that begins like a good one, and goes on with these bytes; where there are none, the
+/// good one, cut. The plugin loads in any case.
 pub fn cache_entry(bytes: &[u8]) {
     let cached = &*CACHED;
     let mut places = bytes.chunks(4);

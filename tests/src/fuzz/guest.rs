@@ -1,6 +1,7 @@
 //! What a guest gives its host: definitions, schemas, results.
 //!
-//! One component, whose functions return what lies at fixed places of its memory; what lies there is the fuzzer's.
+//! One component, whose functions return what lies at fixed places of its memory; what lies there
+//! is the fuzzer's.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -38,7 +38,8 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     fs::read(&path).expect("the file")
 });
 
-/// A store, some of whose values are others, or whose file is damaged. Listing it is an error or a list, and nothing else.
+/// A store, some of whose values are others, or whose file is damaged. Listing it is an error or a
+/// list, and nothing else.
 pub fn store_rows(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let folder = TempDir::new().expect("a temporary directory");

@@ -1,4 +1,5 @@
-//! Components that are dear to compile: a process of its own does that, with little memory and time.
+//! Components that are dear to compile: a process of its own does that, with little memory and
+//! time.
 
 use super::Ends::{Error, ErrorOf};
 use super::{Attack, Ends, Row};

@@ -1,4 +1,5 @@
-//! Components that were written by hand: what they import, how they start, and what they give the host to read.
+//! Components that were written by hand: what they import, how they start, and what they give the
+//! host to read.
 
 use serde_json::json;
 
@@ -299,7 +300,8 @@ fn list(address: u32, length: u32, data: &str) -> Vec<u8> {
     module(&definitions, data)
 }
 
-/// Each record's name is the same bytes, all of which are ASCII: 36 MB for the host to copy, of one page.
+/// Each record's name is the same bytes, all of which are ASCII: 36 MB for the host to copy, of one
+/// page.
 fn aliased() -> Vec<u8> {
     let definitions = "(local $i i32) (local.set $i (i32.const 64)) (loop $l \
         (i32.store (local.get $i) (i32.const 0)) (i32.store offset=4 (local.get $i) (i32.const 32639)) \

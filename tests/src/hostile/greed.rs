@@ -1,4 +1,5 @@
-//! Guests that take as much as they can of what all sessions share: descriptors, memory of the host, space on the disk.
+//! Guests that take as much as they can of what all sessions share: descriptors, memory of the
+//! host, space on the disk.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Guests that keep what the host holds for them: handles, descriptors, listings, space on the disk.
+//! Guests that keep what the host holds for them: handles, descriptors, listings, space on the
+//! disk.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What the tests of the program `airlock` try, which is a process of its own there: the other part of the table.
+//! What the tests of the program `airlock` try, which is a process of its own there: the other part
+//! of the table.
 
 /// A test, what is done in it, and what comes of that.
 pub struct Tried {

@@ -1,4 +1,5 @@
-//! Neighbours that swap what is at a path for a named pipe or a way out, over and over, so that it is another thing between a look and an opening.
+//! Neighbours that swap what is at a path for a named pipe or a way out, over and over, so that it
+//! is another thing between a look and an opening.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +12,8 @@ use super::Ends::{Error, Result};
 use super::{Attack, Ends, Row, call, calls};
 
 pub fn rows() -> Vec<Row> {
-    // What it comes upon is chance; that it comes to its end, and never upon what lies outside, is not.
+    // What it comes upon is chance; that it comes to its end, and never upon what lies outside, is
+    // not.
     let often = |step: Value| json!(vec![step; 3000]);
     let swapped = |name, does, steps, ends: Ends| {
         let row = calls(name, does, steps, ends);
@@ -102,7 +104,8 @@ pub fn rows() -> Vec<Row> {
     ]
 }
 
-/// What is swapped, and what it is swapped for. The file has the name that the puppet opens without an end.
+/// What is swapped, and what it is swapped for. The file has the name that the puppet opens without
+/// an end.
 fn fill(workspace: &Path) {
     let at = |name: &str| workspace.join(name);
     super::paths::pipe(workspace);

@@ -18,7 +18,8 @@ const NO_END: Duration = Duration::from_secs(60 * 60);
 
 /// A kind of store, with a storage of its own: empty at first, and gone when this is dropped.
 pub trait Backend: Debug + Send + Sync + Sized + 'static {
-    /// What outlives a host: whether [`Backend::host`] gives another store object for each host, and [`Host::durable`] is there.
+    /// What outlives a host: whether [`Backend::host`] gives another store object for each host,
+    /// and [`Host::durable`] is there.
     const DURABLE: bool;
 
     /// A storage of its own.

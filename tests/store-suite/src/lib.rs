@@ -1,4 +1,5 @@
-//! What the tests of stores share: each kind of store with a storage of its own, PostgreSQL's server, and stores that earlier versions left.
+//! What the tests of stores share: each kind of store with a storage of its own, PostgreSQL's
+//! server, and stores that earlier versions left.
 
 mod backend;
 mod old_stores;

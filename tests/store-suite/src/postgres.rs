@@ -16,7 +16,8 @@ const PASSWORD: &str = "correct horse";
 /// As it stands in an address.
 const PASSWORD_IN_URL: &str = "correct%20horse";
 
-/// Whether the server waits for its disk: only then does it lose nothing when the machine loses power.
+/// Whether the server waits for its disk: only then does it lose nothing when the machine loses
+/// power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// As in earnest.
@@ -186,7 +187,8 @@ impl PostgresServer {
         self.url(&self.database())
     }
 
-    /// Runs statements as the superuser, and gives the values that the last one answers, a line for each row.
+    /// Runs statements as the superuser, and gives the values that the last one answers, a line for
+    /// each row.
     ///
     /// # Panics
     /// Where one fails.
@@ -234,7 +236,8 @@ impl Drop for PostgresServer {
     }
 }
 
-/// A process that waits for our end of the pipe to be closed, which the system does for us when we die.
+/// A process that waits for our end of the pipe to be closed, which the system does for us when we
+/// die.
 fn guard(folder: &Path) -> Child {
     let script = r#"
         cat >/dev/null
@@ -247,7 +250,8 @@ fn guard(folder: &Path) -> Child {
         .args(["-c", script, "guard"])
         .arg(folder)
         .current_dir("/");
-    // In a group of its own: an interrupt from the terminal is for the tests, not for who cleans up behind them.
+    // In a group of its own: an interrupt from the terminal is for the tests, not for who cleans up
+    // behind them.
     std::os::unix::process::CommandExt::process_group(&mut guard, 0);
     guard
         .stdin(Stdio::piped())

@@ -53,7 +53,8 @@ async fn matches_in_beside_or_around_an_error_are_listed_and_left_and_the_others
         1,
     )
     .await;
-    // Beside it in the text alone, being the last or the first part of what is beside it in the tree.
+    // Beside it in the text alone, being the last or the first part of what is beside it in the
+    // tree.
     for beside in ["x = old(2) @@;", "@@ old(2).b;"] {
         check(
             "a.js",

@@ -21,7 +21,8 @@ use airlock_host::native::NativeProducer;
 /// As programs have it: sources are parsed in processes of their own.
 fn ast_edit() -> NativeProducer {
     let ast_edit = AstEdit::new();
-    // A rule that is to be broken is named by the environment, which these processes don't get: see `tests/conformance/break-rules`.
+    // A rule that is to be broken is named by the environment, which these processes don't get: see
+    // `tests/conformance/break-rules`.
     match std::env::var_os("AIRLOCK_BROKEN") {
         Some(_) => ast_edit.producer(),
         None => ast_edit.parser(env!("CARGO_BIN_EXE_compiler")).producer(),

@@ -58,8 +58,8 @@ impl Place {
         said.strip_suffix('\n').map(str::to_owned)
     }
 
-    /// Whether the script's process is there. A killed one is waited for by the call that started it; one that was killed before it said anything
-    /// is gone.
+    /// Whether the script's process is there. A killed one is waited for by the call that started
+    /// it; one that was killed before it said anything is gone.
     fn script_runs(&self) -> bool {
         let process = self.script_process();
         process.is_some_and(|process| Path::new("/proc").join(process).exists())

@@ -1,4 +1,5 @@
-//! Patterns that are no code by themselves: `selector` and `context`, and variables that look like metavariables.
+//! Patterns that are no code by themselves: `selector` and `context`, and variables that look like
+//! metavariables.
 
 use serde_json::{Value, json};
 

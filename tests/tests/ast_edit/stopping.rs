@@ -1,4 +1,5 @@
-//! Sources that are hard work: none ends the process, and none goes on long after its call had to end.
+//! Sources that are hard work: none ends the process, and none goes on long after its call had to
+//! end.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,8 @@ use serde_json::json;
 
 use crate::tree::Tree;
 
-/// Long enough for a machine that does other things, and nothing beside the minutes that the work would take.
+/// Long enough for a machine that does other things, and nothing beside the minutes that the work
+/// would take.
 const SOON: Duration = Duration::from_secs(10);
 
 fn within(call_time: Duration) -> Limits {

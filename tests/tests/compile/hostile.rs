@@ -1,4 +1,5 @@
-//! What components that are dear to compile cost the host that is given them, seen from outside; others go on meanwhile.
+//! What components that are dear to compile cost the host that is given them, seen from outside;
+//! others go on meanwhile.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use super::compiler;
 /// What a load may take that compiles nothing, on a machine with other things to do.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Time and memory for a hostile component; the guest of the other session has more than enough of both.
+/// Time and memory for a hostile component; the guest of the other session has more than enough of
+/// both.
 fn limits() -> CompileLimits {
     CompileLimits {
         time: Duration::from_secs(20),
@@ -133,7 +135,8 @@ async fn the_bounds_hold_over_all_modules_of_a_component_together() {
     );
 }
 
-/// Loads what fits the world and all the bounds, while another session of this process calls a tool.
+/// Loads what fits the world and all the bounds, while another session of this process calls a
+/// tool.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_on() {
     let engine = engine();

@@ -1,4 +1,5 @@
-//! Compiling: how complex components are, what hostile ones cost their host, and how the process that compiles may misbehave.
+//! Compiling: how complex components are, what hostile ones cost their host, and how the process
+//! that compiles may misbehave.
 
 mod complexity;
 mod hostile;

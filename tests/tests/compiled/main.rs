@@ -151,7 +151,8 @@ async fn a_tool_that_fails_in_every_way_is_told_of_in_each() {
     }
 }
 
-/// Go's collector runs every few calls here. Where it ran while the host asks for memory, the instance would be lost.
+/// Go's collector runs every few calls here. Where it ran while the host asks for memory, the
+/// instance would be lost.
 #[tokio::test]
 async fn a_go_instance_outlives_its_collector() {
     let plugin = plugin("conformance/go").await;
@@ -183,7 +184,8 @@ async fn a_go_instance_outlives_its_collector() {
     assert_eq!(counted.text(), "2");
 }
 
-/// Where the collector took what the host wrote before the tool has it, params would change under the tool's hands.
+/// Where the collector took what the host wrote before the tool has it, params would change under
+/// the tool's hands.
 #[tokio::test]
 async fn what_the_host_writes_into_a_go_instance_outlives_a_collection() {
     let session = Session::builder().plugin(&plugin("go/collector").await);

@@ -213,7 +213,8 @@ fn check(case: &Case) {
     }
 }
 
-/// Writes out each `{"$repeat": string, "times": n}`, perhaps behind the string `after`, and each `{"$fill": value, "times": n}`.
+/// Writes out each `{"$repeat": string, "times": n}`, perhaps behind the string `after`, and each
+/// `{"$fill": value, "times": n}`.
 fn expand(value: &mut Value) {
     let times = value.get("times").and_then(Value::as_u64).unwrap_or(1);
     let times = usize::try_from(times).expect("a size");

@@ -1,4 +1,5 @@
-//! One suite of cases for the same tool in every language: tests/conformance/README.md says what the tool does, and what a case is.
+//! One suite of cases for the same tool in every language: tests/conformance/README.md says what
+//! the tool does, and what a case is.
 //!
 //! Each case is a test for each language, named `<language>::<file>::<case>`.
 

@@ -1,4 +1,5 @@
-//! What is known of each action: from what workers said, from what applies did, and from the store. The three must agree.
+//! What is known of each action: from what workers said, from what applies did, and from the store.
+//! The three must agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -210,7 +211,8 @@ fn check_open(record: &ActionRecord, known: &Known) -> Result<(), String> {
         && last <= record.attempts
         && match record.state {
             ActionState::Pending => {
-                // An attempt that ended is told with why it failed, and one that did not is told as interrupted.
+                // An attempt that ended is told with why it failed, and one that did not is told as
+                // interrupted.
                 let error = record.last_error.as_deref();
                 (record.attempts == 0 || error.is_some()) && error != Some(APPLY_INTERRUPTED)
             }

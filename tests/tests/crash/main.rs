@@ -1,6 +1,8 @@
-//! Hosts are killed, at any point of what they do, and no decision is lost and none taken twice without a word.
+//! Hosts are killed, at any point of what they do, and no decision is lost and none taken twice
+//! without a word.
 //!
-//! `AIRLOCK_CRASH_KILLS` asks for another number of kills, `AIRLOCK_CRASH_SEED` for another course of events.
+//! `AIRLOCK_CRASH_KILLS` asks for another number of kills, `AIRLOCK_CRASH_SEED` for another course
+//! of events.
 
 mod books;
 mod worker;

@@ -14,7 +14,8 @@ use tempfile::TempDir;
 /// Longer than a busy machine needs to start a process.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A store, a workspace with a ledger for each worker, a compile cache, and a place for scratch directories.
+/// A store, a workspace with a ledger for each worker, a compile cache, and a place for scratch
+/// directories.
 pub struct Site(TempDir);
 
 impl Site {
@@ -88,8 +89,8 @@ impl Worker {
         }
     }
 
-    /// Mostly until some time after some line: work goes on at once after each, so that this is any point of it. Sometimes less than it
-    /// takes to start.
+    /// Mostly until some time after some line: work goes on at once after each, so that this is any
+    /// point of it. Sometimes less than it takes to start.
     pub fn live_a_while(&mut self, random: &mut Random) {
         if random.percent(10) {
             std::thread::sleep(Duration::from_micros(random.below(40_000)));

@@ -1,4 +1,5 @@
-//! The targets of `airlock_tests::fuzz`, with bytes that proptest makes of their seeds and of what was found before: `PROPTEST_CASES` says how many.
+//! The targets of `airlock_tests::fuzz`, with bytes that proptest makes of their seeds and of what
+//! was found before: `PROPTEST_CASES` says how many.
 
 use airlock_tests::fuzz;
 use proptest::collection::vec;
@@ -73,7 +74,8 @@ fn input(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![6 => changed, 1 => vec(any::<u8>(), 0..512)]
 }
 
-/// What was found before, in `tests/fuzz/corpus`: a part of it, spread over all, unless `PROPTEST_CASES` asks for more than usual.
+/// What was found before, in `tests/fuzz/corpus`: a part of it, spread over all, unless
+/// `PROPTEST_CASES` asks for more than usual.
 fn corpus(target: &str, asks_for_more: bool) -> Vec<Vec<u8>> {
     let all = fuzz::corpus(target);
     let every = match asks_for_more {

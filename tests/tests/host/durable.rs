@@ -1,4 +1,5 @@
-//! Sessions on a store that outlives them: what was previewed in one process is resolved in another, and by one of them alone.
+//! Sessions on a store that outlives them: what was previewed in one process is resolved in
+//! another, and by one of them alone.
 
 mod audit;
 mod conversation;

@@ -101,7 +101,8 @@ fn however_many_files_a_session_opens_others_open_theirs_and_so_does_the_host() 
         String::from_utf8_lossy(&ran.stderr)
     );
     let report: Value = serde_json::from_str(&said).unwrap();
-    // Of 400 half are for guests, and of these one session gets half, less what its directories are.
+    // Of 400 half are for guests, and of these one session gets half, less what its directories
+    // are.
     for op in ["streams", "listings", "files"] {
         let greedy = report["greedy"][op].as_u64().unwrap();
         assert!((40..=100).contains(&greedy), "{op}: {report:#}");
@@ -122,7 +123,8 @@ fn however_many_files_a_session_opens_others_open_theirs_and_so_does_the_host() 
     assert_eq!(report["sessionsServed"], 300, "{report:#}");
 }
 
-/// A guest opens a path that a neighbour has be a file and a pipe in turns. Should it wait for the pipe's other end, nothing would end it.
+/// A guest opens a path that a neighbour has be a file and a pipe in turns. Should it wait for the
+/// pipe's other end, nothing would end it.
 #[test]
 fn a_file_that_becomes_a_pipe_while_it_is_opened_blocks_nobody() {
     let (done, end) = mpsc::channel();

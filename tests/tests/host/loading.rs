@@ -206,11 +206,13 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
     assert!(error.ends_with("1000 is the most"), "{error}");
 }
 
-/// Each lacks one thing alone: made in the same way without lacking it, it gets as far as to be asked for its tools.
+/// Each lacks one thing alone: made in the same way without lacking it, it gets as far as to be
+/// asked for its tools.
 #[tokio::test]
 async fn what_lacks_a_single_function_or_field_of_the_world_is_refused() {
     let push = "airlock:tool/pending-actions@0.1.0";
-    // A module that imports the push, which takes its record apart into so many numbers, and a place for the result.
+    // A module that imports the push, which takes its record apart into so many numbers, and a
+    // place for the result.
     let module = |numbers: usize| {
         let numbers = "i32 ".repeat(numbers);
         let import = format!(
@@ -277,7 +279,8 @@ async fn what_lacks_a_single_function_or_field_of_the_world_is_refused() {
     }
 }
 
-/// Made as a compiler's last step makes them. Compiled they are not: an engine for WASI 0.2 could not even read the last two.
+/// Made as a compiler's last step makes them. Compiled they are not: an engine for WASI 0.2 could
+/// not even read the last two.
 #[tokio::test]
 async fn what_was_built_for_another_world_or_wasi_is_told_what_this_host_takes() {
     const STDOUT: &str = "package wasi:cli@0.3.0; interface stdout { write-via-stream: func(data: stream<u8>) -> future<result>; }";

@@ -1,4 +1,5 @@
-//! A tool that is part of the host, written with the public trait, keeps the rules that plugins keep.
+//! A tool that is part of the host, written with the public trait, keeps the rules that plugins
+//! keep.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;

@@ -197,7 +197,8 @@ async fn what_was_opened_for_writing_in_apply_cannot_write_in_a_later_preview() 
         let before = snapshot(puppet.workspace());
         for leak in leaks {
             let said = puppet.text(json!([leak])).await;
-            // A held file of the standard library hides the reason in some versions of the C library.
+            // A held file of the standard library hides the reason in some versions of the C
+            // library.
             assert!(said.starts_with("error:"), "{leak} after {hold}: {said}");
             assert!(
                 leak["do"] == "hold-write" || said.to_lowercase().contains("read-only"),
@@ -348,7 +349,8 @@ async fn nothing_outside_of_the_workspace_can_be_reached() {
 async fn the_workspace_is_behind_its_absolute_name_and_behind_relative_paths() {
     let puppet = Puppet::new().await;
     fs::write(puppet.workspace().join("f"), "here").unwrap();
-    // The last two are shadowed for relative paths in languages whose library resolves those against `/`.
+    // The last two are shadowed for relative paths in languages whose library resolves those
+    // against `/`.
     for folder in ["tmp", "etc", "scratch", "workspace"] {
         fs::create_dir(puppet.workspace().join(folder)).unwrap();
         fs::write(puppet.workspace().join(folder).join("f"), folder).unwrap();

@@ -137,7 +137,8 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     assert!(text.ends_with("pushed 1"), "{text}");
 }
 
-/// The preview may have been shown, so what it made pending stays; but for what only the instance knew.
+/// The preview may have been shown, so what it made pending stays; but for what only the instance
+/// knew.
 #[tokio::test]
 async fn what_a_call_pushed_before_it_crashed_or_failed_is_pending() {
     for (end, kind, volatile) in [

@@ -166,7 +166,8 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
         assert!(begun.elapsed() < SOON);
         tokio::task::yield_now().await;
     }
-    // Too large for a schema to be compiled, and a value to be checked, in a moment: others have room for that.
+    // Too large for a schema to be compiled, and a value to be checked, in a moment: others have
+    // room for that.
     let members = (0..500).map(|n| (format!("member{n}"), json!({"type": "integer"})));
     let large =
         json!({"type": "object", "properties": members.collect::<Map<_, _>>(), "required": ["z"]});

@@ -1,4 +1,5 @@
-//! What becomes of actions whose preview is in the memory of an instance, when a call of that plugin ends in one way or another.
+//! What becomes of actions whose preview is in the memory of an instance, when a call of that
+//! plugin ends in one way or another.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,8 @@ enum End {
     Dropped,
 }
 
-/// Such a call that does `steps`: of a tool, or a decision about the topmost action, which does them too.
+/// Such a call that does `steps`: of a tool, or a decision about the topmost action, which does
+/// them too.
 #[derive(Debug, Clone, Copy)]
 enum What {
     Call,
@@ -117,7 +119,8 @@ async fn states_after(what: What, end: End, steps: Value) -> Vec<ActionState> {
         other => panic!("{other}"),
     }
     let topmost = match what {
-        // It failed, and is there to be tried again, in the same state as the other; but for a discard, which removes it.
+        // It failed, and is there to be tried again, in the same state as the other; but for a
+        // discard, which removes it.
         What::Decision(Decision::Discard) if end != End::Dropped => None,
         _ => Some(volatile),
     };

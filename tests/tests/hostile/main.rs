@@ -1,7 +1,9 @@
-//! Whatever a plugin does, its host goes on: the corpus of `tests/src/hostile.rs`, each row in a process of its own, looked at from outside.
+//! Whatever a plugin does, its host goes on: the corpus of `tests/src/hostile.rs`, each row in a
+//! process of its own, looked at from outside.
 //!
-//! `AIRLOCK_HOSTILE_ROW` runs the one row of that name, `AIRLOCK_HOSTILE_ROUNDS` runs each so many times. `UPDATE_EXPECT=1` writes the table anew.
-//! With `--nocapture`, what was seen of each is printed.
+//! `AIRLOCK_HOSTILE_ROW` runs the one row of that name, `AIRLOCK_HOSTILE_ROUNDS` runs each so many
+//! times. `UPDATE_EXPECT=1` writes the table anew. With `--nocapture`, what was seen of each is
+//! printed.
 
 mod process;
 mod site;

@@ -20,7 +20,8 @@ use crate::site::Site;
 /// Longer than a busy machine needs to start a process and to compile the puppet in it.
 const STARTING: Duration = Duration::from_secs(120);
 
-/// The longest that an honest session may be kept from the end of its next call. A call takes milliseconds.
+/// The longest that an honest session may be kept from the end of its next call. A call takes
+/// milliseconds.
 const HONEST: Duration = Duration::from_secs(4);
 
 /// How often the process is looked at.

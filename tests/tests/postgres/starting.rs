@@ -31,7 +31,8 @@ async fn twenty_hosts_make_the_tables_of_an_empty_database_at_once() {
     assert_eq!(stores[0].stats().await.unwrap().schema, 3);
 }
 
-/// As version 1 wrote it: one action resolved, one claimed by a host that died, one pending, and the session counts the two that are open.
+/// As version 1 wrote it: one action resolved, one claimed by a host that died, one pending, and
+/// the session counts the two that are open.
 const ROWS_OF_VERSION_1: &str = "
     INSERT INTO airlock.meta VALUES ('schema', '1'), ('retention', '86400');
     INSERT INTO airlock.plugins (digest, name, bytes) SELECT 'PLUGIN', 'a plugin',

@@ -159,7 +159,8 @@ async fn an_error_leaves_its_traceback_in_the_log() {
     assert!(!message.contains("_dispatch.py"), "{message}");
 }
 
-/// componentize-py leaves the folders that it read in Python's search path, and below `/` is the workspace.
+/// componentize-py leaves the folders that it read in Python's search path, and below `/` is the
+/// workspace.
 #[tokio::test]
 async fn files_of_the_workspace_are_never_imported() {
     let workspace = TempDir::new().unwrap();

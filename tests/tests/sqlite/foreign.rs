@@ -119,7 +119,8 @@ async fn a_pipe_is_refused_and_not_waited_for() {
     SqliteStore::restore(place.file(), &to).await.unwrap_err();
 }
 
-/// A host that is killed before its log is first written back leaves a file without our mark: its log has that.
+/// A host that is killed before its log is first written back leaves a file without our mark: its
+/// log has that.
 #[tokio::test]
 async fn a_store_of_which_all_is_in_its_log_is_ours() {
     let place = Place::new();

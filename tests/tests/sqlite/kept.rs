@@ -95,7 +95,8 @@ async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded(
     };
     let store = place.open().await;
     let session = place.bare(&store);
-    // A host is gone when the last has let go of its store, and that may be the task that forgets old actions.
+    // A host is gone when the last has let go of its store, and that may be the task that forgets
+    // old actions.
     let lost = async {
         while session.pending().await.unwrap()[0].state != ActionState::Lost {
             tokio::task::yield_now().await;

@@ -53,7 +53,8 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
         .collect();
     assert_eq!(reasons, ["not today", "as previewed"]);
 
-    // Which directory it was, the older version didn't note: somebody has to say that it is this one.
+    // Which directory it was, the older version didn't note: somebody has to say that it is this
+    // one.
     let workspace = place.workspace();
     let session = airlock_host::Session::builder()
         .id(open[0].session.clone())

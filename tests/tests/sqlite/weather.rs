@@ -1,6 +1,7 @@
 //! What it says when the file can't be used, and that nothing committed is lost by it.
 //!
-//! A full disk and one that can't be written are tried through the program, in `host/cli/tests/cli`.
+//! A full disk and one that can't be written are tried through the program, in
+//! `host/cli/tests/cli`.
 
 use std::fs;
 use std::path::Path;
@@ -188,7 +189,8 @@ async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeed
     assert_eq!(puppet.labels().await, ["Taken"]);
 }
 
-/// The clock as it stands when everything in the store was written a hundred years later: the same as having jumped back.
+/// The clock as it stands when everything in the store was written a hundred years later: the same
+/// as having jumped back.
 #[tokio::test]
 async fn a_clock_that_jumped_back_changes_no_order_no_claim_and_no_end() {
     let place = Place::new();

@@ -259,7 +259,8 @@ impl Conversation {
         interruption != Interruption::Before
     }
 
-    /// However the conversation went, a model that decides when it is told to, or made to, brings it to its end.
+    /// However the conversation went, a model that decides when it is told to, or made to, brings
+    /// it to its end.
     async fn come_to_an_end(&mut self) {
         let told_at_least_every = 9;
         let left = self.puppet.session.pending().await.expect("a stack").len();

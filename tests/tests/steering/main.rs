@@ -1,7 +1,9 @@
-//! Steering a model through random turns: sessions with a real guest, and rules that hold for whatever happened.
+//! Steering a model through random turns: sessions with a real guest, and rules that hold for
+//! whatever happened.
 //!
-//! `transitions` is all that can happen, `conversation` lets it happen and takes down each turn, and `rules` says what is promised about such a
-//! trace. `PROPTEST_CASES` asks for more than the usual number of cases.
+//! `transitions` is all that can happen, `conversation` lets it happen and takes down each turn,
+//! and `rules` says what is promised about such a trace. `PROPTEST_CASES` asks for more than the
+//! usual number of cases.
 
 mod conversation;
 mod rules;

@@ -1,5 +1,5 @@
-//! What is promised about the turns of a conversation. Nothing here knows how a session comes to what it says; each rule looks at a whole
-//! trace.
+//! What is promised about the turns of a conversation. Nothing here knows how a session comes to
+//! what it says; each rule looks at a whole trace.
 
 use airlock_host::{
     ActionId, ActionState, REMINDER, Reminder, ReminderKind, StackedAction, ToolChoice,
@@ -81,7 +81,8 @@ fn form(stacked: &StackedAction) -> Form<'_> {
     (&stacked.action.id, stacked.attempts, stacked.state)
 }
 
-/// What came before turn `at` that offered `resolve` too, since the same action is on top in all turns. Latest first.
+/// What came before turn `at` that offered `resolve` too, since the same action is on top in all
+/// turns. Latest first.
 fn before_under_this_top(trace: &[Past], at: usize) -> impl Iterator<Item = &Past> {
     let top = trace[at].top();
     let before = trace[..at].iter().rev();

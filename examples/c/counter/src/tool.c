@@ -1,4 +1,6 @@
-/* The tool `counter`: a number in the memory of the live instance, which an applied action raises. */
+/*
+ * The tool `counter`: a number in the memory of the live instance, which an applied action raises.
+ */
 #include <stdlib.h>
 
 #include "airlock.h"

@@ -101,7 +101,8 @@ func apply(resolution *airlock.Resolution, plan []Rename) (*airlock.Result, erro
 	return airlock.Textf("Renamed %d files. Reason: %s", renamed, resolution.Reason), nil
 }
 
-// isPlain tells whether a name is one of the workspace's top folder, so that nothing is moved elsewhere.
+// isPlain tells whether a name is one of the workspace's top folder, so that nothing is moved
+// elsewhere.
 func isPlain(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.Contains(name, "/")
 }

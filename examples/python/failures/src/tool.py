@@ -70,7 +70,8 @@ def fail(how: str) -> NoReturn:
         # Said by the tool on purpose: the caller reads just this.
         case "tool-error":
             raise airlock.ToolError("Name a file that exists.")
-        # All others reach the caller as something that went wrong, and the traceback goes to the log.
+        # All others reach the caller as something that went wrong, and the traceback goes to the
+        # log.
         case "error":
             dict[str, str]()["no such key"]
         case "error-with-a-cause":

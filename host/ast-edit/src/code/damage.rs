@@ -1,7 +1,8 @@
 //! Where a source has errors of syntax, and what lies too near to them to be trusted.
 //!
-//! The parser goes on after an error: what it makes of the code around may be something else than what its author meant. So nothing is replaced
-//! that is in, beside or around an error; what is farther away is parsed as always.
+//! The parser goes on after an error: what it makes of the code around may be something else than
+//! what its author meant. So nothing is replaced that is in, beside or around an error; what is
+//! farther away is parsed as always.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -36,7 +37,8 @@ impl Damage {
             outermost: Vec::new(),
             neighbours: HashSet::new(),
         };
-        // By depth, what came last there: the last node with a name, and whether an error came after it.
+        // By depth, what came last there: the last node with a name, and whether an error came
+        // after it.
         let mut before: Vec<(Option<usize>, bool)> = Vec::new();
         visit(&root, document.steps(), |cursor, depth| {
             let node = cursor.node();

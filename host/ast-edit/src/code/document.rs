@@ -1,11 +1,14 @@
-//! A source that was parsed, as ast-grep sees it, but one that can be stopped: parsing and matching end soon after their call has to.
+//! A source that was parsed, as ast-grep sees it, but one that can be stopped: parsing and matching
+//! end soon after their call has to.
 //!
-//! ast-grep's matcher works on whatever implements its traits. Here each step from node to node is counted, and now and then it is asked whether
-//! the call has to end; then no node has children any more, so that the matcher comes to its end at once. What it found is worth nothing then:
+//! ast-grep's matcher works on whatever implements its traits. Here each step from node to node is
+//! counted, and now and then it is asked whether the call has to end; then no node has children any
+//! more, so that the matcher comes to its end at once. What it found is worth nothing then:
 //! [`Document::was_stopped`] tells.
 //!
-//! The matcher recurses in two places: as deep as the pattern, and as deep as the source where a name of the pattern is used twice. Both are
-//! bounded when they are parsed, and the threads of a call have a stack that is large enough for that.
+//! The matcher recurses in two places: as deep as the pattern, and as deep as the source where a
+//! name of the pattern is used twice. Both are bounded when they are parsed, and the threads of a
+//! call have a stack that is large enough for that.
 
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
@@ -18,8 +21,9 @@ use super::grammar::Grammar;
 use super::parser::{self, Unparsed};
 use super::steps::Steps;
 
-/// How deep the nodes of a source may lie inside each other: more than generated code has, and less than the stack of a thread has room for.
-/// Each level takes 454 bytes of it, in any language, and 1,236 in a build without optimisation: that is 12 MiB.
+/// How deep the nodes of a source may lie inside each other: more than generated code has, and less
+/// than the stack of a thread has room for. Each level takes 454 bytes of it, in any language, and
+/// 1,236 in a build without optimisation: that is 12 MiB.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
 /// How deep those of a pattern. Deeper ones are no code that somebody wrote.

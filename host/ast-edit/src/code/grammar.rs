@@ -1,4 +1,5 @@
-//! How a language reads patterns: ast-grep's own way, but with a stop, and with an escape where `$` belongs to the language.
+//! How a language reads patterns: ast-grep's own way, but with a stop, and with an escape where `$`
+//! belongs to the language.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use airlock_host::native::Stop;
 pub(crate) struct Grammar {
     language: Language,
     known: SupportLang,
-    /// The language's own variables in a pattern, which are no metavariables: what follows their dollar sign.
+    /// The language's own variables in a pattern, which are no metavariables: what follows their
+    /// dollar sign.
     own: Arc<[String]>,
     stop: Arc<Stop>,
 }

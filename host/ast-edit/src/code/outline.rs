@@ -1,4 +1,5 @@
-//! What is known of ops in one language once they were read, without a parser: enough to pass over the files in which nothing can match.
+//! What is known of ops in one language once they were read, without a parser: enough to pass over
+//! the files in which nothing can match.
 
 use std::borrow::Cow;
 
@@ -91,7 +92,8 @@ impl Outline {
         self.words.iter().any(|word| word.find(source).is_some())
     }
 
-    /// Ops with a metavariable that has the name of a variable in the source, where the language writes both alike.
+    /// Ops with a metavariable that has the name of a variable in the source, where the language
+    /// writes both alike.
     pub fn variables_of_its_own<'a>(
         &'a self,
         source: &'a str,

@@ -1,4 +1,5 @@
-//! tree-sitter's parsers, one for each thread and language, which can be stopped in the midst of a source.
+//! tree-sitter's parsers, one for each thread and language, which can be stopped in the midst of a
+//! source.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -10,7 +11,8 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use super::grammar::Grammar;
 use super::language;
 
-/// How much of a source the parser gets at a time: between two pieces it is asked whether the call has to end.
+/// How much of a source the parser gets at a time: between two pieces it is asked whether the call
+/// has to end.
 const PIECE_BYTES: usize = 32 << 10;
 
 /// Why a source was not parsed.
@@ -54,7 +56,8 @@ thread_local! {
     static PARSERS: RefCell<[Option<Parser>; language::COUNT]> = const { RefCell::new([const { None }; language::COUNT]) };
 }
 
-/// Parses a source, until the call has to end. With the tree of what it was made of, which was told of the edits, only what has changed is parsed.
+/// Parses a source, until the call has to end. With the tree of what it was made of, which was told
+/// of the edits, only what has changed is parsed.
 pub(crate) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Result<Tree, Unparsed> {
     let stop = grammar.stop();
     if stop.is_due() {
@@ -76,7 +79,8 @@ pub(crate) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Resul
             stopped.set(stopped.get() || stop.is_due());
             stopped.get()
         };
-        // A source that ends early ends what works through it in one step, such as the search for the end of a text.
+        // A source that ends early ends what works through it in one step, such as the search for
+        // the end of a text.
         let mut read = |at: usize, _| match at < source.len() && !is_due() {
             true => &source.as_bytes()[at..source.len().min(at + PIECE_BYTES)],
             false => &[],

@@ -187,8 +187,9 @@ fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     Ok(pattern)
 }
 
-/// Where code stands that means something else at the top of a file: what comes before it there, and after. A call in Go is a conversion of
-/// types outside of a function, one in C a macro, and a field in Java a variable outside of a class.
+/// Where code stands that means something else at the top of a file: what comes before it there,
+/// and after. A call in Go is a conversion of types outside of a function, one in C a macro, and a
+/// field in Java a variable outside of a class.
 fn places(language: Language) -> &'static [(&'static str, &'static str)] {
     match language.name() {
         "c" => &[("void f(void) {\n", ";\n}\n")],

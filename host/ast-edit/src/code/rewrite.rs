@@ -37,8 +37,8 @@ pub(crate) struct Found {
     pub matches: BTreeMap<usize, usize>,
     /// What is wrong with the source itself.
     pub errors: Option<Errors>,
-    /// The line of the first error of syntax in what the edits make of the source, where that has more of them than the source has. Known only
-    /// where it was asked for.
+    /// The line of the first error of syntax in what the edits make of the source, where that has
+    /// more of them than the source has. Known only where it was asked for.
     pub breaks: Option<usize>,
 }
 
@@ -99,7 +99,8 @@ impl Room {
     }
 }
 
-/// Finds all that the ops would replace, and with `checks_contents` also whether what that makes is still code.
+/// Finds all that the ops would replace, and with `checks_contents` also whether what that makes is
+/// still code.
 pub(crate) fn find(
     source: &str,
     ops: &Ops,
@@ -125,7 +126,8 @@ pub(crate) fn more_than(before: usize, errors: Option<(usize, usize)>) -> Option
     errors.and_then(|(count, line)| (count > before).then_some(line))
 }
 
-/// The edits, and the tree of the source where it was parsed. What would be replaced by itself is no edit.
+/// The edits, and the tree of the source where it was parsed. What would be replaced by itself is
+/// no edit.
 fn find_edits(
     source: &str,
     ops: &Ops,
@@ -218,7 +220,8 @@ fn find_edits(
     Ok((found, Some(document.tree().clone())))
 }
 
-/// The same as [`errors`], for a source that edits made of another one, whose tree is known: that is much quicker where there is none.
+/// The same as [`errors`], for a source that edits made of another one, whose tree is known: that
+/// is much quicker where there is none.
 fn errors_after(
     (old, edits): (&str, &[Edit]),
     mut tree: Tree,
@@ -256,7 +259,8 @@ fn errors_after(
     }
 }
 
-/// How many errors of syntax a source has, and in which line the first one is. None where it has none.
+/// How many errors of syntax a source has, and in which line the first one is. None where it has
+/// none.
 pub(crate) fn errors(
     source: &str,
     language: Language,

@@ -1,12 +1,13 @@
-//! Steps of a search within one source, which are counted so that it is asked now and then whether the call has to end.
+//! Steps of a search within one source, which are counted so that it is asked now and then whether
+//! the call has to end.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use airlock_host::native::Stop;
 
-/// How many steps there are between two looks at the clock. A step takes less than a microsecond, but for one of a `$$$` that has matched very
-/// much: what it matched is copied then.
+/// How many steps there are between two looks at the clock. A step takes less than a microsecond,
+/// but for one of a `$$$` that has matched very much: what it matched is copied then.
 const STEPS_PER_LOOK: u32 = 64;
 
 /// What was done so far on one thread.

@@ -21,7 +21,8 @@ pub(crate) struct Template {
     fix: TemplateFix,
     /// Bytes and ends of lines that are its own.
     own: Size,
-    /// For each name: how often it is used, and by how many spaces together those places are indented.
+    /// For each name: how often it is used, and by how many spaces together those places are
+    /// indented.
     uses: BTreeMap<(usize, String), (usize, usize)>,
 }
 
@@ -229,7 +230,8 @@ fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// The metavariables of a template, each with the number of its dollar signs, by the rules of [`TemplateFix`].
+/// The metavariables of a template, each with the number of its dollar signs, by the rules of
+/// [`TemplateFix`].
 pub(crate) fn used_in(template: &str) -> impl Iterator<Item = (usize, &str)> {
     uses_in(template, '$').map(|(_, signs, name)| (signs, name))
 }

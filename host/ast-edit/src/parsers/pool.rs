@@ -1,4 +1,5 @@
-//! The processes that parse for one search: as many as its threads ask at one time, each used again until the search ends.
+//! The processes that parse for one search: as many as its threads ask at one time, each used again
+//! until the search ends.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -85,7 +86,8 @@ impl Pool {
         checks_contents: bool,
     ) -> Result<Found, Stuck> {
         match self.find_once(language, source, room, checks_contents) {
-            // Perhaps what the edits make of it was too much. That a file can't be checked is no reason to leave it as it is.
+            // Perhaps what the edits make of it was too much. That a file can't be checked is no
+            // reason to leave it as it is.
             Err(Stuck::Unparsed(Unparsed::OutOfMemory(_) | Unparsed::Crashed(_)))
                 if checks_contents =>
             {
@@ -107,7 +109,8 @@ impl Pool {
             room: room.left(),
             checks_contents,
         };
-        // As long as it is here, the answer is part of what the replacements of all files take together.
+        // As long as it is here, the answer is part of what the replacements of all files take
+        // together.
         let mut taken = 0;
         let admits = |length: u32| {
             let has_room = room.take(length as usize).is_ok();
@@ -202,7 +205,8 @@ fn does_not_fit() -> Unparsed {
     Unparsed::Crashed("; its answer does not fit the source".to_owned())
 }
 
-/// Whether edits lie in the source, in their order, between whole characters, and whether there can be as many of all else as there are said to be.
+/// Whether edits lie in the source, in their order, between whole characters, and whether there can
+/// be as many of all else as there are said to be.
 fn fits(found: &Found, source: &str, ops: usize) -> bool {
     // A place may match in several readings of each op.
     let most = source.len().saturating_add(1).saturating_mul(16);

@@ -1,7 +1,8 @@
-//! What a search and the processes that parse for it say to each other, over a socket that nobody else has.
+//! What a search and the processes that parse for it say to each other, over a socket that nobody
+//! else has.
 //!
-//! The search writes a [`Hello`], and then a [`Question`] with a source at a time; the process answers each. All of it is frames: the length in four
-//! bytes, little-endian, and so many bytes.
+//! The search writes a [`Hello`], and then a [`Question`] with a source at a time; the process
+//! answers each. All of it is frames: the length in four bytes, little-endian, and so many bytes.
 
 use std::io::{self, Read, Write};
 
@@ -14,7 +15,8 @@ use crate::code::Op;
 /// The argument that makes a program a parser.
 pub(super) const ARGUMENT: &str = "airlock-parse-sources";
 
-/// Changes with what is said: both sides are the same program, unless it was replaced while the host ran.
+/// Changes with what is said: both sides are the same program, unless it was replaced while the
+/// host ran.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
 
 /// No frame is longer.

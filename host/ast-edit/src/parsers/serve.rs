@@ -19,8 +19,8 @@ use crate::code::rewrite::{self, Room};
 
 /// Makes this process a parser, if that is what it was started for, and otherwise returns at once.
 ///
-/// A program that names itself in [`AstEdit::parser`](crate::AstEdit::parser) calls this first in its `main`: before it starts a thread, and before it
-/// opens a file.
+/// A program that names itself in [`AstEdit::parser`](crate::AstEdit::parser) calls this first in
+/// its `main`: before it starts a thread, and before it opens a file.
 pub fn parser_main() {
     serve_if_asked_for(ARGUMENT, serve);
 }

@@ -83,7 +83,8 @@ impl<'a> Bench<'a> {
         self.reporter.said(said);
     }
 
-    /// Runs a program that should be quiet, and gives what it wrote to standard output. What it says on standard error is passed on.
+    /// Runs a program that should be quiet, and gives what it wrote to standard output. What it
+    /// says on standard error is passed on.
     ///
     /// # Errors
     /// If it can't be run, or if it fails.
@@ -171,7 +172,8 @@ pub fn missing(what: &str, command: &str) -> Error {
     .with_advice(format!("to install it: {command}"))
 }
 
-/// The command that installs a language where it has packages for this system, and where else it comes from.
+/// The command that installs a language where it has packages for this system, and where else it
+/// comes from.
 pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
     match cfg!(target_os = "macos") {
         true => format!("brew install {homebrew} (or see {site})"),

@@ -71,7 +71,8 @@ impl World {
     }
 }
 
-/// Writes a file that was generated; one that is the same already is left alone, so that builders see no change.
+/// Writes a file that was generated; one that is the same already is left alone, so that builders
+/// see no change.
 ///
 /// # Errors
 /// If it can't be written.

@@ -14,8 +14,8 @@ use crate::error::Error;
 /// Names a compiler, with its options for WASI.
 const COMPILER: &str = "AIRLOCK_CC";
 
-/// From the project's folder. Paths in it reach the compiler as they are here, so that the same sources elsewhere give the same
-/// component.
+/// From the project's folder. Paths in it reach the compiler as they are here, so that the same
+/// sources elsewhere give the same component.
 const GENERATED: &str = "build/generated";
 
 const OPTIONS: [&str; 4] = [

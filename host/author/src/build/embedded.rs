@@ -1,5 +1,5 @@
-//! What is part of this program, so that authors need only their language's compiler: the world, and the SDKs that are compiled
-//! with each tool.
+//! What is part of this program, so that authors need only their language's compiler: the world,
+//! and the SDKs that are compiled with each tool.
 
 /// Files below a folder of the repository, as their names and texts.
 macro_rules! files {

@@ -1,4 +1,5 @@
-//! Go: its compiler makes a core module of the project, the SDK and the bindings, and this program the rest.
+//! Go: its compiler makes a core module of the project, the SDK and the bindings, and this program
+//! the rest.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
 
-/// The first that exports functions from WebAssembly, and has the generics that the SDK is written with.
+/// The first that exports functions from WebAssembly, and has the generics that the SDK is written
+/// with.
 const OLDEST: (u32, u32) = (1, 24);
 
 /// From the project's folder.
@@ -55,7 +57,8 @@ pub async fn build(
 
     let mut go = go(project, "build");
     go.args(["-trimpath", "-buildvcs=false", "-buildmode=c-shared"]);
-    // The runtime asks for functions of Go's own by their names: see the SDK's `internal/wit/runtime`.
+    // The runtime asks for functions of Go's own by their names: see the SDK's
+    // `internal/wit/runtime`.
     go.arg("-ldflags=-checklinkname=0 -s -w");
     go.args([&format!("-modfile={GENERATED}/go.mod"), "-mod=mod"]);
     go.args(["-o", &format!("{GENERATED}/core.wasm")]);
@@ -166,7 +169,8 @@ fn write_sdk(folder: &Path, world: &World) -> Result<(), Error> {
     let ours = format!("\"{SDK}/internal/wit/");
     for (name, contents) in world.for_go(&format!("{SDK}/internal/bindings"))?.iter() {
         let text = String::from_utf8_lossy(contents);
-        // What the bindings run on is the SDK's own, where the collector is kept away from allocations of the host's.
+        // What the bindings run on is the SDK's own, where the collector is kept away from
+        // allocations of the host's.
         let text = text.replace("\"go.bytecodealliance.org/pkg/wit/", &ours);
         bindings::write(
             &folder.join("internal/bindings").join(name),

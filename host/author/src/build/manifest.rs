@@ -25,7 +25,8 @@ pub struct Manifest {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct C {
-    /// What is compiled and linked, from the project's folder; where empty, all `.c` files of `src`.
+    /// What is compiled and linked, from the project's folder; where empty, all `.c` files of
+    /// `src`.
     pub sources: Vec<PathBuf>,
     /// Options for the compiler.
     pub flags: Vec<String>,

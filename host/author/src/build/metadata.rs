@@ -10,7 +10,8 @@ use super::bench::failed;
 use super::project::Language;
 use crate::error::Error;
 
-/// Adds the name, the language and the SDK as custom sections of their own kinds, and the version as registries read it.
+/// Adds the name, the language and the SDK as custom sections of their own kinds, and the version
+/// as registries read it.
 ///
 /// # Errors
 /// If the bytes are no component.

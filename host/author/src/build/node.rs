@@ -16,7 +16,8 @@ use crate::error::{Error, ErrorKind};
 
 const SDK: &str = "airlock-tool";
 
-/// From the project's folder, or from one above it: where npm puts what it installs, in a workspace of several packages for all of them.
+/// From the project's folder, or from one above it: where npm puts what it installs, in a workspace
+/// of several packages for all of them.
 const BUILDER: &str = "node_modules/.bin/airlock-ts";
 
 /// The first that the SDK's builder runs on.

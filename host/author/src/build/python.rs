@@ -107,8 +107,8 @@ fn find_python(folder: &Path) -> Result<PathBuf, Error> {
         })
 }
 
-/// Into the environment that the Python belongs to, else into one of the project's own: many systems let nothing be installed beside
-/// their own packages.
+/// Into the environment that the Python belongs to, else into one of the project's own: many
+/// systems let nothing be installed beside their own packages.
 fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
     let python = python.to_string_lossy();
     let is_own = *python == folder.join(OWN).to_string_lossy();

@@ -111,7 +111,8 @@ async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Error>
     }
 }
 
-/// Options that decide whether cargo may change its lock file, and ask the network. The first of its commands would do it already.
+/// Options that decide whether cargo may change its lock file, and ask the network. The first of
+/// its commands would do it already.
 const LOCKING: [&str; 3] = ["--locked", "--offline", "--frozen"];
 
 async fn metadata(

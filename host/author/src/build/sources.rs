@@ -7,7 +7,8 @@ use std::time::SystemTime;
 /// Folders that hold no sources, and may be large.
 const NO_SOURCES: [&str; 5] = ["build", "target", "node_modules", "__pycache__", "dist"];
 
-/// What sources end with, that lie beside a project's manifest. Others there may be what somebody tries the tool on.
+/// What sources end with, that lie beside a project's manifest. Others there may be what somebody
+/// tries the tool on.
 const ENDINGS: [&str; 17] = [
     "c", "go", "h", "js", "json", "lock", "mjs", "mod", "mts", "py", "rs", "s", "sum", "toml",
     "ts", "tsx", "wit",
@@ -24,9 +25,10 @@ pub fn holds_sources(below: &Path) -> bool {
     })
 }
 
-/// A source of a project that was changed after its component was written, as a path below the project's folder. Components count for
-/// nothing, and neither do the files of which `leave_out` knows, nor other things than code beside the manifest. Where several were changed, it is
-/// the last.
+/// A source of a project that was changed after its component was written, as a path below the
+/// project's folder. Components count for nothing, and neither do the files of which `leave_out`
+/// knows, nor other things than code beside the manifest. Where several were changed, it is the
+/// last.
 ///
 /// Sources outside of the folder are not looked at, nor are folders that were linked into it.
 pub fn newer_than(

@@ -9,7 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::sources::holds_sources;
 use crate::error::Error;
 
-/// Editors write several files, or one in several steps: a build begins when nothing more has come for that long.
+/// Editors write several files, or one in several steps: a build begins when nothing more has come
+/// for that long.
 const SETTLED: Duration = Duration::from_millis(200);
 
 /// What builders write beside the sources.
@@ -45,8 +46,8 @@ impl Changes {
         })
     }
 
-    /// Watches the folder and those in it that may hold sources, from now on. Before each build, since a build may make folders, and so that what
-    /// changes during it counts.
+    /// Watches the folder and those in it that may hold sources, from now on. Before each build,
+    /// since a build may make folders, and so that what changes during it counts.
     ///
     /// # Errors
     /// If the system doesn't let it.

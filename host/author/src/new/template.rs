@@ -65,7 +65,8 @@ const PYTHON: Template = Template {
         ".github/workflows/ci.yml" <- "ci.yml",
     ),
     needs: "with Python 3.11 or later",
-    // An environment that was just made has the pip that came with its Python, and groups need 25.1.
+    // An environment that was just made has the pip that came with its Python, and groups need
+    // 25.1.
     prepare: &[
         "python3 -m venv --upgrade-deps .venv",
         ".venv/bin/pip install --group dev",

@@ -73,7 +73,8 @@ impl From<Action> for Decision {
     }
 }
 
-/// Apply or discard a pending action, with the plugin and in the workspace that it was previewed with
+/// Apply or discard a pending action, with the plugin and in the workspace that it was previewed
+/// with
 #[derive(Debug, Args)]
 #[command(
     after_help = RESOLVE_EXAMPLES,

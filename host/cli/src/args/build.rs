@@ -28,7 +28,8 @@ pub struct BuildArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// For the plugins that come with this program: their tools may have the names that are kept for them
+    /// For the plugins that come with this program: their tools may have the names that are kept
+    /// for them
     #[arg(long, hide = true)]
     pub bundled: bool,
 

@@ -22,7 +22,8 @@ pub struct NewArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub path: Option<PathBuf>,
 
-    /// A clone of Airlock whose SDKs the project uses, in place of published ones [default: AIRLOCK_SDK]
+    /// A clone of Airlock whose SDKs the project uses, in place of published ones [default:
+    /// AIRLOCK_SDK]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub sdk: Option<PathBuf>,
 

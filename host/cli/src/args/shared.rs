@@ -14,8 +14,8 @@ use super::values::seconds;
 /// Which store.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Where pending actions are kept: a file, or postgres://USER@HOST/DATABASE [default: AIRLOCK_STORE, or airlock/pending.db in
-    /// the user's state folder]
+    /// Where pending actions are kept: a file, or postgres://USER@HOST/DATABASE [default:
+    /// AIRLOCK_STORE, or airlock/pending.db in the user's state folder]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
     pub store: Option<OsString>,
 }

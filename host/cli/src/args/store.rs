@@ -40,7 +40,8 @@ impl StoreCommand {
 
 /// Copy the store into a file, while others go on using it
 ///
-/// In the copy, all pending actions are marked as interrupted: they may be resolved after the copy was made.
+/// In the copy, all pending actions are marked as interrupted: they may be resolved after the copy
+/// was made.
 #[derive(Debug, Args)]
 #[command(after_help = BACKUP_EXAMPLES)]
 pub struct BackupArgs {
@@ -100,7 +101,8 @@ pub struct StatsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PRUNE_EXAMPLES)]
 pub struct PruneArgs {
-    /// Forget decisions of at least this age, such as 12h, 30d or 4w [default: the store's retention]
+    /// Forget decisions of at least this age, such as 12h, 30d or 4w [default: the store's
+    /// retention]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub older_than: Option<Duration>,
 

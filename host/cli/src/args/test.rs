@@ -12,20 +12,23 @@ use crate::commands::author::test::{Request, TRIES};
 
 /// Test a tool: cases that you write, and what every tool must keep
 ///
-/// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are made from each tool's schema, and
-/// what the tool does with them is watched: in a preview, a discard, an apply, an apply by a fresh instance, and an apply that comes
-/// a second time. A try that breaks something is made small before it is shown.
+/// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are
+/// made from each tool's schema, and what the tool does with them is watched: in a preview, a
+/// discard, an apply, an apply by a fresh instance, and an apply that comes a second time. A try
+/// that breaks something is made small before it is shown.
 #[derive(Debug, Args)]
 #[command(
     after_help = TEST_EXAMPLES,
     after_long_help = format!("{CASES}\n\n{TEST_EXAMPLES}\n\n{EXIT_CODES}")
 )]
 pub struct TestArgs {
-    /// A component's file, or a project's folder: built first if its sources are newer, with the cases in its airlock-test.toml
+    /// A component's file, or a project's folder: built first if its sources are newer, with the
+    /// cases in its airlock-test.toml
     #[arg(default_value = ".", value_name = "DIR|FILE", value_hint = ValueHint::AnyPath)]
     pub subject: PathBuf,
 
-    /// A file with cases; may be given several times [default: airlock-test.toml in DIR, if it is there]
+    /// A file with cases; may be given several times [default: airlock-test.toml in DIR, if it is
+    /// there]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cases: Vec<PathBuf>,
 

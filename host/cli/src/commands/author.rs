@@ -1,4 +1,5 @@
-//! The commands for those who write tools: `new`, `build` and `test`; and what `inspect` tells of a component that doesn't fit.
+//! The commands for those who write tools: `new`, `build` and `test`; and what `inspect` tells of a
+//! component that doesn't fit.
 
 pub mod build;
 pub mod misfit;

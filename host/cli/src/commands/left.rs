@@ -50,7 +50,8 @@ pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction
     }
 }
 
-/// Says how many actions are pending beside those that the command has told of. The words name the session.
+/// Says how many actions are pending beside those that the command has told of. The words name the
+/// session.
 pub fn tell_of_others(count: usize, words: &[String], store: &Store) {
     let are = match count {
         0 => return,

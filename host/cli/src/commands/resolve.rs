@@ -59,7 +59,8 @@ fn resolution(request: &Request) -> Result<Resolution, Failure> {
     })
 }
 
-/// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody else has to have said it.
+/// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody
+/// else has to have said it.
 async fn is_same_workspace(
     request: &target::Request,
     target: &Target,

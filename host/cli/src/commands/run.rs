@@ -37,7 +37,8 @@ pub struct Request {
     pub params: Option<String>,
     pub session: SessionChoice,
     pub limits: Limits,
-    /// About all that becomes pending, with the reason. Else somebody is asked, where somebody is there.
+    /// About all that becomes pending, with the reason. Else somebody is asked, where somebody is
+    /// there.
     pub decision: Option<(Decision, String)>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
@@ -166,7 +167,8 @@ fn open(
     Ok(loaded.bind_to(session).open()?)
 }
 
-/// Discards previews that the tool keeps in its own memory, which end with this process, and says so.
+/// Discards previews that the tool keeps in its own memory, which end with this process, and says
+/// so.
 async fn give_up(
     stage: &Stage,
     store: &Store,

@@ -7,7 +7,8 @@ use tokio::signal::ctrl_c;
 
 use crate::exit::Exit;
 
-/// Watches for Ctrl-C: the first cancels, so that what runs can clean up; the second ends the process.
+/// Watches for Ctrl-C: the first cancels, so that what runs can clean up; the second ends the
+/// process.
 pub struct Interrupt(CancellationToken);
 
 impl Interrupt {

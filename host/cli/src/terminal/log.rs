@@ -16,7 +16,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::terminal::style;
 
-/// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours; everything.
+/// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours;
+/// everything.
 pub fn start(verbose: u8) {
     let shown = match verbose {
         0 => return,
@@ -38,8 +39,9 @@ fn ours(level: Level) -> Targets {
     Targets::new().with_target("airlock", level)
 }
 
-/// A line for each event, which begins with what the host knows: when it was, its level, where it comes from. Behind that stands what was said,
-/// by a guest perhaps: where it takes further rows, these have the margin of what is not the host's own.
+/// A line for each event, which begins with what the host knows: when it was, its level, where it
+/// comes from. Behind that stands what was said, by a guest perhaps: where it takes further rows,
+/// these have the margin of what is not the host's own.
 struct Rows;
 
 impl<S, N> FormatEvent<S, N> for Rows

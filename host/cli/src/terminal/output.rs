@@ -17,7 +17,8 @@ pub enum Format {
     Json,
 }
 
-/// Standard output. What can't be written changes nothing about what is done, and is told at the end.
+/// Standard output. What can't be written changes nothing about what is done, and is told at the
+/// end.
 pub struct Output {
     stream: io::Stdout,
     renderer: Renderer,

@@ -16,7 +16,8 @@ pub enum Answer {
     Leave,
 }
 
-/// Asks about one action, which is the `index`th of `count`. Who closes the input or presses Ctrl-C leaves it pending.
+/// Asks about one action, which is the `index`th of `count`. Who closes the input or presses Ctrl-C
+/// leaves it pending.
 pub async fn ask(
     action: &PendingAction,
     (index, count): (usize, usize),

@@ -46,7 +46,8 @@ pub fn airlock_in(folder: &Path, args: &[&str]) -> Airlock {
     }
 }
 
-/// The bare program in this directory, with no variable of who runs the tests, and with a home of its own.
+/// The bare program in this directory, with no variable of who runs the tests, and with a home of
+/// its own.
 pub fn command(folder: &Path) -> Command {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     let mut command = Command::new(env!("CARGO_BIN_EXE_airlock"));

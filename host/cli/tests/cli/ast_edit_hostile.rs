@@ -1,6 +1,8 @@
-//! Generated sources of every language: whatever they are, the process neither is ended by them nor goes on for long.
+//! Generated sources of every language: whatever they are, the process neither is ended by them nor
+//! goes on for long.
 //!
-//! Each language is searched by a process of its own, so that one that ends is seen and not shared. `AIRLOCK_HOSTILE_ROUNDS` makes more of them.
+//! Each language is searched by a process of its own, so that one that ends is seen and not shared.
+//! `AIRLOCK_HOSTILE_ROUNDS` makes more of them.
 
 mod tongues;
 

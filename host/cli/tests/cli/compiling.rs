@@ -25,7 +25,8 @@ fn component(folder: &Path, functions: &str) -> PathBuf {
     path
 }
 
-/// A function of a megabyte without a branch, all of whose values are there at one time: a compiler takes long for it.
+/// A function of a megabyte without a branch, all of whose values are there at one time: a compiler
+/// takes long for it.
 fn straight() -> String {
     let loads: String = (0..120_000)
         .map(|number| format!("local.get 0 i32.load offset={} ", 16_384 + number))

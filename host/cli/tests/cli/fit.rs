@@ -13,7 +13,8 @@ use crate::airlock::{airlock, guest};
 const PARAMS: &str = "(param i32 i32 i32 i32 i32 i32)";
 const RESOLUTION: &str = "(param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)";
 
-/// The functions of the world, each of which traps. All changes of the world below leave their core types as they are.
+/// The functions of the world, each of which traps. All changes of the world below leave their core
+/// types as they are.
 fn exports(names: &[&str]) -> String {
     let all = [
         ("tool@0.1.0#definitions", ""),

@@ -1,9 +1,10 @@
-//! The guides for authors, done as they say: what they list is written and compiled, what they type is typed, and what they show is
-//! what comes.
+//! The guides for authors, done as they say: what they list is written and compiled, what they type
+//! is typed, and what they show is what comes.
 //!
-//! In a guide, a listing names its file behind its language (```` ```c src/tool.c ````), and a block ```` ```console ```` is commands
-//! behind `$ ` with all that they print. An `…` stands for anything in a line, and alone in a line for any lines. What is only to be read
-//! or needs the network, like an installation, is in a block of another kind.
+//! In a guide, a listing names its file behind its language (````
+//! ```c src/tool.c ````), and a block ```` ```console ```` is commands behind `$ ` with all that
+//! they print. An `…` stands for anything in a line, and alone in a line for any lines. What is
+//! only to be read or needs the network, like an installation, is in a block of another kind.
 
 use std::fs;
 use std::path::PathBuf;

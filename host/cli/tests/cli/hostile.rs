@@ -1,6 +1,8 @@
-//! The hostile corpus as this program meets it: whatever it is given, it ends in time, says what was wrong, and takes little memory.
+//! The hostile corpus as this program meets it: whatever it is given, it ends in time, says what
+//! was wrong, and takes little memory.
 //!
-//! What a plugin can do to the library is in `tests/src/hostile`; `tests/hostile/README.md` lists both.
+//! What a plugin can do to the library is in `tests/src/hostile`; `tests/hostile/README.md` lists
+//! both.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

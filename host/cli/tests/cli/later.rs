@@ -211,7 +211,8 @@ fn sessions_are_apart_and_are_listed_together() {
         .run();
     assert_eq!(usage.code, 2);
 
-    // From anywhere, by the session's name or by the action's id; in the workspace that was previewed.
+    // From anywhere, by the session's name or by the action's id; in the workspace that was
+    // previewed.
     let from = folder(&[]);
     let done = store.json(
         from.path(),

@@ -1,4 +1,5 @@
-//! Projects of `airlock new`, each made, built, called and tested as it says itself, with the language's own tools.
+//! Projects of `airlock new`, each made, built, called and tested as it says itself, with the
+//! language's own tools.
 
 use std::fs;
 use std::path::PathBuf;
@@ -54,8 +55,8 @@ impl Project {
     }
 }
 
-/// Makes a project of a language and does what `new` says comes next, `prepare` first. Then applies what was pushed. Gives the project,
-/// and what `airlock build` said.
+/// Makes a project of a language and does what `new` says comes next, `prepare` first. Then applies
+/// what was pushed. Gives the project, and what `airlock build` said.
 fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     let project = Project::new(language);
     assert_eq!(project.made["path"], "add-a-line");
@@ -70,7 +71,8 @@ fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     let [build, write, run, test] = rest else {
         panic!("{rest:?}");
     };
-    // The environment of tests/toolchain/install-python-tools stands for the project's own, so that nothing is downloaded.
+    // The environment of tests/toolchain/install-python-tools stands for the project's own, so that
+    // nothing is downloaded.
     if language != "python" {
         for command in first {
             done(project.shell(command));
@@ -176,7 +178,8 @@ fn a_new_project_in_go_is_built_called_and_tested() {
     from_nothing("go", &[]);
 }
 
-/// Without a checkout, and with Go's proxy switched off: the module of the SDK is nowhere but where a build lays it.
+/// Without a checkout, and with Go's proxy switched off: the module of the SDK is nowhere but where
+/// a build lays it.
 #[test]
 fn go_finds_the_sdk_where_a_build_laid_it() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Which packages our projects, documents and messages name. A name that is not ours is somebody else's to fill: who follows a guide, or
-//! builds a new project, would install what they put there.
+//! Which packages our projects, documents and messages name. A name that is not ours is somebody
+//! else's to fill: who follows a guide, or builds a new project, would install what they put there.
 
 mod names;
 
@@ -43,7 +43,8 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// What a line installs: the words behind a command that are packages, as far as they are names and nothing to fill in.
+/// What a line installs: the words behind a command that are packages, as far as they are names and
+/// nothing to fill in.
 fn installed(line: &str, command: &str) -> Vec<String> {
     let mut packages = Vec::new();
     for (at, _) in line.match_indices(command) {
@@ -125,7 +126,8 @@ fn texts_install_what_is_ours_or_known() {
     assert!(seen > 20, "{seen}");
 }
 
-/// As `airlock new` makes them without a checkout: what stands in the templates and what is filled in.
+/// As `airlock new` makes them without a checkout: what stands in the templates and what is filled
+/// in.
 #[test]
 fn new_projects_depend_on_what_is_ours_or_known() {
     for (language, manifest, registry) in [

@@ -1,4 +1,5 @@
-//! A named pipe in place of a file: whoever opens it waits for its other end, and this program doesn't. Nor is what it keeps for others to read.
+//! A named pipe in place of a file: whoever opens it waits for its other end, and this program
+//! doesn't. Nor is what it keeps for others to read.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

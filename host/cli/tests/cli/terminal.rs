@@ -26,7 +26,8 @@ impl Terminal {
     /// The program on a terminal of so many columns.
     fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
         let airlock = command(folder);
-        // Whoever makes the terminal gives it a size of its own, perhaps after the program began: so the program waits for a line.
+        // Whoever makes the terminal gives it a size of its own, perhaps after the program began:
+        // so the program waits for a line.
         let waiting = "read -r line && exec \"$@\"";
         let mut shell = Command::new("/bin/sh");
         shell.current_dir(folder).env_clear();

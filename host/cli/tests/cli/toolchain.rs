@@ -68,7 +68,8 @@ fn python_tools() -> PathBuf {
     programs
 }
 
-/// The toolchain that tests/toolchain/install-wasm-target made, where the default one has no target for WebAssembly.
+/// The toolchain that tests/toolchain/install-wasm-target made, where the default one has no target
+/// for WebAssembly.
 fn wasm_toolchain() -> Option<OsString> {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", "wasm32-wasip2"]);

@@ -1,7 +1,8 @@
 //! Compiled plugins on disk.
 //!
-//! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed hash has shown that this host
-//! wrote it, for this plugin, with this engine. Anything else is as good as absent, and is written anew.
+//! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed
+//! hash has shown that this host wrote it, for this plugin, with this engine. Anything else is as
+//! good as absent, and is written anew.
 
 mod room;
 
@@ -40,12 +41,12 @@ const DIGEST_BYTES: usize = 32;
 
 /// A folder of compiled plugins.
 ///
-/// Entries are authenticated with a secret key (BLAKE3, keyed) that lies outside the folder, so that whoever can write to
-/// the folder alone can't make a host run code of theirs. An entry that is damaged, or comes from elsewhere, is
-/// compiled anew without a word.
+/// Entries are authenticated with a secret key (BLAKE3, keyed) that lies outside the folder, so
+/// that whoever can write to the folder alone can't make a host run code of theirs. An entry that
+/// is damaged, or comes from elsewhere, is compiled anew without a word.
 ///
-/// Whoever adds an entry removes those that nobody has loaded for 60 days, and those that were loaded longest ago where all take more than
-/// [`most_bytes`](CompileCache::most_bytes).
+/// Whoever adds an entry removes those that nobody has loaded for 60 days, and those that were
+/// loaded longest ago where all take more than [`most_bytes`](CompileCache::most_bytes).
 #[derive(Debug, Clone)]
 pub struct CompileCache {
     folder: PathBuf,
@@ -54,7 +55,8 @@ pub struct CompileCache {
 }
 
 impl CompileCache {
-    /// Opens the cache in `folder`, with the key in the file `key`; what is missing is made, readable for the current user alone.
+    /// Opens the cache in `folder`, with the key in the file `key`; what is missing is made,
+    /// readable for the current user alone.
     ///
     /// # Errors
     /// Where the folder or the key can't be made or read.
@@ -69,7 +71,8 @@ impl CompileCache {
         })
     }
 
-    /// How many bytes all entries may take. Default: 1 GiB. The one that is added is kept, however large.
+    /// How many bytes all entries may take. Default: 1 GiB. The one that is added is kept, however
+    /// large.
     pub fn most_bytes(mut self, bytes: u64) -> Self {
         self.most_bytes = bytes;
         self
@@ -153,7 +156,8 @@ impl CompileCache {
         let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
         let (facts, code) = body.split_at_checked(length)?;
         let facts = serde_json::from_slice(facts).ok()?;
-        // These very bytes, in our memory, where nobody can change them between the check and the use.
+        // These very bytes, in our memory, where nobody can change them between the check and the
+        // use.
         let component = Code::from_checked_entry(code).load(engine).ok()?;
         Some(Entry {
             digest: Digest::from_bytes(*digest),
@@ -162,7 +166,8 @@ impl CompileCache {
         })
     }
 
-    /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as another.
+    /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as
+    /// another.
     fn hash(&self, key: &Key, body: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(MAGIC);
@@ -181,8 +186,9 @@ impl CompileCache {
 
 /// Which entry is for a component and an engine.
 ///
-/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest, and a component that was compiled before
-/// is hashed several times faster this way. Nobody can make two components with the same hash by either function.
+/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
+/// and a component that was compiled before is hashed several times faster this way. Nobody can
+/// make two components with the same hash by either function.
 pub(crate) struct Key {
     component: blake3::Hash,
     engine: u64,
@@ -190,7 +196,8 @@ pub(crate) struct Key {
     most_bytes: u64,
 }
 
-/// How many times as large as its component an entry may be, and by how much more: two or three times is usual.
+/// How many times as large as its component an entry may be, and by how much more: two or three
+/// times is usual.
 const MOST_TIMES: u64 = 16;
 const MOST_MORE: u64 = 1 << 20;
 
@@ -229,7 +236,8 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
     file.write_all(&key)?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(key),
-        // Another process was faster, or the file is there and is no key: the latter is ours to replace.
+        // Another process was faster, or the file is there and is no key: the latter is ours to
+        // replace.
         Err(error) => match read_key(path)? {
             Some(key) => Ok(key),
             None => {
@@ -240,7 +248,8 @@ fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
     }
 }
 
-/// Makes a folder, and those above it, for this user alone. One that is there is left as it is: others may be meant to see it.
+/// Makes a folder, and those above it, for this user alone. One that is there is left as it is:
+/// others may be meant to see it.
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

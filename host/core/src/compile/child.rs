@@ -1,7 +1,7 @@
 //! Has a process of its own compile a component.
 //!
-//! A thread starts it, talks to it, and waits for its end, so that none is left behind however the host's own work ends. What the
-//! future holds meanwhile is the right to kill it.
+//! A thread starts it, talks to it, and waits for its end, so that none is left behind however the
+//! host's own work ends. What the future holds meanwhile is the right to kill it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,7 +19,8 @@ use super::{CompileLimits, Failure};
 /// Threads of the process. More would need more memory at one time, and leave nothing to others.
 const THREADS: usize = 8;
 
-/// The compiled code of a component, for engines with this compatibility. Where this is dropped, the process is killed.
+/// The compiled code of a component, for engines with this compatibility. Where this is dropped,
+/// the process is killed.
 pub async fn compile(
     program: &Path,
     component: Bytes,

@@ -4,8 +4,8 @@ use super::CompileLimits;
 use super::outline::{Unreadable, read};
 use crate::load_error::LoadError;
 
-/// How much there is in a component of what makes compiling dear: what [`CompileLimits`] are compared with, over all modules and components
-/// inside of it.
+/// How much there is in a component of what makes compiling dear: what [`CompileLimits`] are
+/// compared with, over all modules and components inside of it.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Complexity {
@@ -41,7 +41,8 @@ impl Complexity {
     /// Reads it off a component's bytes, of which nothing is compiled.
     ///
     /// # Errors
-    /// [`LoadError::NotAComponent`](crate::LoadError::NotAComponent) where they can't be read, for a plugin of this name.
+    /// [`LoadError::NotAComponent`](crate::LoadError::NotAComponent) where they can't be read, for
+    /// a plugin of this name.
     pub fn of(name: &str, component: &[u8]) -> Result<Self, LoadError> {
         match read(component, &CompileLimits::nothing_is_too_much()) {
             Ok(outline) => Ok(outline.complexity),

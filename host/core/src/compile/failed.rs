@@ -1,4 +1,5 @@
-//! Which components could not be loaded a short while ago, so that what is dear and in vain is not done again and again.
+//! Which components could not be loaded a short while ago, so that what is dear and in vain is not
+//! done again and again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +9,8 @@ use airlock_model::digest::Digest;
 
 use crate::load_error::LoadError;
 
-/// For how long a failure is remembered. Not longer, since a machine that was busy, or short of memory, may not be so later.
+/// For how long a failure is remembered. Not longer, since a machine that was busy, or short of
+/// memory, may not be so later.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// How many are.

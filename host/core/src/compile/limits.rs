@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-/// Bounds on compiling a component, each with a default that is more than twice what the largest components need that Airlock's SDKs make
-/// (those in Python hold all of CPython).
+/// Bounds on compiling a component, each with a default that is more than twice what the largest
+/// components need that Airlock's SDKs make (those in Python hold all of CPython).
 ///
-/// The counts are read off the component's bytes before anything is compiled, over all modules and components inside of it. They keep what is
-/// plainly absurd from the compiler, and no more: time and memory of a compiler can grow with the square of a function's size. So `time` and
-/// `memory` are what really bounds it, where [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names a program.
+/// The counts are read off the component's bytes before anything is compiled, over all modules and
+/// components inside of it. They keep what is plainly absurd from the compiler, and no more: time
+/// and memory of a compiler can grow with the square of a function's size. So `time` and `memory`
+/// are what really bounds it, where [`EngineBuilder::compiler`](crate::EngineBuilder::compiler)
+/// names a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Wall-clock time to compile one component. Default: 120 s.
     pub time: Duration,
-    /// Bytes of memory of the process that compiles one. Default: 2 GiB. Without such a process nothing bounds it.
+    /// Bytes of memory of the process that compiles one. Default: 2 GiB. Without such a process
+    /// nothing bounds it.
     pub memory: u64,
     /// Bytes of compiled code that are taken from that process. Default: 256 MiB.
     pub output_bytes: u64,
@@ -34,7 +37,8 @@ pub struct CompileLimits {
     pub instances: u64,
     /// Types. Default: 50,000.
     pub types: u64,
-    /// Imports, aliases and canonical functions: what connects the modules of a component. Default: 100,000.
+    /// Imports, aliases and canonical functions: what connects the modules of a component. Default:
+    /// 100,000.
     pub imports: u64,
     /// Exports. Default: 100,000.
     pub exports: u64,
@@ -42,7 +46,8 @@ pub struct CompileLimits {
     pub tables: u64,
     /// Globals and tags. Default: 100,000.
     pub globals: u64,
-    /// Segments of data and of table elements. Default: 250,000, since a linker makes one for each run of bytes between zeros: Go's up to 100,000.
+    /// Segments of data and of table elements. Default: 250,000, since a linker makes one for each
+    /// run of bytes between zeros: Go's up to 100,000.
     pub segments: u64,
 }
 

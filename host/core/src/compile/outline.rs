@@ -1,7 +1,8 @@
-//! What can be known of a component without compiling it: what it imports and exports, and how complex it is.
+//! What can be known of a component without compiling it: what it imports and exports, and how
+//! complex it is.
 //!
-//! One pass over the bytes, without recursion, whose time grows with their number and nothing else. What is kept of them are the names of the
-//! outermost imports and exports, and counts.
+//! One pass over the bytes, without recursion, whose time grows with their number and nothing else.
+//! What is kept of them are the names of the outermost imports and exports, and counts.
 
 use wasmparser::{
     BinaryReaderError, ComponentExternalKind, ComponentType, ComponentTypeRef, Encoding,
@@ -25,7 +26,8 @@ pub struct Outline {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Import {
     pub name: String,
-    /// Whether it has functions or resources that a host would have to have. An interface of types alone needs none.
+    /// Whether it has functions or resources that a host would have to have. An interface of types
+    /// alone needs none.
     pub needs_host: bool,
 }
 
@@ -80,7 +82,8 @@ struct Reader<'a> {
     outline: Outline,
     /// The component or module that is being read, and those around it.
     inside: Vec<Inside>,
-    /// The types of the outermost component, as far as they matter: whether each is an instance that needs a host.
+    /// The types of the outermost component, as far as they matter: whether each is an instance
+    /// that needs a host.
     types: Vec<bool>,
     /// The core modules so far.
     modules: u64,

@@ -1,7 +1,8 @@
-//! What a host and the process that compiles for it say to each other, over pipes that nobody else has.
+//! What a host and the process that compiles for it say to each other, over pipes that nobody else
+//! has.
 //!
-//! The host writes a [`Request`] and the component, and keeps its end open for as long as it wants the answer. The process writes an [`Answer`] and
-//! what belongs to it, once.
+//! The host writes a [`Request`] and the component, and keeps its end open for as long as it wants
+//! the answer. The process writes an [`Answer`] and what belongs to it, once.
 
 use std::io::{self, Read, Write};
 

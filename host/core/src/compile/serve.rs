@@ -10,10 +10,11 @@ use wasmtime::Engine;
 use super::protocol::{ARGUMENT, Answer, Request};
 use crate::runtime::{code_compatibility, code_config};
 
-/// Makes this process a compiler, if that is what it was started for, and otherwise returns at once.
+/// Makes this process a compiler, if that is what it was started for, and otherwise returns at
+/// once.
 ///
-/// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls this first in its `main`: before it starts a thread,
-/// and before it opens a file.
+/// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls
+/// this first in its `main`: before it starts a thread, and before it opens a file.
 pub fn compiler_main() {
     serve_if_asked_for(ARGUMENT, serve);
 }
@@ -61,7 +62,8 @@ fn failure(error: &wasmtime::Error) -> Answer {
     }
 }
 
-/// The host says no more, so what comes next is the end of its end: it has lost interest, or was killed.
+/// The host says no more, so what comes next is the end of its end: it has lost interest, or was
+/// killed.
 fn end_with_the_host() -> io::Result<()> {
     thread::Builder::new()
         .stack_size(64 << 10)

@@ -1,4 +1,5 @@
-//! One call into a guest, from the deadline that is set before it to the sense that is made of its end.
+//! One call into a guest, from the deadline that is set before it to the sense that is made of its
+//! end.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -37,18 +38,19 @@ pub(super) enum Ended<T> {
     Cancelled,
 }
 
-/// Runs a guest until it returns, its time is up, or the caller cancels and the grace period has passed.
+/// Runs a guest until it returns, its time is up, or the caller cancels and the grace period has
+/// passed.
 ///
-/// On the last two the future is to be dropped in the middle, wherever the guest is: computing or in a host call. It is lent, since moving it
-/// would copy its kilobytes.
+/// On the last two the future is to be dropped in the middle, wherever the guest is: computing or
+/// in a host call. It is lent, since moving it would copy its kilobytes.
 pub(super) async fn within<T>(
     limits: &Limits,
     spent: Duration,
     cancel: Option<&CancellationToken>,
     mut running: Pin<&mut impl Future<Output = T>>,
 ) -> Ended<T> {
-    // Most calls return when first polled, in less than an epoch's tick or in host calls that don't wait. Those need no
-    // timers, and setting up two costs as much as a small guest's whole work.
+    // Most calls return when first polled, in less than an epoch's tick or in host calls that don't
+    // wait. Those need no timers, and setting up two costs as much as a small guest's whole work.
     let first = poll_fn(|context| Poll::Ready(running.as_mut().poll(context))).await;
     if let Poll::Ready(returned) = first {
         return Ended::Returned(returned);
@@ -69,7 +71,8 @@ pub(super) async fn within<T>(
     }
 }
 
-/// An instance, and what a call into it gave. There is no instance after a call that didn't come to its end.
+/// An instance, and what a call into it gave. There is no instance after a call that didn't come to
+/// its end.
 pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 
 impl Instance {

@@ -1,5 +1,6 @@
-//! The network, of which a guest has none. Sockets are there to be imported, since some languages' runtimes do; each use is refused, and counted, so that
-//! whoever wonders about a guest's `Permission denied` is told what it tried.
+//! The network, of which a guest has none. Sockets are there to be imported, since some languages'
+//! runtimes do; each use is refused, and counted, so that whoever wonders about a guest's
+//! `Permission denied` is told what it tried.
 
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::io::error::Error as IoError;
@@ -14,7 +15,8 @@ use wasmtime_wasi::p2::{DynPollable, SocketError};
 
 use super::State;
 
-/// What stands before sockets and the lookup of names. WASI's own context behind it refuses them too.
+/// What stands before sockets and the lookup of names. WASI's own context behind it refuses them
+/// too.
 pub struct HasNetwork;
 
 impl HasData for HasNetwork {

@@ -1,4 +1,5 @@
-//! What a guest says besides its results: log lines, progress, standard output and error. All of it is counted.
+//! What a guest says besides its results: log lines, progress, standard output and error. All of it
+//! is counted.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +18,8 @@ use super::state::Home;
 /// How many bytes of standard error are kept for the message about a crash.
 const LAST_WORDS: usize = 2048;
 
-/// How many bytes may be written to standard output or error at one time. Nothing ends a write but its own end.
+/// How many bytes may be written to standard output or error at one time. Nothing ends a write but
+/// its own end.
 const PERMITTED: usize = 64 << 10;
 
 /// A guest's log; clones share it.
@@ -113,7 +115,8 @@ impl GuestLog {
         self.lock().count_and_emit(|| Event::Refused(refusal));
     }
 
-    /// The last lines that the guest wrote to its standard error in this call, without surrounding space.
+    /// The last lines that the guest wrote to its standard error in this call, without surrounding
+    /// space.
     pub fn last_words(&self) -> String {
         let log = self.lock();
         let unfinished = String::from_utf8_lossy(&log.partial[stream_index(LogLevel::Warn)]);

@@ -109,8 +109,8 @@ impl State {
         table.set_max_capacity(handles(limits));
         Self {
             wasi: WasiCtx::builder()
-                // Inline file access is several times faster than a thread for each, and leaves nothing
-                // running behind a call that was dropped.
+                // Inline file access is several times faster than a thread for each, and leaves
+                // nothing running behind a call that was dropped.
                 .allow_blocking_current_thread(true)
                 .max_random_size(1 << 16)
                 .initial_cwd("/workspace")
@@ -129,7 +129,8 @@ impl State {
         }
     }
 
-    /// To be called before every call into the guest: no function of the guest's own can change what is set here.
+    /// To be called before every call into the guest: no function of the guest's own can change
+    /// what is set here.
     pub fn begin_call(&mut self, call: &Call<'_>, export: Export) {
         let writable = self.home.policy.allows_workspace_change(export.phase());
         self.files.set_workspace_writable(writable);
@@ -187,7 +188,8 @@ impl Drop for State {
     }
 }
 
-/// A guest that has its files open holds a few other handles for each: streams, listings, pollables.
+/// A guest that has its files open holds a few other handles for each: streams, listings,
+/// pollables.
 pub(super) fn handles(limits: &Limits) -> usize {
     limits.open_files.saturating_mul(4).saturating_add(64)
 }

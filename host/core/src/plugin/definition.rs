@@ -17,7 +17,8 @@ const MAX_DEFINITION_BYTES: usize = 256 << 10;
 /// How many bytes of a plugin's own reason are kept.
 const MAX_REASON_BYTES: usize = 1000;
 
-/// Parts the tools that can be used from those that can't. Together they have no more than so many bytes.
+/// Parts the tools that can be used from those that can't. Together they have no more than so many
+/// bytes.
 pub(super) fn check_all(
     definitions: Vec<Definition>,
     most: usize,

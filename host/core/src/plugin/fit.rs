@@ -49,7 +49,8 @@ pub(crate) struct Fit {
     pub imports: Vec<String>,
 }
 
-/// Finds the item that doesn't fit by its name and version, before anything is compiled; whether the types behind the names fit is for the linker.
+/// Finds the item that doesn't fit by its name and version, before anything is compiled; whether
+/// the types behind the names fit is for the linker.
 pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
     outline.imports.sort_by(|a, b| a.name.cmp(&b.name));
     let imports = || outline.imports.iter().map(|import| import.name.as_str());
@@ -103,7 +104,8 @@ fn other_world(version: &str) -> String {
     )
 }
 
-/// Why a component for another WASI than 0.2 can't be run. There is such a one that imports nothing of WASI, and uses what came with 0.3.
+/// Why a component for another WASI than 0.2 can't be run. There is such a one that imports nothing
+/// of WASI, and uses what came with 0.3.
 fn other_wasi<'a>(mut imports: impl Iterator<Item = &'a str>, is_async: bool) -> Option<String> {
     let other = imports.find_map(|name| {
         let (_, version) = split(name.strip_prefix("wasi:")?);
@@ -126,7 +128,8 @@ fn other_wasi<'a>(mut imports: impl Iterator<Item = &'a str>, is_async: bool) ->
     ))
 }
 
-/// Of the world's own package only what is in [`IMPORTS`] is left here. Patches of a version of WASI are the linker's to tell.
+/// Of the world's own package only what is in [`IMPORTS`] is left here. Patches of a version of
+/// WASI are the linker's to tell.
 fn is_offered(import: &str) -> bool {
     if import.starts_with(PACKAGE) {
         return true;
@@ -143,7 +146,8 @@ fn split(name: &str) -> (&str, &str) {
     name.split_once('@').unwrap_or((name, UNVERSIONED))
 }
 
-/// What the linker says when a component imports something unknown, or with another type, in our words.
+/// What the linker says when a component imports something unknown, or with another type, in our
+/// words.
 pub(crate) fn explain_link_error(error: &wasmtime::Error) -> String {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     let text = causes.join(": ");

@@ -10,8 +10,9 @@ use crate::engine::Engine;
 use crate::instance::State;
 use crate::world::GuestPre;
 
-/// A component that is linked when first asked for. One from the compile cache was linked before, by the same version of
-/// this host, so it is known to fit; and linking takes a good part of the time of a cached load.
+/// A component that is linked when first asked for. One from the compile cache was linked before,
+/// by the same version of this host, so it is known to fit; and linking takes a good part of the
+/// time of a cached load.
 pub(super) struct Linked {
     component: Component,
     linked: OnceLock<GuestPre<State>>,
@@ -51,8 +52,9 @@ fn link(engine: &Engine, component: &Component) -> wasmtime::Result<GuestPre<Sta
 /// How often to ask a system that is busy. It waits by itself for a sixth of a second each time.
 const TRIES: usize = 6;
 
-/// Makes the memory that all instances begin with, so that the first of them needn't. On Linux it is sealed, and the system refuses that
-/// while it has one of the pages in hand itself, to move it or to see whether it is used: EBUSY, which passes.
+/// Makes the memory that all instances begin with, so that the first of them needn't. On Linux it
+/// is sealed, and the system refuses that while it has one of the pages in hand itself, to move it
+/// or to see whether it is used: EBUSY, which passes.
 fn unless_busy(mut make: impl FnMut() -> wasmtime::Result<()>) -> wasmtime::Result<()> {
     for _ in 1..TRIES {
         match make() {

@@ -1,10 +1,13 @@
-//! JSON Schemas that come from a guest: checked when a plugin is loaded, compiled when first used, and used within bounds.
+//! JSON Schemas that come from a guest: checked when a plugin is loaded, compiled when first used,
+//! and used within bounds.
 //!
-//! A schema can ask for any amount of work: recursive references with `anyOf` double it at each level of a value, and a list of what doesn't fit
-//! can be exponential where the verdict is not. So every check is metered ([`meter`]): it ends after a number of steps, at a deadline or
-//! when told, whatever the schema and the value are, and what a step can stand for is bounded before ([`cost`]). A value is refused where
-//! it is nested too deep for code that calls itself. Most checks are done where they are asked for; one that takes more goes on on a
-//! thread of its own, with a stack of its own.
+//! A schema can ask for any amount of work: recursive references with `anyOf` double it at each
+//! level of a value, and a list of what doesn't fit can be exponential where the verdict is not. So
+//! every check is metered ([`meter`]): it ends after a number of steps, at a deadline or when told,
+//! whatever the schema and the value are, and what a step can stand for is bounded before
+//! ([`cost`]). A value is refused where it is nested too deep for code that calls itself. Most
+//! checks are done where they are asked for; one that takes more goes on on a thread of its own,
+//! with a stack of its own.
 
 mod cost;
 mod equality;
@@ -55,8 +58,8 @@ const QUICK: Allowance = Allowance {
     going: None,
 };
 
-/// A JSON Schema (2020-12) of somebody who isn't trusted. Whatever it says, and whatever value is checked against it, a check ends after a
-/// number of steps, and holds little memory.
+/// A JSON Schema (2020-12) of somebody who isn't trusted. Whatever it says, and whatever value is
+/// checked against it, a check ends after a number of steps, and holds little memory.
 #[derive(Debug)]
 pub struct Schema {
     text: Json,
@@ -113,7 +116,8 @@ impl Schema {
         self.compiled().map_or(Size::default(), |it| it.cost.size)
     }
 
-    /// Whether a value fits. Blocks for as long as that takes, which `steps` bound: a hundred million are seconds.
+    /// Whether a value fits. Blocks for as long as that takes, which `steps` bound: a hundred
+    /// million are seconds.
     ///
     /// # Errors
     /// [`Misfit`].
@@ -148,7 +152,8 @@ impl Schema {
         }
     }
 
-    /// All that can be said within what is allowed. To be called with a large stack, where the value is not too deep.
+    /// All that can be said within what is allowed. To be called with a large stack, where the
+    /// value is not too deep.
     fn judge(&self, value: &Value, allowance: Allowance) -> Judged {
         match self.judge_with(value, allowance, LISTING) {
             Judged::Stopped(stopped) => Judged::Stopped(stopped),
@@ -167,7 +172,8 @@ impl Schema {
         let ran = meter::run(*cost, allowance.clone(), || validator.is_valid(value));
         match ran {
             Err(stopped) => return Judged::Stopped(stopped),
-            // Much the most calls are right, and telling that is cheaper than telling what is wrong.
+            // Much the most calls are right, and telling that is cheaper than telling what is
+            // wrong.
             Ok(true) => return Judged::Fits,
             Ok(false) => {}
         }
@@ -231,7 +237,8 @@ fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     })
 }
 
-/// Reads a schema and checks that it can be used; tells what it takes of memory then. `what` names it in the reason.
+/// Reads a schema and checks that it can be used; tells what it takes of memory then. `what` names
+/// it in the reason.
 pub(super) fn parse(what: &str, text: &str) -> Result<(Json, Size), String> {
     let json =
         Json::checked(text).map_err(|error| format!("its {what} schema is not JSON: {error}"))?;

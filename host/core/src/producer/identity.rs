@@ -1,7 +1,8 @@
 //! What a native producer is known by in a store.
 //!
-//! Stores know a producer by the SHA-256 of its bytes, and keep the bytes. A native one is part of the program, so what is kept for it is
-//! a text that names it and the format of the state that it pushes. Whoever reads that format may apply the action.
+//! Stores know a producer by the SHA-256 of its bytes, and keep the bytes. A native one is part of
+//! the program, so what is kept for it is a text that names it and the format of the state that it
+//! pushes. Whoever reads that format may apply the action.
 
 use std::fmt;
 

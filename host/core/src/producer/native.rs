@@ -24,38 +24,42 @@ pub(super) use slot::Slot;
 
 /// A tool that is part of the host.
 ///
-/// It is trusted: it runs outside of any sandbox. What it gets is less than its code could take, so that the rules are kept without
-/// thinking of them: a preview gets the workspace as something that has no way to change a file, and returns what it wants decided instead of
-/// pushing it.
+/// It is trusted: it runs outside of any sandbox. What it gets is less than its code could take, so
+/// that the rules are kept without thinking of them: a preview gets the workspace as something that
+/// has no way to change a file, and returns what it wants decided instead of pushing it.
 ///
-/// The functions block, and run on threads of their own that may be blocked, one call at a time in each session. They are to ask
-/// [`RunningCall::check`] between any two pieces of work: a call whose time is up, or that was cancelled, is left half a second later if it
-/// goes on, and can't begin changes any more.
+/// The functions block, and run on threads of their own that may be blocked, one call at a time in
+/// each session. They are to ask [`RunningCall::check`] between any two pieces of work: a call
+/// whose time is up, or that was cancelled, is left half a second later if it goes on, and can't
+/// begin changes any more.
 pub trait NativeTool: Send + Sync + 'static {
     /// What the tool says of itself. Asked once, by [`NativeProducer::new`].
     fn definition(&self) -> ToolDefinition;
 
-    /// The version of the format of its actions' state, at most 999. To be changed whenever what [`apply`](Self::apply) reads means
-    /// something else: actions of another version are kept, and can't be applied.
+    /// The version of the format of its actions' state, at most 999. To be changed whenever what
+    /// [`apply`](Self::apply) reads means something else: actions of another version are kept, and
+    /// can't be applied.
     fn state_version(&self) -> u32;
 
     /// Finds out what would happen. The params fit the definition's schema.
     ///
     /// # Errors
-    /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told to the caller, and what
-    /// [`RunningCall::check`] returns.
+    /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told
+    /// to the caller, and what [`RunningCall::check`] returns.
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
-    /// Lets a decided action happen. Before the first change that others see, [`ApplyCall::begin_changes`] is to be asked.
+    /// Lets a decided action happen. Before the first change that others see,
+    /// [`ApplyCall::begin_changes`] is to be asked.
     ///
     /// What was previewed may have changed since: an apply that finds it otherwise refuses.
     ///
     /// # Errors
-    /// [`Error::Tool`] for what is to be told to the caller, and what [`RunningCall::check`] returns: then it was not applied, and
-    /// stays pending.
+    /// [`Error::Tool`] for what is to be told to the caller, and what [`RunningCall::check`]
+    /// returns: then it was not applied, and stays pending.
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
 
-    /// Hears of the discard of an action that was proposed with [`ProposedAction::hearing_of_a_discard`]. None says what the host says.
+    /// Hears of the discard of an action that was proposed with
+    /// [`ProposedAction::hearing_of_a_discard`]. None says what the host says.
     ///
     /// # Errors
     /// [`Error::Tool`]; the action is discarded all the same.
@@ -85,7 +89,8 @@ pub struct DecidedAction {
     pub reason: String,
     /// What else was said with the decision, a JSON object.
     pub extra: Option<Json>,
-    /// 1 for the first try. More where an earlier try failed, or was interrupted: then its changes may be there in part.
+    /// 1 for the first try. More where an earlier try failed, or was interrupted: then its changes
+    /// may be there in part.
     pub attempt: u32,
 }
 
@@ -127,7 +132,8 @@ pub struct ProposedAction {
 }
 
 impl ProposedAction {
-    /// An action with a label, which is one line that says what would happen, and the state from which it can be applied, also by another process.
+    /// An action with a label, which is one line that says what would happen, and the state from
+    /// which it can be applied, also by another process.
     pub fn new(label: impl Into<String>, state: impl Into<Vec<u8>>) -> Self {
         Self {
             label: label.into(),
@@ -163,10 +169,12 @@ impl ProposedAction {
     }
 }
 
-/// A [`NativeTool`], ready to be bound to sessions: see [`SessionBuilder::producer`](crate::SessionBuilder::producer). Cheap to clone.
+/// A [`NativeTool`], ready to be bound to sessions: see
+/// [`SessionBuilder::producer`](crate::SessionBuilder::producer). Cheap to clone.
 ///
-/// The tool obeys the rules of plugins' tools: params are checked against its schema, names are unique in a session, calls end with their
-/// time or when cancelled, actions count toward the limits and go to the same store.
+/// The tool obeys the rules of plugins' tools: params are checked against its schema, names are
+/// unique in a session, calls end with their time or when cancelled, actions count toward the
+/// limits and go to the same store.
 #[derive(Clone)]
 pub struct NativeProducer {
     inner: Arc<Inner>,
@@ -208,7 +216,8 @@ impl NativeProducer {
         &self.inner.identity.name
     }
 
-    /// What it is known by in a store: the SHA-256 of a text with its name and [`state_version`](NativeProducer::state_version).
+    /// What it is known by in a store: the SHA-256 of a text with its name and
+    /// [`state_version`](NativeProducer::state_version).
     pub fn digest(&self) -> Digest {
         self.inner.source.digest
     }

@@ -33,7 +33,8 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// # Errors
-    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the workspace.
+    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
+    /// workspace.
     pub fn new(plugin: &Plugin, surroundings: Surroundings) -> Result<Arc<Self>, Error> {
         let roots = roots(plugin, &surroundings)?;
         Ok(Arc::new_cyclic(|this| Self {
@@ -225,8 +226,9 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Makes one call, in the live instance where there is one. The instance stays if the guest came to the end of the call, also where that
-    /// was to say that it noticed a cancellation. Where it was interrupted in the middle, or this future is dropped there, the instance goes
+    /// Makes one call, in the live instance where there is one. The instance stays if the guest
+    /// came to the end of the call, also where that was to say that it noticed a cancellation.
+    /// Where it was interrupted in the middle, or this future is dropped there, the instance goes
     /// with it, since it may have stopped halfway through something; so do its volatile actions.
     async fn run<T>(
         &mut self,
@@ -234,7 +236,8 @@ impl Entered<'_> {
     ) -> Result<T, Error> {
         let instance = match self.live.as_mut().and_then(|live| live.take()) {
             Some(instance) => instance,
-            // Apart, since the future of every call would be kilobytes larger by what is seldom done.
+            // Apart, since the future of every call would be kilobytes larger by what is seldom
+            // done.
             None => Box::pin(self.slot.make_instance(self.cancel)).await?,
         };
         let (instance, result) = call(instance).await;
@@ -256,7 +259,8 @@ impl Drop for Entered<'_> {
 }
 
 impl Slot {
-    /// Drops an idle instance that holds no volatile action. The engine still lists this slot, and finds it empty later.
+    /// Drops an idle instance that holds no volatile action. The engine still lists this slot, and
+    /// finds it empty later.
     pub fn make_room(&self) {
         if let Ok(mut live) = self.live.try_lock()
             && self.volatile.is_empty()

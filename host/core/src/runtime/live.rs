@@ -14,7 +14,8 @@ pub(crate) type Permit = OwnedSemaphorePermit;
 
 /// A place that may hold a live instance.
 pub(crate) trait Reclaim: Send + Sync {
-    /// Drops the instance, unless it is in use or holds a volatile action. Once empty, it is to be registered anew.
+    /// Drops the instance, unless it is in use or holds a volatile action. Once empty, it is to be
+    /// registered anew.
     fn reclaim(&self) -> Reclaimed;
 }
 
@@ -54,8 +55,8 @@ impl LiveInstances {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// Remembers where an instance is about to be made. To be called once for each holder, and again only after it was
-    /// found empty.
+    /// Remembers where an instance is about to be made. To be called once for each holder, and
+    /// again only after it was found empty.
     pub fn register(&self, holder: Weak<dyn Reclaim>) {
         let mut holders = self.holders();
         if holders.len() > 2 * self.total + 64 {
@@ -66,8 +67,8 @@ impl LiveInstances {
 
     /// A permit, for which an idle instance is dropped if need be. Waits where all are busy.
     ///
-    /// None can be lost: a caller counts itself as waiting before it looks for an idle instance, and whoever lets an
-    /// instance fall idle looks for waiting callers afterwards.
+    /// None can be lost: a caller counts itself as waiting before it looks for an idle instance,
+    /// and whoever lets an instance fall idle looks for waiting callers afterwards.
     pub async fn permit(&self) -> Permit {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return permit;

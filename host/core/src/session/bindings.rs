@@ -13,8 +13,8 @@ pub(super) struct Bindings {
     tools: Vec<BoundTool>,
     /// Unbound ones too: their pending actions may still be resolved.
     producers: Vec<Producer>,
-    /// For pending actions alone: plugins that the store kept, and producers that are bound under wider grants than an action was
-    /// pushed with. Each is under the grants of its action.
+    /// For pending actions alone: plugins that the store kept, and producers that are bound under
+    /// wider grants than an action was pushed with. Each is under the grants of its action.
     aside: Vec<Producer>,
 }
 
@@ -51,8 +51,8 @@ impl Bindings {
         rejected
     }
 
-    /// A plugin that is bound again keeps its live instance and its volatile actions, but never a policy that it was
-    /// unbound from.
+    /// A plugin that is bound again keeps its live instance and its volatile actions, but never a
+    /// policy that it was unbound from.
     fn enter(&mut self, producer: Producer) -> Producer {
         let digest = producer.digest();
         match self.producers.iter_mut().find(|it| it.digest() == digest) {

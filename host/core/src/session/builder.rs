@@ -62,8 +62,9 @@ impl SessionBuilder {
         self
     }
 
-    /// What stores know this machine by. Default: its own id, hashed, as [`Machine`] tells. Actions are applied on the machine that previewed
-    /// them alone, so replicas that share their workspaces, say containers with one volume, are to be given one name.
+    /// What stores know this machine by. Default: its own id, hashed, as [`Machine`] tells. Actions
+    /// are applied on the machine that previewed them alone, so replicas that share their
+    /// workspaces, say containers with one volume, are to be given one name.
     pub fn machine(mut self, name: &str) -> Self {
         self.machine = Some(Machine::named(name));
         self
@@ -102,7 +103,8 @@ impl SessionBuilder {
         self
     }
 
-    /// When the model is made to decide about what is pending, see [`Session::next_turn`]. Default: after a turn that did not.
+    /// When the model is made to decide about what is pending, see [`Session::next_turn`]. Default:
+    /// after a turn that did not.
     pub fn tool_choice(mut self, policy: ToolChoicePolicy) -> Self {
         self.tool_choice = policy;
         self
@@ -119,8 +121,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Binds a producer that is part of the host, under the default policy. Its tools stand beside those of plugins, in the order in
-    /// which all are bound.
+    /// Binds a producer that is part of the host, under the default policy. Its tools stand beside
+    /// those of plugins, in the order in which all are bound.
     pub fn producer(self, producer: &NativeProducer) -> Self {
         self.producer_with(producer, Policy::default())
     }
@@ -132,10 +134,12 @@ impl SessionBuilder {
         self
     }
 
-    /// Opens the session. Tools that are left out for their name are left out silently: see [`SessionBuilder::open_with_report`].
+    /// Opens the session. Tools that are left out for their name are left out silently: see
+    /// [`SessionBuilder::open_with_report`].
     ///
     /// # Errors
-    /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place for a scratch directory.
+    /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
+    /// for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {
         Ok(self.open_with_report()?.0)
     }

@@ -11,7 +11,8 @@ use crate::producer::{NativeIdentity, Origin, Producer};
 
 impl Session {
     /// # Errors
-    /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] where there is none to be had.
+    /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] where there is
+    /// none to be had.
     pub(super) async fn producer_of(&self, action: &PendingAction) -> Result<Producer, Error> {
         let bound = self.read_bindings(|bindings| bindings.producer(action.plugin));
         if !action.durable {
@@ -21,7 +22,8 @@ impl Session {
         let Some(bound) = bound else {
             return match self.aside(action, &action.grants) {
                 Some(aside) => Ok(aside),
-                // Apart, since the future of every resolution would be kilobytes larger by what is seldom done.
+                // Apart, since the future of every resolution would be kilobytes larger by what is
+                // seldom done.
                 None => Box::pin(self.producer_from_store(action)).await,
             };
         };

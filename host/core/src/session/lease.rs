@@ -12,13 +12,14 @@ use airlock_model::pending::Decision;
 use airlock_model::store::{Completion, Lease, PendingStore, StoreError};
 use tokio::time::{Instant, sleep_until};
 
-/// A claim that goes back to the store whatever happens, also when the future that holds it is dropped.
+/// A claim that goes back to the store whatever happens, also when the future that holds it is
+/// dropped.
 pub(super) struct HeldLease<'a> {
     store: &'a Arc<dyn PendingStore>,
     /// Always there until it is handed back.
     lease: Option<Lease>,
-    /// How long it lasts without being renewed, and since when. Counted from before the store was asked, so that this host never
-    /// believes in it for longer than the store does.
+    /// How long it lasts without being renewed, and since when. Counted from before the store was
+    /// asked, so that this host never believes in it for longer than the store does.
     lasts: Option<(Duration, Instant)>,
 }
 
@@ -44,11 +45,12 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Does `work`, and renews the lease as long as that takes. The work is lent, since moving it would copy its kilobytes.
+    /// Does `work`, and renews the lease as long as that takes. The work is lent, since moving it
+    /// would copy its kilobytes.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped in the middle then, since somebody else
-    /// may do it now.
+    /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped
+    /// in the middle then, since somebody else may do it now.
     pub async fn during<T>(
         &self,
         mut work: Pin<&mut impl Future<Output = T>>,
@@ -120,8 +122,8 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Where the store can't take note of the failure, the lease runs out, and the action is listed as interrupted: who hears of the failure
-    /// needs no second one.
+    /// Where the store can't take note of the failure, the lease runs out, and the action is listed
+    /// as interrupted: who hears of the failure needs no second one.
     pub async fn requeue(mut self, failure: &str) {
         if let Some(lease) = self.lease.take()
             && let Err(error) = self.store.requeue(lease, failure).await

@@ -73,14 +73,18 @@ fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
 }
 
 impl Session {
-    /// Carries out a decision about a pending action: the topmost one, unless the resolution names another.
+    /// Carries out a decision about a pending action: the topmost one, unless the resolution names
+    /// another.
     ///
     /// # Errors
-    /// [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or [`Error::UnknownAction`] where
-    /// there is no such action to resolve. [`Error::OtherWorkspace`] or [`Error::WorkspaceReplaced`] where it was previewed elsewhere, and that
-    /// was not [said to be the same](Resolution::same_workspace); then nothing was tried, and the action stays as it was. It can be discarded
-    /// all the same, without its plugin hearing of it, unless somebody tried to apply it on another machine. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
-    /// [`Error::Tool`], the action is on top of the stack again. After a failed reject it is gone.
+    /// [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or
+    /// [`Error::UnknownAction`] where there is no such action to resolve. [`Error::OtherWorkspace`]
+    /// or [`Error::WorkspaceReplaced`] where it was previewed elsewhere, and that was not
+    /// [said to be the same](Resolution::same_workspace); then nothing was tried, and the action
+    /// stays as it was. It can be discarded all the same, without its plugin hearing of it, unless
+    /// somebody tried to apply it on another machine. After a failed apply, which is
+    /// [`Error::ApplyFailed`] or the tool's own [`Error::Tool`], the action is on top of the stack
+    /// again. After a failed reject it is gone.
     pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
         self.resolve_with(resolution, None).await
     }
@@ -88,7 +92,8 @@ impl Session {
     /// [`Session::resolve`], to be cancelled from elsewhere.
     ///
     /// # Errors
-    /// As [`Session::resolve`], and [`Error::Cancelled`]: an apply that was cancelled has failed, and is pending again.
+    /// As [`Session::resolve`], and [`Error::Cancelled`]: an apply that was cancelled has failed,
+    /// and is pending again.
     pub async fn resolve_with(
         &self,
         resolution: Resolution,
@@ -179,12 +184,13 @@ impl Session {
 }
 
 impl Session {
-    /// Discards all that is pending, the topmost first, and tells which actions that were. Their tools hear of it where they asked for that, and
-    /// whatever they say, the actions are gone. What somebody else is resolving meanwhile stays.
+    /// Discards all that is pending, the topmost first, and tells which actions that were. Their
+    /// tools hear of it where they asked for that, and whatever they say, the actions are gone.
+    /// What somebody else is resolving meanwhile stays.
     ///
     /// # Errors
-    /// Those of [`Session::resolve`] that leave an action where it was, say [`Error::Store`] and [`Error::Cancelled`]; those above it are
-    /// discarded then.
+    /// Those of [`Session::resolve`] that leave an action where it was, say [`Error::Store`] and
+    /// [`Error::Cancelled`]; those above it are discarded then.
     pub async fn clear(
         &self,
         reason: &str,
@@ -216,8 +222,9 @@ impl Session {
 }
 
 impl Session {
-    /// What was previewed in one workspace is never applied to another. Discarding drops what was previewed anywhere, but an apply that was
-    /// tried may have left something behind, and only who has the workspace's machine can look.
+    /// What was previewed in one workspace is never applied to another. Discarding drops what was
+    /// previewed anywhere, but an apply that was tried may have left something behind, and only who
+    /// has the workspace's machine can look.
     fn refused_here(
         &self,
         action: &PendingAction,
@@ -287,7 +294,8 @@ impl CarryingOut<'_> {
             .await
     }
 
-    /// None where the producer has nothing to say, or can't be asked any more: a discard always removes.
+    /// None where the producer has nothing to say, or can't be asked any more: a discard always
+    /// removes.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
         let elsewhere = || self.session.other_workspace(self.action).is_some();
         if !self.action.has_reject || (!self.same_workspace && elsewhere()) {
@@ -319,7 +327,8 @@ impl CarryingOut<'_> {
     }
 }
 
-/// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else is a failed apply.
+/// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else
+/// is a failed apply.
 pub(super) fn apply_error(error: Error) -> Error {
     match error {
         Error::Tool { .. } | Error::Cancelled => error,

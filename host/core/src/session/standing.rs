@@ -1,4 +1,5 @@
-//! A handler that stands behind the stack: who calls `resolve` while nothing is pending decides about that.
+//! A handler that stands behind the stack: who calls `resolve` while nothing is pending decides
+//! about that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +16,12 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::resolve::{self, Told};
 
-/// Takes decisions while nothing is pending: say, about a plan that the model has written and wants approved.
+/// Takes decisions while nothing is pending: say, about a plan that the model has written and wants
+/// approved.
 ///
-/// It is asked only where the stack is empty and nothing on it is being resolved by this session, and forces no tool choice. Errors are the
-/// embedder's: [`Error::Tool`] reaches the caller word for word, anything else from `apply` behind `Apply failed: `.
+/// It is asked only where the stack is empty and nothing on it is being resolved by this session,
+/// and forces no tool choice. Errors are the embedder's: [`Error::Tool`] reaches the caller word
+/// for word, anything else from `apply` behind `Apply failed: `.
 #[async_trait]
 pub trait StandingHandler: Send + Sync + 'static {
     /// What is decided about, in a line.
@@ -39,7 +42,8 @@ pub trait StandingHandler: Send + Sync + 'static {
         extra: Option<&Map<String, Value>>,
     ) -> Result<StandingResult, Error>;
 
-    /// Drops it, and says so; with none, the result is the text `Discarded: <label>. Reason: <reason>`.
+    /// Drops it, and says so; with none, the result is the text
+    /// `Discarded: <label>. Reason: <reason>`.
     ///
     /// # Errors
     /// Whatever went wrong; it reaches the caller as it is.
@@ -113,7 +117,8 @@ impl Standing {
 }
 
 impl Session {
-    /// Sets what is asked when `resolve` is called and nothing is pending, or with none, takes it away.
+    /// Sets what is asked when `resolve` is called and nothing is pending, or with none, takes it
+    /// away.
     pub fn set_standing_handler(&self, handler: Option<Arc<dyn StandingHandler>>) {
         let standing = &self.inner.standing;
         *standing

@@ -36,11 +36,11 @@ impl Turns {
 }
 
 impl Session {
-    /// What to tell the model with its next turn, and whether to make it decide: to be asked before each turn. The provider is taken
-    /// for one that can force a tool, and `resolve` for offered.
+    /// What to tell the model with its next turn, and whether to make it decide: to be asked before
+    /// each turn. The provider is taken for one that can force a tool, and `resolve` for offered.
     ///
-    /// It says what happened in the turn before by itself, from whether the session's `resolve` was called meanwhile, unless
-    /// [`report_turn`](Session::report_turn) said so.
+    /// It says what happened in the turn before by itself, from whether the session's `resolve` was
+    /// called meanwhile, unless [`report_turn`](Session::report_turn) said so.
     ///
     /// ```no_run
     /// # use airlock_host::Session;
@@ -79,8 +79,8 @@ impl Session {
         Ok(steering.next_turn(&pending, settings))
     }
 
-    /// Says what the turn did that was sent last. Needed only where the provider refused it, or where decisions are made through
-    /// another [`Session`] of the same id.
+    /// Says what the turn did that was sent last. Needed only where the provider refused it, or
+    /// where decisions are made through another [`Session`] of the same id.
     pub fn report_turn(&self, report: TurnReport) {
         self.inner.turns.steering().report(report);
     }

@@ -1,4 +1,5 @@
-//! Who watches a session is told of its calls, each by its number, and `tracing` has a span for each.
+//! Who watches a session is told of its calls, each by its number, and `tracing` has a span for
+//! each.
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -34,7 +35,8 @@ impl Session {
         self.inner.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
     }
 
-    /// Does a call, and tells who watches the session that it begins and ends. It is lent, since moving it would copy its kilobytes.
+    /// Does a call, and tells who watches the session that it begins and ends. It is lent, since
+    /// moving it would copy its kilobytes.
     pub(super) async fn watched<T>(
         &self,
         call: &Call<'_>,

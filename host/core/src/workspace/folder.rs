@@ -1,8 +1,10 @@
-//! The workspace for producers that are part of the host: one type to read it with, and one to change it with.
+//! The workspace for producers that are part of the host: one type to read it with, and one to
+//! change it with.
 //!
-//! Both keep to the directory that was there when the session was opened, whatever its path leads to later, and never leave it: each access goes
-//! through that directory's descriptor, and paths or links that lead out of it are refused by the system (`openat2`), or where that
-//! can't, by walking the path (`cap-std`).
+//! Both keep to the directory that was there when the session was opened, whatever its path leads
+//! to later, and never leave it: each access goes through that directory's descriptor, and paths or
+//! links that lead out of it are refused by the system (`openat2`), or where that can't, by walking
+//! the path (`cap-std`).
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -152,13 +154,14 @@ impl ReadableFolder {
         }
     }
 
-    /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be opened by it: what it leads to may be another
-    /// directory meanwhile.
+    /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be
+    /// opened by it: what it leads to may be another directory meanwhile.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What there is at a path, which is relative to the workspace as all are; none where there is nothing.
+    /// What there is at a path, which is relative to the workspace as all are; none where there is
+    /// nothing.
     ///
     /// # Errors
     /// Those of the system.
@@ -213,12 +216,14 @@ impl ReadableFolder {
         Ok(ReadFile { bytes, stamp })
     }
 
-    /// Reads a regular file of at most so many bytes, also through links that stay in the workspace.
+    /// Reads a regular file of at most so many bytes, also through links that stay in the
+    /// workspace.
     ///
     /// # Errors
     /// Those of the system, and one where it is no regular file or larger.
     pub fn read_through_links(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
-        // Who opens a pipe or a device has done something to it, so that is refused before where it can be seen.
+        // Who opens a pipe or a device has done something to it, so that is refused before where it
+        // can be seen.
         if !self.dir.metadata(path)?.is_file() {
             return Err(not_regular());
         }
@@ -251,7 +256,8 @@ impl ReadableFolder {
             .map(|metadata| Stamp::of(&metadata))
     }
 
-    /// What became a pipe or a link since somebody looked must neither block us nor lead us elsewhere.
+    /// What became a pipe or a link since somebody looked must neither block us nor lead us
+    /// elsewhere.
     fn open_file(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -279,8 +285,9 @@ impl WritableFolder {
         })
     }
 
-    /// Writes a file's new contents beside it, with its permissions and its owner, and syncs them to the disk. Other names of the file (hard
-    /// links) keep the old contents, and extended attributes are lost.
+    /// Writes a file's new contents beside it, with its permissions and its owner, and syncs them
+    /// to the disk. Other names of the file (hard links) keep the old contents, and extended
+    /// attributes are lost.
     ///
     /// # Errors
     /// Those of the system; nothing is left behind then.
@@ -357,8 +364,9 @@ impl Staged<'_> {
     /// Puts them in the file's place, in one step (a rename).
     ///
     /// # Errors
-    /// Those of the system, and one where the call was not asked to [begin changes](crate::native::ApplyCall::begin_changes), or has ended; the new
-    /// contents are removed then.
+    /// Those of the system, and one where the call was not asked to
+    /// [begin changes](crate::native::ApplyCall::begin_changes), or has ended; the new contents are
+    /// removed then.
     pub fn place(mut self) -> io::Result<()> {
         if !(self.folder.may_change)() {
             return Err(io::Error::other(

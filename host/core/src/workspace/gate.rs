@@ -1,7 +1,8 @@
 //! `wasi:filesystem`: wasmtime's implementation behind our checks.
 //!
-//! Reads are passed on as they are. Each function that would change something asks [`FilesView::may_change`] first, whatever the
-//! descriptor was opened for and whenever that was. Opening and listing are ours ([`open`](super::open), [`listing`](super::listing)).
+//! Reads are passed on as they are. Each function that would change something asks
+//! [`FilesView::may_change`] first, whatever the descriptor was opened for and whenever that was.
+//! Opening and listing are ours ([`open`](super::open), [`listing`](super::listing)).
 
 mod entries;
 
@@ -62,7 +63,8 @@ impl FilesView<'_> {
         }
     }
 
-    /// Enters a new descriptor, which lies under the same directory as the one that it was opened from.
+    /// Enters a new descriptor, which lies under the same directory as the one that it was opened
+    /// from.
     fn register(&mut self, descriptor: Descriptor, mount: Mount, open: OpenHandle) -> FsResult<Fd> {
         let fd = self.inner.table.push(descriptor)?;
         let open = Arc::new(open);

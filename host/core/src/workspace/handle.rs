@@ -1,5 +1,5 @@
-//! What an instance has open, counted: against its own limit, against what its session may take of the engine's descriptors, and for files of the
-//! scratch directory, against the directory's quota.
+//! What an instance has open, counted: against its own limit, against what its session may take of
+//! the engine's descriptors, and for files of the scratch directory, against the directory's quota.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,12 +32,14 @@ impl OpenCount {
         }
     }
 
-    /// For another handle on a descriptor that is open already. None where there are as many handles as there may be.
+    /// For another handle on a descriptor that is open already. None where there are as many
+    /// handles as there may be.
     pub fn another(&self) -> Option<OpenHandle> {
         self.enter(1, None)
     }
 
-    /// For something that takes so many descriptors. None where it is too much, for the instance or for its session.
+    /// For something that takes so many descriptors. None where it is too much, for the instance or
+    /// for its session.
     pub fn taking(&self, count: usize, of: &Descriptors) -> Option<OpenHandle> {
         if self.open.load(Ordering::Relaxed) + count > self.most {
             return None;

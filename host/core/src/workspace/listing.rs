@@ -1,7 +1,7 @@
 //! The entries of a directory, read as the guest asks for them.
 //!
-//! wasmtime's own reads them all beforehand, into memory that no limit counts, and ends at the first name that is no UTF-8. What comes behind it
-//! would be hidden.
+//! wasmtime's own reads them all beforehand, into memory that no limit counts, and ends at the
+//! first name that is no UTF-8. What comes behind it would be hidden.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,8 @@
 //! `open-at`: as wasmtime opens, but without waiting for the other end of a pipe.
 //!
-//! What there is at a path may be another thing a moment later, so that looking first is not enough. And it is not needless: who opens a pipe or a
-//! device has done something to it, so that is refused before where it can be seen.
+//! What there is at a path may be another thing a moment later, so that looking first is not
+//! enough. And it is not needless: who opens a pipe or a device has done something to it, so that
+//! is refused before where it can be seen.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +17,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
 };
 
-/// The longest path that Linux takes. Where a path is walked by hand, a longer one would take its time.
+/// The longest path that Linux takes. Where a path is walked by hand, a longer one would take its
+/// time.
 const MOST_PATH_BYTES: usize = 4096;
 
 /// What was opened.
@@ -32,7 +34,8 @@ pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
     }
 }
 
-/// What there is at a path; none where it can't be reached, which is for the operation itself to say.
+/// What there is at a path; none where it can't be reached, which is for the operation itself to
+/// say.
 pub(super) fn look(directory: &File, path: &str, follow: FollowSymlinks) -> Option<Metadata> {
     cap_primitives::fs::stat(directory, Path::new(path), follow).ok()
 }
@@ -44,7 +47,8 @@ pub(super) fn follows(flags: PathFlags) -> FollowSymlinks {
     }
 }
 
-/// Whether what there is can be opened: pipes, sockets and devices can't, and a link is for the opening to follow or refuse.
+/// Whether what there is can be opened: pipes, sockets and devices can't, and a link is for the
+/// opening to follow or refuse.
 pub(super) fn check_kind(found: &Metadata) -> Result<(), ErrorCode> {
     let kind = found.file_type();
     match kind.is_file() || kind.is_dir() || kind.is_symlink() {
@@ -119,7 +123,8 @@ fn options(
     Ok((options, mode))
 }
 
-/// Those of the system's errors that WASI has no name for, and wasmtime calls an error of the device.
+/// Those of the system's errors that WASI has no name for, and wasmtime calls an error of the
+/// device.
 pub(super) fn code(error: io::Error) -> ErrorCode {
     #[cfg(unix)]
     if let Some(error) = error.raw_os_error() {

@@ -1,7 +1,9 @@
 //! What lies in a scratch directory, counted as it comes and goes.
 //!
-//! Files count with the size that they show, whether blocks are behind it or not, and each entry costs something beside: else empty files and
-//! holes were free. Whoever else had to add it up would have to walk through the directory; we are told of each change, since nobody but the guest makes any.
+//! Files count with the size that they show, whether blocks are behind it or not, and each entry
+//! costs something beside: else empty files and holes were free. Whoever else had to add it up
+//! would have to walk through the directory; we are told of each change, since nobody but the guest
+//! makes any.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +15,8 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 /// What each entry of a directory costs beside its contents.
 pub(super) const ENTRY_BYTES: u64 = 4096;
 
-/// How much a directory holds. It lasts as long as the directory, whatever becomes of the instances that write there.
+/// How much a directory holds. It lasts as long as the directory, whatever becomes of the instances
+/// that write there.
 #[derive(Debug, Default)]
 pub(crate) struct Usage(Mutex<Used>);
 
@@ -77,7 +80,8 @@ fn id_of(metadata: &Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere each opening counts as another file, so that files that are opened twice count twice while they grow.
+/// Elsewhere each opening counts as another file, so that files that are opened twice count twice
+/// while they grow.
 #[cfg(not(unix))]
 fn id_of(_: &Metadata) -> FileId {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -112,7 +116,8 @@ impl Quota {
         }
     }
 
-    /// A file was opened. `bytes`: how large it was before, as it is counted, and no more than it is counted where it was open already.
+    /// A file was opened. `bytes`: how large it was before, as it is counted, and no more than it
+    /// is counted where it was open already.
     pub fn opened(&self, id: FileId, bytes: u64) -> Counted {
         let mut used = self.lock();
         let open = used.open.entry(id).or_insert(OpenFile {
@@ -149,7 +154,8 @@ impl Used {
 }
 
 impl Counted {
-    /// Before something is written that ends so far from the file's start. Gives the size from before.
+    /// Before something is written that ends so far from the file's start. Gives the size from
+    /// before.
     pub fn grow(&self, end: u64) -> Result<u64, ErrorCode> {
         self.resize(|bytes| bytes.max(end))
     }

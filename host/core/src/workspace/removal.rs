@@ -9,11 +9,13 @@ const WAITING: &str = ".removing-";
 
 /// Removes a directory with all that is in it. Links are removed, and not followed.
 ///
-/// A guest may have made directories as deep inside of each other as its scratch space has entries. Descending would take a descriptor and a piece of the
-/// stack for each level, both of which are the host's; so each directory is moved up to the top before it is emptied.
+/// A guest may have made directories as deep inside of each other as its scratch space has entries.
+/// Descending would take a descriptor and a piece of the stack for each level, both of which are
+/// the host's; so each directory is moved up to the top before it is emptied.
 ///
 /// # Errors
-/// What the system says of the first entry that can't be removed. The rest is still there, in other places.
+/// What the system says of the first entry that can't be removed. The rest is still there, in other
+/// places.
 pub(super) fn remove(top: &Path) -> io::Result<()> {
     let mut moved = 0;
     loop {

@@ -1,7 +1,9 @@
-//! Directories of the host's own for what plugins write while they work, and what becomes of those that a killed host left.
+//! Directories of the host's own for what plugins write while they work, and what becomes of those
+//! that a killed host left.
 //!
-//! Each engine has one folder of its own in each place where it needs one, and holds it locked. The system gives the lock back when the process ends,
-//! however it ends. Who makes such a folder removes those beside it that nobody holds. Programs that clean up temporary files spare what is
+//! Each engine has one folder of its own in each place where it needs one, and holds it locked. The
+//! system gives the lock back when the process ends, however it ends. Who makes such a folder
+//! removes those beside it that nobody holds. Programs that clean up temporary files spare what is
 //! locked, too: systemd's does.
 
 use std::fs::{self, DirEntry, File, Metadata, TryLockError};
@@ -20,13 +22,16 @@ use super::roots::writable;
 /// What the names of the folders begin with.
 const PREFIX: &str = "airlock-scratch-";
 
-/// How many left folders are removed at one time: a plugin waits for it. The others have to wait for the next one.
+/// How many left folders are removed at one time: a plugin waits for it. The others have to wait
+/// for the next one.
 const MOST_SWEPT: usize = 64;
 
-/// How often to make a folder anew that was taken for a left one, between its making and its taking.
+/// How often to make a folder anew that was taken for a left one, between its making and its
+/// taking.
 const TRIES: usize = 8;
 
-/// The places where an engine has its scratch directories. What is in them is removed with the engine.
+/// The places where an engine has its scratch directories. What is in them is removed with the
+/// engine.
 #[derive(Default)]
 pub(crate) struct ScratchHomes {
     homes: Mutex<Vec<Home>>,
@@ -41,7 +46,8 @@ struct Home {
     _held: File,
 }
 
-/// A directory of a plugin's own, made when the guest first asks for its directories and removed with the session.
+/// A directory of a plugin's own, made when the guest first asks for its directories and removed
+/// with the session.
 pub(crate) struct ScratchFolder {
     /// Before `homes`, where it lies: it is removed first.
     made: Mutex<Option<TempDir>>,
@@ -147,8 +153,8 @@ impl Home {
     }
 }
 
-/// Removes the folders of hosts that are gone, which have the same owner as what is `ours`. What can't be removed stays, and is no error: nobody
-/// asked for it.
+/// Removes the folders of hosts that are gone, which have the same owner as what is `ours`. What
+/// can't be removed stays, and is no error: nobody asked for it.
 fn sweep(parent: &Path, ours: &Metadata) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
@@ -162,7 +168,8 @@ fn sweep(parent: &Path, ours: &Metadata) {
     }
 }
 
-/// A new directory with such a name, open to its owner alone: others can neither read what plugins write, nor put another in its place.
+/// A new directory with such a name, open to its owner alone: others can neither read what plugins
+/// write, nor put another in its place.
 fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);
@@ -174,7 +181,8 @@ fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
     builder
 }
 
-/// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or is about to.
+/// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or
+/// is about to.
 fn hold_new(folder: &Path) -> io::Result<Option<File>> {
     let held = match open_folder(folder) {
         Ok(held) => held,
@@ -183,7 +191,8 @@ fn hold_new(folder: &Path) -> io::Result<Option<File>> {
     };
     match held.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system that locks no folders: nobody can take this one either, so nobody sweeps there.
+        // A file system that locks no folders: nobody can take this one either, so nobody sweeps
+        // there.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     Ok(folder.try_exists()?.then_some(held))

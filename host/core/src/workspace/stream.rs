@@ -1,7 +1,9 @@
-//! Streams of files: they keep their file counted as open, and those that write ask again at every write.
+//! Streams of files: they keep their file counted as open, and those that write ask again at every
+//! write.
 //!
-//! A guest may keep a stream open after its apply has ended. Without this wrapper a write to it in a later preview would
-//! reach the file. And it may close the file: the stream has it open all the same.
+//! A guest may keep a stream open after its apply has ended. Without this wrapper a write to it in
+//! a later preview would reach the file. And it may close the file: the stream has it open all the
+//! same.
 
 use std::fmt;
 use std::sync::Arc;

@@ -72,7 +72,8 @@ impl Catalog {
         })
     }
 
-    /// Binds those that are native: what they staged is resolved by them, and not by what a store keeps.
+    /// Binds those that are native: what they staged is resolved by them, and not by what a store
+    /// keeps.
     pub fn bind_native(self, session: SessionBuilder) -> SessionBuilder {
         self.0
             .iter()

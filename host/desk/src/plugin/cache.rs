@@ -21,7 +21,8 @@ pub fn open() -> Option<CompileCache> {
         .ok()
 }
 
-/// The folder, and the file with the key. They lie apart, so that what can write to caches alone can't forge an entry.
+/// The folder, and the file with the key. They lie apart, so that what can write to caches alone
+/// can't forge an entry.
 fn places() -> io::Result<(PathBuf, PathBuf)> {
     let user = choose_base_strategy().map_err(io::Error::other)?;
     let cache = match env::var_os("AIRLOCK_CACHE_DIR") {
@@ -35,14 +36,15 @@ fn places() -> io::Result<(PathBuf, PathBuf)> {
     Ok((cache.join("compiled"), state.join("cache.key")))
 }
 
-/// Takes a folder of ours from all others, who could read in it what plugins there are and what is pending. New ones are made so; older versions of this
-/// program left it to the umask.
+/// Takes a folder of ours from all others, who could read in it what plugins there are and what is
+/// pending. New ones are made so; older versions of this program left it to the umask.
 fn keep_to_ourselves(folder: &Path) {
     #[cfg(unix)]
     {
         use std::fs::{self, Permissions};
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        // Of the entry itself: where it is a link, somebody has chosen another place, and what holds there.
+        // Of the entry itself: where it is a link, somebody has chosen another place, and what
+        // holds there.
         let Ok(metadata) = folder.symlink_metadata() else {
             return;
         };

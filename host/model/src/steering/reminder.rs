@@ -78,8 +78,9 @@ impl From<&StackedAction> for RemindedAction {
     }
 }
 
-/// What is to be said of these actions, which are given topmost first: one message for all previews, and one for each action of
-/// which there is more to say. The topmost action is in the last one.
+/// What is to be said of these actions, which are given topmost first: one message for all
+/// previews, and one for each action of which there is more to say. The topmost action is in the
+/// last one.
 pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
     let mut reminders: Vec<Reminder> = Vec::new();
     let mut said_of_previews = false;

@@ -18,9 +18,9 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError>;
 
-    /// All actions that are on a stack or claimed, of one session or of all. Sessions are sorted by their ids; within one,
-    /// the topmost action comes first, and a claimed one stands where it was. What can't be read is left out, see
-    /// [`DurableStore::unreadable_actions`].
+    /// All actions that are on a stack or claimed, of one session or of all. Sessions are sorted by
+    /// their ids; within one, the topmost action comes first, and a claimed one stands where it
+    /// was. What can't be read is left out, see [`DurableStore::unreadable_actions`].
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
@@ -50,7 +50,8 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read at all.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Forgets actions that were resolved at least `age` ago, and plugins that no open action needs.
+    /// Forgets actions that were resolved at least `age` ago, and plugins that no open action
+    /// needs.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written.
@@ -62,13 +63,15 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn retention(&self) -> Result<Option<Duration>, StoreError>;
 
-    /// Sets how long resolved actions are kept, for all who use the store. It is kept to a whole second.
+    /// Sets how long resolved actions are kept, for all who use the store. It is kept to a whole
+    /// second.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written.
     async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError>;
 
-    /// The most bytes that the store may keep, before it takes no more pushes; none means that there is no limit. At first it is 4 GiB.
+    /// The most bytes that the store may keep, before it takes no more pushes; none means that
+    /// there is no limit. At first it is 4 GiB.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
@@ -80,7 +83,8 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be written.
     async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError>;
 
-    /// Open actions that this version can't read, which no listing has: somebody changed them, or a newer version pushed them.
+    /// Open actions that this version can't read, which no listing has: somebody changed them, or a
+    /// newer version pushed them.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read at all.
@@ -111,7 +115,8 @@ pub struct ActionRecord {
 }
 
 impl ActionRecord {
-    /// For stores: an action that nobody has tried to resolve; what else they have read is set field by field.
+    /// For stores: an action that nobody has tried to resolve; what else they have read is set
+    /// field by field.
     pub fn new(session: SessionId, action: PendingAction, state: ActionState) -> Self {
         Self {
             session,
@@ -169,7 +174,8 @@ pub struct ResolvedRecord {
 }
 
 impl ResolvedRecord {
-    /// For stores: the end of an action, with no word of who decided or why; what else they have read is set field by field.
+    /// For stores: the end of an action, with no word of who decided or why; what else they have
+    /// read is set field by field.
     pub fn new(decision: Decision, at: SystemTime) -> Self {
         Self {
             decision,
@@ -206,7 +212,8 @@ impl UnreadableAction {
     }
 }
 
-/// For how long the details of a resolved action are kept. Its state goes with the end, and the row of the decision stays.
+/// For how long the details of a resolved action are kept. Its state goes with the end, and the row
+/// of the decision stays.
 pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What a store may keep until somebody says otherwise.

@@ -81,7 +81,8 @@ pub struct BackendError {
     pub kind: BackendErrorKind,
     /// Which storage: a path, or an address without its password.
     pub store: String,
-    /// What is wrong, as a clause that goes on from the store's name: `is full: database or disk is full`.
+    /// What is wrong, as a clause that goes on from the store's name:
+    /// `is full: database or disk is full`.
     pub problem: String,
 }
 

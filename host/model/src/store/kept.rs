@@ -1,4 +1,5 @@
-//! What a row of a durable store means. Each store reads its own columns; what follows from them is the same for all.
+//! What a row of a durable store means. Each store reads its own columns; what follows from them is
+//! the same for all.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +52,8 @@ pub struct KeptAction {
 }
 
 impl KeptAction {
-    /// Reads the state off the row: a claim that has run out is none, and what it was for decides what is known of the action.
+    /// Reads the state off the row: a claim that has run out is none, and what it was for decides
+    /// what is known of the action.
     pub fn new(action: PendingAction, attempts: u32, row: KeptRow) -> Self {
         let mut row = row;
         if matches!(row.written, KeptState::Resolving) && row.lease_over {
@@ -133,7 +135,8 @@ pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
     Path::new(&*String::from_utf8_lossy(bytes)).into()
 }
 
-/// A name for this process that tells people where it runs: what a host is called unless told otherwise.
+/// A name for this process that tells people where it runs: what a host is called unless told
+/// otherwise.
 pub fn process_name() -> String {
     format!("{}/{}", host_name(), std::process::id())
 }

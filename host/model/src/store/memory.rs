@@ -15,13 +15,16 @@ use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
 
-/// How many resolved actions of a session are remembered, to answer for an `id` that was resolved before.
+/// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
+/// before.
 const REMEMBERED: usize = 1024;
 
-/// The standard library's hash of a session's id would be a good part of what a push costs. Ids are the embedder's, and this one is seeded.
+/// The standard library's hash of a session's id would be a good part of what a push costs. Ids are
+/// the embedder's, and this one is seeded.
 type Sessions = HashMap<SessionId, Stack, RandomState>;
 
-/// Keeps pending actions in this process's memory, and no plugins. Cheap to clone; clones share their stacks.
+/// Keeps pending actions in this process's memory, and no plugins. Cheap to clone; clones share
+/// their stacks.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     sessions: Arc<Mutex<Sessions>>,
@@ -34,14 +37,16 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Frees what the store holds of a session, pending actions and the memory of resolved ones alike.
+    /// Frees what the store holds of a session, pending actions and the memory of resolved ones
+    /// alike.
     pub fn forget(&self, session: &SessionId) {
         self.with(|sessions| sessions.remove(session));
         self.watchers.notify(session);
     }
 
     fn with<R>(&self, body: impl FnOnce(&mut Sessions) -> R) -> R {
-        // The stacks are consistent between any two statements that can panic, so a poisoned lock is still good.
+        // The stacks are consistent between any two statements that can panic, so a poisoned lock
+        // is still good.
         body(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -81,7 +81,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Waits until the stack has changed since the last time, or since the watch began. It may wake for nothing.
+    /// Waits until the stack has changed since the last time, or since the watch began. It may wake
+    /// for nothing.
     pub async fn changed(&mut self) {
         // The sender lives as long as there is a watch.
         let _ = self.receiver.changed().await;

@@ -203,7 +203,8 @@ proptest! {
         Renderer::ansi().width(columns).max_rows(columns % 5).render(&block);
     }
 
-    /// What a guest, a model or another host says may look like anything: here, like nothing that the host says.
+    /// What a guest, a model or another host says may look like anything: here, like nothing that
+    /// the host says.
     #[test]
     fn a_row_that_begins_with_what_is_not_the_hosts_own_has_the_margin(block in block(marked_text), columns in 0usize..120) {
         let renderer = Renderer::plain();

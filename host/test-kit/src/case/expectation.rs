@@ -69,7 +69,8 @@ impl Text {
     }
 }
 
-/// What a call or a resolution answers. What is not given is not looked at, but an error is never passed over.
+/// What a call or a resolution answers. What is not given is not looked at, but an error is never
+/// passed over.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Answered {

@@ -1,6 +1,7 @@
 //! From a schema to what makes values of it.
 //!
-//! What can't be seen from one place (`not`, `if`, `uniqueItems`, …) is left out: who draws checks the value.
+//! What can't be seen from one place (`not`, `if`, `uniqueItems`, …) is left out: who draws checks
+//! the value.
 
 use std::cell::Cell;
 

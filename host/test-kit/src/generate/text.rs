@@ -67,7 +67,8 @@ fn any_text(words: &[String]) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// None for a pattern that no text can be made from. Most are anchored, which the generator doesn't know: it makes whole texts.
+/// None for a pattern that no text can be made from. Most are anchored, which the generator doesn't
+/// know: it makes whole texts.
 fn of_pattern(pattern: &str) -> Option<BoxedStrategy<String>> {
     let whole = pattern.strip_prefix('^').unwrap_or(pattern);
     let whole = whole.strip_suffix('$').unwrap_or(whole);

@@ -1,5 +1,5 @@
-// Package guest stands between the SDK and the generated bindings, which exist only in a build for WebAssembly: what either side
-// needs of the other is a variable here.
+// Package guest stands between the SDK and the generated bindings, which exist only in a build for
+// WebAssembly: what either side needs of the other is a variable here.
 package guest
 
 // Definition is a tool, as the host is told of it.

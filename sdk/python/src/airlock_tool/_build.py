@@ -82,7 +82,8 @@ def build(named: str, output: Path, include: Iterable[str] = (), paths: Iterable
 def _importable_folders() -> list[Path]:
     """Where this Python looks for packages, without its own library."""
     own = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
-    # The SDK itself, which may have been imported from elsewhere; but not the current folder, which `python -m` adds.
+    # The SDK itself, which may have been imported from elsewhere; but not the current folder, which
+    # `python -m` adds.
     folders = [Path(__file__).parent.parent]
     for entry in sys.path:
         folder = Path(entry).resolve()

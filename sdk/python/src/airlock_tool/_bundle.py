@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# By lines and not by syntax trees: a tool may use syntax that is newer than the Python that builds it.
+# By lines and not by syntax trees: a tool may use syntax that is newer than the Python that builds
+# it.
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE)
 # What componentize-py brings.
 _GENERATED = frozenset({"wit_world", "componentize_py_types", "componentize_py_runtime", "poll_loop"})

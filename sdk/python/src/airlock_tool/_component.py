@@ -75,7 +75,8 @@ class _Start:
         if self._done:
             return
         self._done = True
-        # Else relative paths are looked for below `/`, and the one called `scratch/…` is the wrong one.
+        # Else relative paths are looked for below `/`, and the one called `scratch/…` is the wrong
+        # one.
         with contextlib.suppress(OSError):  # A session may have none.
             os.chdir("/workspace")
         # For the module `tempfile`.

@@ -13,7 +13,8 @@ TRACE = 5
 """A level of `logging` below `DEBUG`, for following every step: the host's `trace`."""
 
 
-# Where the modules of a component lay when it was built: no place that means anything to who reads a traceback.
+# Where the modules of a component lay when it was built: no place that means anything to who reads
+# a traceback.
 _ROOT = Path(__file__).parent.parent
 
 

@@ -12,7 +12,9 @@ export const ENTRY = "airlock-entry.js";
 /** Where the SDK's own modules are. */
 const SDK = fileURLToPath(new URL("..", import.meta.url));
 
-/** Stands in the bundle where its own table of lines will be, behind all that the table tells of. */
+/**
+ * Stands in the bundle where its own table of lines will be, behind all that the table tells of.
+ */
 export const PLACEHOLDER = "@airlock-lines@";
 
 /** The bundle with the table in it. */

@@ -1,4 +1,7 @@
-/** Files of the workspace, by the names that Node's `fs/promises` has. Relative paths are the workspace's. */
+/**
+ * Files of the workspace, by the names that Node's `fs/promises` has. Relative paths are the
+ * workspace's.
+ */
 export { appendFile, copyFile, readFile, writeFile, type TextEncoding } from "./contents.js";
 export { FileError } from "./errors.js";
 export { Dirent, Stats } from "./stats.js";

@@ -17,7 +17,8 @@ let folders: [Descriptor, string][] | undefined;
 export function locate(given: string, syscall: string): Location {
   requireStarted("airlock-tool/fs");
   const path = absolute(given, syscall);
-  // `/` comes last, and stands for the workspace where a C library asks: here, relative paths are resolved already.
+  // `/` comes last, and stands for the workspace where a C library asks: here, relative paths are
+  // resolved already.
   folders ??= getDirectories().filter(([, at]) => at !== "/" && at !== ".");
   for (const [folder, at] of folders) {
     const rest = below(at, path);

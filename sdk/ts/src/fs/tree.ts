@@ -45,7 +45,10 @@ export async function mkdir(path: string, options?: { recursive?: boolean }): Pr
   }
 }
 
-/** Removes a file; with `recursive`, also a folder with all that is in it. With `force`, what is not there is no error. */
+/**
+ * Removes a file; with `recursive`, also a folder with all that is in it. With `force`, what is not
+ * there is no error.
+ */
 export async function rm(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {
   try {
     remove(path, options?.recursive ?? false);

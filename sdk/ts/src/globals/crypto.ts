@@ -26,7 +26,10 @@ export const crypto = {
   },
 };
 
-/** QuickJS keeps its generator in the component's snapshot, so that all instances would get the same numbers. */
+/**
+ * QuickJS keeps its generator in the component's snapshot, so that all instances would get the same
+ * numbers.
+ */
 export function randomFrom(builtIn: () => number): () => number {
   let pool = new Uint32Array(0);
   let next = 0;

@@ -17,7 +17,8 @@ export class Cancellation {
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      // The polyfill keeps `aborted` in a property, which would only be true after somebody else has asked the host.
+      // The polyfill keeps `aborted` in a property, which would only be true after somebody else
+      // has asked the host.
       let aborted = false;
       Object.defineProperty(this.#controller.signal, "aborted", {
         get: () => aborted || (this.ask() && aborted),

@@ -6,14 +6,18 @@ import { jsonSchema } from "../schema.js";
 import type { CustomTool } from "../types.js";
 import { located } from "./places.js";
 
-/** Something in the place of a tool that is none. The plugin's other tools can be used all the same. */
+/**
+ * Something in the place of a tool that is none. The plugin's other tools can be used all the same.
+ */
 export class NoTool {
   constructor(
     readonly name: string,
     readonly reason: string,
   ) {}
 
-  /** As the host is told of it: it leaves the tool out, with the reason, where the schema is a text. */
+  /**
+   * As the host is told of it: it leaves the tool out, with the reason, where the schema is a text.
+   */
   get definition(): ToolDefinition {
     const traits = { hidden: false, deferrable: false, readOnly: false, destructive: false, idempotent: false, openWorld: false };
     return { name: this.name.toWellFormed(), label: "", description: "", parameters: JSON.stringify(this.reason.toWellFormed()), traits };

@@ -1,7 +1,9 @@
 import { inspect } from "../vendor/inspect.js";
 import { stackOf } from "./places.js";
 
-/** What `console.log` would write: strings as they are, everything else as a programmer reads it. */
+/**
+ * What `console.log` would write: strings as they are, everything else as a programmer reads it.
+ */
 export function describeValues(values: readonly unknown[]): string {
   const [first, ...others] = values;
   if (values.length === 0) return "";

@@ -1,4 +1,7 @@
-/** Whether a call is running or was: before the first, this is the build, and nothing of the host can be called. */
+/**
+ * Whether a call is running or was: before the first, this is the build, and nothing of the host
+ * can be called.
+ */
 let started = false;
 const waiting: (() => void)[] = [];
 
@@ -19,7 +22,9 @@ export function onceStarted(work: () => void): void {
   else waiting.push(work);
 }
 
-/** For what makes no sense while the component is built, and would end up in all of its instances. */
+/**
+ * For what makes no sense while the component is built, and would end up in all of its instances.
+ */
 export function requireStarted(what: string): void {
   if (!started) throw new Error(`${what} can't be used at the top of a module, which runs once, when the component is built: use it in the factory or in a tool`);
 }

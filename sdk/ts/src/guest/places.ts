@@ -1,7 +1,10 @@
 import { isProgramError, PushError } from "../errors.js";
 import { decode } from "../vendor/sourcemap.js";
 
-/** Where the code of the bundle comes from: a source map of lines, in which all but the tool's own sources is left out. */
+/**
+ * Where the code of the bundle comes from: a source map of lines, in which all but the tool's own
+ * sources is left out.
+ */
 export interface Lines {
   /** Relative to the project. */
   readonly sources: readonly string[];
@@ -18,8 +21,8 @@ export function provideLines(provided: Lines): void {
 }
 
 /**
- * `message`, and behind it the place in the tool's sources that it comes from: unless the tool wrote it itself, or the host did, whose texts reach
- * the caller as they are.
+ * `message`, and behind it the place in the tool's sources that it comes from: unless the tool
+ * wrote it itself, or the host did, whose texts reach the caller as they are.
  */
 export function located(thrown: unknown, message: string): string {
   if (!(thrown instanceof Error) || thrown instanceof PushError) return message;
@@ -29,7 +32,10 @@ export function located(thrown: unknown, message: string): string {
   return place === undefined || isComposed ? message : `${message} (${place})`;
 }
 
-/** The stack of an error as a programmer reads it: through the tool's own sources, where it leads there. */
+/**
+ * The stack of an error as a programmer reads it: through the tool's own sources, where it leads
+ * there.
+ */
 export function stackOf(error: Error): string {
   const places = placesOf(error.stack ?? "").filter((place) => place !== undefined);
   if (places.length > 0) return places.map((place) => `    at ${place}`).join("\n");
@@ -37,11 +43,15 @@ export function stackOf(error: Error): string {
   return (error.stack ?? "").replace(`${error.name}: ${error.message}\n`, "");
 }
 
-/** The place of each call in a stack, the last call first; none for one outside of the tool's sources. */
+/**
+ * The place of each call in a stack, the last call first; none for one outside of the tool's
+ * sources.
+ */
 export function placesOf(stack: string): (string | undefined)[] {
   const places: (string | undefined)[] = [];
   for (const line of stack.split("\n")) {
-    // QuickJS writes `    at name (file:line:column)`, or `(native)`; SpiderMonkey `name@file:line:column`.
+    // QuickJS writes `    at name (file:line:column)`, or `(native)`; SpiderMonkey
+    // `name@file:line:column`.
     const frame = /(?:^\s*at .*?|@[^\s<>]*):(\d+):(\d+)\)?$/.exec(line);
     if (frame && !line.includes("<input>")) places.push(placeOf(Number(frame[1]), Number(frame[2])));
     else if (/^\s*at /.test(line)) places.push(undefined);

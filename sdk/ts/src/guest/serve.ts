@@ -14,7 +14,10 @@ import { located } from "./places.js";
 import { toWire } from "./result.js";
 import { openState } from "./state.js";
 
-/** How an engine gets from a promise to its value: at once where nobody awaits what an export returns. */
+/**
+ * How an engine gets from a promise to its value: at once where nobody awaits what an export
+ * returns.
+ */
 export interface Engine {
   call<T>(what: string, work: () => Promise<T>): T | Promise<T>;
 }
@@ -22,7 +25,8 @@ export interface Engine {
 /** The exports of the component whose tools `factory` makes. */
 export function serve(factory: unknown, engine: Engine) {
   let made: ReturnType<typeof makeTools> | undefined;
-  // Lazily, so that a factory runs in the session that it belongs to, and not while the component is built.
+  // Lazily, so that a factory runs in the session that it belongs to, and not while the component
+  // is built.
   const tools = () => (made ??= makeTools(factory, api));
   const find = async (name: string): Promise<CustomTool> => {
     const all = await tools();

@@ -2,7 +2,8 @@ import { toJson } from "../json.js";
 import { decodeUtf8, encodeUtf8 } from "./utf8.js";
 
 /**
- * The state of a durable action, as the host keeps it: one line of JSON that names the tool and the form, and after it the value.
+ * The state of a durable action, as the host keeps it: one line of JSON that names the tool and the
+ * form, and after it the value.
  */
 interface Head {
   readonly tool: string;
@@ -23,7 +24,8 @@ export function sealState(tool: string, state: unknown): Uint8Array {
 }
 
 export function openState(received: Uint8Array): { tool: string; state: unknown } {
-  // StarlingMonkey's bindings have a `Uint8Array` of their own, which is no instance of the program's.
+  // StarlingMonkey's bindings have a `Uint8Array` of their own, which is no instance of the
+  // program's.
   const sealed = new Uint8Array(received);
   const end = sealed.indexOf(LINE_FEED);
   const head = end < 0 ? undefined : readHead(sealed.subarray(0, end));

@@ -8,11 +8,15 @@ import type { Engine } from "../guest/serve.js";
 import { runJobs } from "./queue.js";
 import { clearTimers, nextDue, runDue } from "./timers.js";
 
-/** How long a cancellation may go unnoticed while the program waits for a timer, in milliseconds. */
+/**
+ * How long a cancellation may go unnoticed while the program waits for a timer, in milliseconds.
+ */
 const PATIENCE = 20;
 const NANOSECONDS = 1_000_000;
 
-/** Nobody waits for what an export returns, so its promise is brought to its end before it returns. */
+/**
+ * Nobody waits for what an export returns, so its promise is brought to its end before it returns.
+ */
 export const engine: Engine = {
   call<T>(what: string, work: () => Promise<T>): T {
     start();

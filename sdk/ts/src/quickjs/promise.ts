@@ -1,7 +1,10 @@
 import { Polyfill } from "../vendor/promise.js";
 import { enqueue } from "./queue.js";
 
-/** Nobody empties QuickJS's own queue of jobs before an export returns, so promises use a queue of the SDK's. */
+/**
+ * Nobody empties QuickJS's own queue of jobs before an export returns, so promises use a queue of
+ * the SDK's.
+ */
 export function makePromise(unhandled: (reason: unknown) => void): PromiseConstructor {
   Polyfill._immediateFn = enqueue;
   Polyfill._unhandledRejectionFn = unhandled;

@@ -1,4 +1,5 @@
-// Runs the program `airlock` on components that are built here, each with a workspace and a store of its own.
+// Runs the program `airlock` on components that are built here, each with a workspace and a store
+// of its own.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +32,10 @@ export function component(what: { entry: string }, ...options: string[]): string
   return out;
 }
 
-/** The component of a folder of the examples, where `tests/build-guests` puts it too: what that has built is not built again. */
+/**
+ * The component of a folder of the examples, where `tests/build-guests` puts it too: what that has
+ * built is not built again.
+ */
 export function example(name: string): string {
   const out = join(target, "guests/ts", `${name}.wasm`);
   build(out, join(root, "tests/toolchain/build-node-tool"), join(root, "examples/ts", name), out);

@@ -5,7 +5,8 @@ import { PushError, ToolError } from "../../src/errors.js";
 import { located, placesOf, provideLines, stackOf } from "../../src/guest/places.js";
 import { encode } from "../../src/vendor/sourcemap.js";
 
-// Line 1 of the bundle is another's; in line 2, another's code stands between lines 3 and 7 of the tool; all of line 3 is line 9 of a module.
+// Line 1 of the bundle is another's; in line 2, another's code stands between lines 3 and 7 of the
+// tool; all of line 3 is line 9 of a module.
 const mappings = encode([[], [[4, 0, 2, 0], [20], [30, 0, 6, 0]], [[2, 1, 8, 0]]]);
 provideLines({ sources: ["src/tool.ts", "src/lib/other.ts"], mappings });
 

@@ -1,6 +1,7 @@
 //! Components that a host can't get definitions from: one in each file of `examples/`.
 //!
-//! Whatever they do, they do it in `definitions`. So that is all that an example writes; the rest of the world is here.
+//! Whatever they do, they do it in `definitions`. So that is all that an example writes; the rest
+//! of the world is here.
 
 wit_bindgen::generate!({
     world: "custom-tool",

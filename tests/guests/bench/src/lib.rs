@@ -1,7 +1,8 @@
 //! The tool `bench`: what an ordinary small tool costs, in size and in time.
 //!
-//! It links what such a tool links (serde_json and the files of the standard library), reads its parameters, and
-//! pushes one durable action. So a benchmark that calls it with a hundred bytes of JSON measures the border, not the work.
+//! It links what such a tool links (serde_json and the files of the standard library), reads its
+//! parameters, and pushes one durable action. So a benchmark that calls it with a hundred bytes of
+//! JSON measures the border, not the work.
 
 wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit" });
 

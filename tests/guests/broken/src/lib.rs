@@ -1,4 +1,5 @@
-//! Tools that each break one thing which every tool must keep, and keep all others: the test kit has to find the one.
+//! Tools that each break one thing which every tool must keep, and keep all others: the test kit
+//! has to find the one.
 //!
 //! `sound` is like them, and breaks nothing.
 

@@ -1,7 +1,9 @@
-//! A component with one tool that is in order, `good`, and many that are not: a host reports those and leaves them out.
+//! A component with one tool that is in order, `good`, and many that are not: a host reports those
+//! and leaves them out.
 //!
-//! It also does in `definitions` what has no session to be done in: it pushes an action and asks for the session. What
-//! it was answered is in the description of `good`, and a call of `good` tells it where the instance is still the same.
+//! It also does in `definitions` what has no session to be done in: it pushes an action and asks
+//! for the session. What it was answered is in the description of `good`, and a call of `good`
+//! tells it where the instance is still the same.
 
 mod answers;
 mod definitions;

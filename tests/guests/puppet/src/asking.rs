@@ -112,7 +112,8 @@ fn ask_once(question: Question) {
     }
 }
 
-/// Holds so many until the instance ends, or until one is refused: `kept <n>`, and behind `; error: ` why there are no more.
+/// Holds so many until the instance ends, or until one is refused: `kept <n>`, and behind
+/// `; error: ` why there are no more.
 pub fn keep(handle: Handle, count: usize) -> String {
     for index in 0..count {
         match keep_one(handle) {

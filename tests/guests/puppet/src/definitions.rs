@@ -2,7 +2,8 @@
 
 use crate::airlock::tool::types::{ToolDefinition, ToolTraits};
 
-/// Loose on purpose: what a step may hold is the puppet's business, and a test must be able to get it wrong.
+/// Loose on purpose: what a step may hold is the puppet's business, and a test must be able to get
+/// it wrong.
 const STEPS: &str = r#"{
     "type": "object",
     "properties": {

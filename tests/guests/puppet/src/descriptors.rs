@@ -1,7 +1,7 @@
 //! Steps that use `wasi:filesystem` without the standard library in between.
 //!
-//! Which of its functions the standard library calls depends on the toolchain's C library, so whoever wants to
-//! test `descriptor.write` and the streams one by one has to call them one by one.
+//! Which of its functions the standard library calls depends on the toolchain's C library, so
+//! whoever wants to test `descriptor.write` and the streams one by one has to call them one by one.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,8 @@ use wasip2::filesystem::types::{
 };
 use wasip2::io::streams::{OutputStream, StreamError};
 
-/// One operation: `{"do": "raw", "op": "<name in kebab-case>", …}`. All but the first three use what `hold` opened.
+/// One operation: `{"do": "raw", "op": "<name in kebab-case>", …}`. All but the first three use
+/// what `hold` opened.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RawStep {
@@ -57,7 +58,8 @@ pub enum RawStep {
         #[serde(default)]
         with: Vec<Flag>,
     },
-    // Each with its paths as they are, from the workspace on, or where `scratch` is said, from the scratch directory.
+    // Each with its paths as they are, from the workspace on, or where `scratch` is said, from the
+    // scratch directory.
     Stat {
         path: String,
     },

@@ -11,7 +11,8 @@ use crate::airlock::tool::types::ToolError;
 use crate::exports::airlock::tool::resolver::Resolution;
 use crate::failed;
 
-/// One operation: `{"do": "fs", "op": "<name in kebab-case>", "path": …}`. Paths are passed on as they are.
+/// One operation: `{"do": "fs", "op": "<name in kebab-case>", "path": …}`. Paths are passed on as
+/// they are.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FileStep {
@@ -155,7 +156,8 @@ fn perform(step: &FileStep) -> io::Result<String> {
         FileStep::Mkdir { path } => fs::create_dir(path),
         FileStep::Rmdir { path } => fs::remove_dir(path),
         FileStep::Rmtree { path } => fs::remove_dir_all(path),
-        // Deprecated for a difference that WASI doesn't make; what replaces it is not stable for WASI.
+        // Deprecated for a difference that WASI doesn't make; what replaces it is not stable for
+        // WASI.
         #[allow(deprecated)]
         FileStep::Symlink { path, target } => fs::soft_link(target, path),
         FileStep::Link { path, to } => fs::hard_link(path, to),

@@ -10,7 +10,8 @@ use wasip2::filesystem::types::{
 };
 use wasip2::io::streams::InputStream;
 
-/// One thing: `{"do": "greedy", "op": "<name in kebab-case>", …}`. Each tells `kept <n>`, and behind `; error: ` what stopped it.
+/// One thing: `{"do": "greedy", "op": "<name in kebab-case>", …}`. Each tells `kept <n>`, and
+/// behind `; error: ` what stopped it.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum GreedyStep {
@@ -22,7 +23,8 @@ pub enum GreedyStep {
     Listings { path: String, count: usize },
     /// Makes files of that size in the scratch directory and removes them, but has them open.
     Removed { bytes: u64, count: usize },
-    /// Writes so many lines of one letter to standard error: all at once, or as many at a time as it may.
+    /// Writes so many lines of one letter to standard error: all at once, or as many at a time as
+    /// it may.
     Lines { count: usize, at_once: bool },
 }
 

@@ -44,7 +44,8 @@ fn until_error<T>(count: usize, open: impl Fn() -> io::Result<T>) -> (Vec<T>, St
     (files, format!("opened {count} of {count}"))
 }
 
-/// Opens for reading, and unless `read_only`, for writing too; creates the file then. Replaces what was held.
+/// Opens for reading, and unless `read_only`, for writing too; creates the file then. Replaces what
+/// was held.
 pub fn hold(path: &str, read_only: bool) -> String {
     let file = OpenOptions::new()
         .read(true)

@@ -51,7 +51,8 @@ pub fn allocate(mib: usize, gently: bool) -> String {
     format!("allocated {mib} MiB")
 }
 
-/// Overflows the host's stack, not the guest's own: a frame of this is all in locals, nothing in linear memory.
+/// Overflows the host's stack, not the guest's own: a frame of this is all in locals, nothing in
+/// linear memory.
 pub fn recurse() {
     black_box(deeper(0, black_box(u64::MAX)));
 }

@@ -1,8 +1,10 @@
-//! A tool that does what its parameters say, so that a test of the host is the list of steps that it is about.
+//! A tool that does what its parameters say, so that a test of the host is the list of steps that
+//! it is about.
 //!
-//! The tool `puppet` takes `{"steps": [{"do": …}, …]}`; [`Step`](script::Step) lists what it can do. It runs its steps one after the
-//! other, in `execute`, `apply` and `reject` alike, and most of them add a block of text to the result. A pushed
-//! action carries the steps of its own `apply` and `reject`. The tool `typed` has a strict schema and repeats its parameters.
+//! The tool `puppet` takes `{"steps": [{"do": …}, …]}`; [`Step`](script::Step) lists what it can
+//! do. It runs its steps one after the other, in `execute`, `apply` and `reject` alike, and most of
+//! them add a block of text to the result. A pushed action carries the steps of its own `apply` and
+//! `reject`. The tool `typed` has a strict schema and repeats its parameters.
 
 mod asking;
 mod definitions;

@@ -23,7 +23,8 @@ pub fn recall(key: &str) -> String {
         .unwrap_or_else(|| "none".into())
 }
 
-/// Keeps what a volatile action will do. It stays when the action is resolved: an apply that failed comes again.
+/// Keeps what a volatile action will do. It stays when the action is resolved: an apply that failed
+/// comes again.
 pub fn keep_volatile(action_id: &str, script: &Script) {
     VOLATILE.with_borrow_mut(|scripts| scripts.insert(action_id.to_owned(), script.clone()));
 }

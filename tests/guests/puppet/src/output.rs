@@ -1,4 +1,5 @@
-//! Steps that say something beside the result: to the log, to whoever waits, to the standard streams.
+//! Steps that say something beside the result: to the log, to whoever waits, to the standard
+//! streams.
 
 use std::io::Write;
 

@@ -27,7 +27,8 @@ pub struct Push {
     /// Leaves the ids out of the result.
     #[serde(default)]
     quiet: bool,
-    /// Makes the label, the details (a JSON string then) or the state that long, where they aren't longer already.
+    /// Makes the label, the details (a JSON string then) or the state that long, where they aren't
+    /// longer already.
     label_bytes: Option<usize>,
     details_bytes: Option<usize>,
     state_bytes: Option<usize>,

@@ -116,7 +116,8 @@ pub enum Step {
     },
     /// Asks `is-cancelled` over and over, and obeys.
     SpinUntilCancelled,
-    /// Allocates and writes so much memory, below 2048. `gently` takes a refusal for an answer instead of aborting.
+    /// Allocates and writes so much memory, below 2048. `gently` takes a refusal for an answer
+    /// instead of aborting.
     Allocate {
         mib: usize,
         #[serde(default)]
@@ -182,8 +183,8 @@ pub enum Step {
     Session,
     IsCancelled,
     Resolution,
-    /// In a resolution: appends `<action id> <attempt>` as a line to the file that the decision's `extra` names as `ledger`, in one
-    /// write.
+    /// In a resolution: appends `<action id> <attempt>` as a line to the file that the decision's
+    /// `extra` names as `ledger`, in one write.
     Ledger,
     Env,
     Now,
@@ -207,7 +208,8 @@ pub enum Step {
         path: String,
         count: usize,
     },
-    /// Opens one directory's listing so many times, until that fails. They last as long as the step.
+    /// Opens one directory's listing so many times, until that fails. They last as long as the
+    /// step.
     ListMany {
         path: String,
         count: usize,
@@ -234,7 +236,8 @@ pub enum Step {
 
     // Files, through WASI alone.
     Raw(RawStep),
-    /// Opens a file and a stream that writes to it, and keeps both when the call ends. The next ones use it.
+    /// Opens a file and a stream that writes to it, and keeps both when the call ends. The next
+    /// ones use it.
     HoldStream {
         path: String,
         #[serde(default)]

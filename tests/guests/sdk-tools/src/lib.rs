@@ -1,4 +1,5 @@
-//! Several tools in one component, written with the SDK: the one guest here that is a test of the SDK too.
+//! Several tools in one component, written with the SDK: the one guest here that is a test of the
+//! SDK too.
 
 use std::fs;
 

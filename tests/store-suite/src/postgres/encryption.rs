@@ -9,7 +9,8 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use super::{PostgresServer, run, unprivileged};
 
 impl PostgresServer {
-    /// Makes it refuse connections in the clear, and gives the certificate of the authority that vouches for its address.
+    /// Makes it refuse connections in the clear, and gives the certificate of the authority that
+    /// vouches for its address.
     ///
     /// # Panics
     /// Where that can't be done.

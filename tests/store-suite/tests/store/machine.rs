@@ -23,7 +23,8 @@ use crate::transitions::{self, HOSTS, Transition, Use};
 /// How long a store may take for what "may take effect later".
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The same once that was too short: what follows is proptest's search for a simpler case, of which most fail too.
+/// The same once that was too short: what follows is proptest's search for a simpler case, of which
+/// most fail too.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(300);
 
 /// So many cases, or as many as `PROPTEST_CASES` says.

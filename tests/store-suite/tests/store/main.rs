@@ -1,7 +1,9 @@
-//! One suite for every store: what [`airlock_model::store::PendingStore`] promises, whoever keeps it.
+//! One suite for every store: what [`airlock_model::store::PendingStore`] promises, whoever keeps
+//! it.
 //!
-//! `model` says what a store is to do, in plain vectors; `transitions` is all that can happen to one; `machine` does it to a store and
-//! compares. `PROPTEST_CASES` asks for more than the usual number of cases.
+//! `model` says what a store is to do, in plain vectors; `transitions` is all that can happen to
+//! one; `machine` does it to a store and compares. `PROPTEST_CASES` asks for more than the usual
+//! number of cases.
 
 mod actions;
 mod machine;

@@ -75,8 +75,8 @@ pub struct Held {
     pub reasons: Reasons,
     pub host: usize,
     pub live: bool,
-    /// Its host was killed, so that nobody has it any more. Tests still use it once the action went to somebody else, as a process would
-    /// that was only thought to be dead.
+    /// Its host was killed, so that nobody has it any more. Tests still use it once the action went
+    /// to somebody else, as a process would that was only thought to be dead.
     orphaned: bool,
 }
 

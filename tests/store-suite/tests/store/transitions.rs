@@ -1,7 +1,7 @@
 //! All that can happen to a store, as proptest generates it.
 //!
-//! Nothing here is invalid in any state: what a transition names by a number, the model finds by taking it modulo what there is, so that
-//! shrinking may leave out whatever it likes.
+//! Nothing here is invalid in any state: what a transition names by a number, the model finds by
+//! taking it modulo what there is, so that shrinking may leave out whatever it likes.
 
 use airlock_model::pending::Decision;
 use proptest::prelude::*;

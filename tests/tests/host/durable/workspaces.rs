@@ -182,7 +182,8 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
     let id = push(&session, waits).await;
     {
         let mut resolving = std::pin::pin!(session.resolve(apply));
-        // Not as soon as the store lists it as claimed: the session may not have heard of that yet, and then nothing was tried.
+        // Not as soon as the store lists it as claimed: the session may not have heard of that yet,
+        // and then nothing was tried.
         let begun = place.workspace().join("begun");
         let begun = async {
             while !begun.exists() {

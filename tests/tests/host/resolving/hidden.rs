@@ -1,4 +1,5 @@
-//! The tool `resolve` itself: hidden from every listing, called like any other, with params of its own.
+//! The tool `resolve` itself: hidden from every listing, called like any other, with params of its
+//! own.
 
 use airlock_host::{Content, Error, Policy, Session, ToolDefinition, resolve_tool};
 use airlock_tests::{Puppet, durable, plugin, push};

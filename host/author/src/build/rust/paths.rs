@@ -1,4 +1,5 @@
-//! Keeps the paths of the author's machine out of a component: panics tell where they were written, also those of dependencies.
+//! Keeps the paths of the author's machine out of a component: panics tell where they were written,
+//! also those of dependencies.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,8 @@ use super::{Metadata, TARGET};
 /// Between the flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: char = '\x1f';
 
-/// Where flags for the compiler come from. Cargo takes the first of these that has any, and no other.
+/// Where flags for the compiler come from. Cargo takes the first of these that has any, and no
+/// other.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     /// The environment, with what is there.
@@ -35,7 +37,8 @@ pub fn add(cargo: &mut Command, flags: &[String], project: &Path) {
     };
 }
 
-/// Names in place of the folders of dependencies, the project, the target folder and the standard library. The last that fits counts.
+/// Names in place of the folders of dependencies, the project, the target folder and the standard
+/// library. The last that fits counts.
 pub fn flags(metadata: &Metadata, sysroot: &Path, commit: &str) -> Vec<String> {
     let library = sysroot.join("lib/rustlib/src/rust");
     let packages = metadata.packages.iter().filter_map(|package| {

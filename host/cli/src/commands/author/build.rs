@@ -29,7 +29,8 @@ pub struct Request {
     pub options: Vec<OsString>,
     /// Whether it is built again whenever it changes.
     pub watch: bool,
-    /// Whether it is to come with this program: the old component keeps its tools' names, which are to be the new one's.
+    /// Whether it is to come with this program: the old component keeps its tools' names, which are
+    /// to be the new one's.
     pub bundled: bool,
 }
 
@@ -54,7 +55,8 @@ pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Builds a project as `airlock build FOLDER` does, for another command. Gives where its component is.
+/// Builds a project as `airlock build FOLDER` does, for another command. Gives where its component
+/// is.
 ///
 /// # Errors
 /// As that command has them.

@@ -33,7 +33,8 @@ pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exi
 
 /// None where the failure has nothing to do with it.
 fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
-    // A component whose functions have other types than the world's is first found out when it is asked for its tools.
+    // A component whose functions have other types than the world's is first found out when it is
+    // asked for its tools.
     if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
         return None;
     }

@@ -50,7 +50,8 @@ impl Decider {
         }
     }
 
-    /// Decides about each action from the top, and carries that out. Without a terminal it ends at the first failure.
+    /// Decides about each action from the top, and carries that out. Without a terminal it ends at
+    /// the first failure.
     pub async fn decide(
         &self,
         stage: &Stage,

@@ -1,4 +1,5 @@
-//! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for that.
+//! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for
+//! that.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much may be, and forgetting what is old.
+//! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much may be,
+//! and forgetting what is old.
 
 use std::ffi::OsStr;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! What generated sources are made of.
 
-/// A language: the name of its files, patterns that recurse where they can, and what its sources are made of.
+/// A language: the name of its files, patterns that recurse where they can, and what its sources
+/// are made of.
 pub struct Tongue {
     pub file: &'static str,
     pub patterns: &'static [&'static str],

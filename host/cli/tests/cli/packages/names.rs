@@ -1,7 +1,7 @@
 //! The names that are ours in each registry, and those of others that we name on purpose.
 
-/// Where packages come from, and those that may be named. Ours were free when they were chosen: RELEASING.md says when that was, and how to look
-/// again.
+/// Where packages come from, and those that may be named. Ours were free when they were chosen:
+/// RELEASING.md says when that was, and how to look again.
 pub struct Registry {
     pub name: &'static str,
     /// What installs, in front of a package's name.
@@ -115,7 +115,8 @@ pub const MODULES: [&str; 16] = [
     "airlock_tests",
 ];
 
-/// What was ours once, or looks as if it were, and belongs to others. In two parts each, so that this file doesn't name it.
+/// What was ours once, or looks as if it were, and belongs to others. In two parts each, so that
+/// this file doesn't name it.
 pub const THEIRS: [(&str, &str); 3] = [
     ("airlock", "-sdk"),
     ("airlock", "_sdk"),

@@ -1,5 +1,5 @@
-//! How much of the disk compiled plugins may take: those that nobody has loaded for long are removed, and where there are too many, those
-//! that were loaded longest ago.
+//! How much of the disk compiled plugins may take: those that nobody has loaded for long are
+//! removed, and where there are too many, those that were loaded longest ago.
 //!
 //! When an entry was last loaded is its file's time of modification, to the day.
 
@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime};
 /// What the names of entries end with.
 pub const ENTRY: &str = ".compiled";
 
-/// What the names of entries end with that are being written; those of a host that was killed meanwhile stay.
+/// What the names of entries end with that are being written; those of a host that was killed
+/// meanwhile stay.
 pub const PART: &str = ".part";
 
 /// All entries together, unless the embedder says otherwise.
@@ -22,7 +23,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// For how long an entry is kept that nobody loads.
 const UNUSED: Duration = Duration::from_secs(60 * DAY.as_secs());
 
-/// Takes note that an entry was loaded. Where that can't be written, it counts as older than it is, which costs a compilation.
+/// Takes note that an entry was loaded. Where that can't be written, it counts as older than it is,
+/// which costs a compilation.
 pub fn used(entry: &File, metadata: &Metadata) {
     let modified = metadata.modified();
     if modified.is_ok_and(|modified| is_older(modified, DAY)) {
@@ -89,7 +91,8 @@ impl Found {
         })
     }
 
-    /// Others may load it at this moment: they have it open. Where it can't be removed, another host may have been faster.
+    /// Others may load it at this moment: they have it open. Where it can't be removed, another
+    /// host may have been faster.
     fn remove(&self) {
         match fs::remove_file(&self.path) {
             Ok(()) => tracing::debug!("removed {}, to make room", self.path.display()),

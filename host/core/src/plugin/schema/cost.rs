@@ -1,9 +1,10 @@
 //! What a schema can cost, seen before it is used: to compile, and for each place of a value.
 //!
-//! The meter counts looks at a value. Between two of them a validator goes through subschemas that apply to the same place (`allOf`, `$ref`, …),
-//! so their number, with references written out, is bounded here, and charged for each place that is come to. For that a schema must
-//! not lead back to itself in the same place, which means nothing anyway. References may double what they lead to at each step, so sizes
-//! are those with every reference written out.
+//! The meter counts looks at a value. Between two of them a validator goes through subschemas that
+//! apply to the same place (`allOf`, `$ref`, …), so their number, with references written out, is
+//! bounded here, and charged for each place that is come to. For that a schema must not lead back
+//! to itself in the same place, which means nothing anyway. References may double what they lead to
+//! at each step, so sizes are those with every reference written out.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,8 +16,9 @@ use super::size::{Size, positions};
 /// The most nodes that a schema may have when its references are written out.
 const MAX_NODES: u64 = 200_000;
 
-/// The most bytes that the ways to all of these may have, each from the top of the schema: a validator keeps the way of each keyword. Without that, 8,000
-/// subschemas below a member with a name of 100,000 bytes, 212 KB of text, took 2.3 GB.
+/// The most bytes that the ways to all of these may have, each from the top of the schema: a
+/// validator keeps the way of each keyword. Without that, 8,000 subschemas below a member with a
+/// name of 100,000 bytes, 212 KB of text, took 2.3 GB.
 const MAX_WAY_BYTES: u64 = 16 << 20;
 
 /// The most subschemas that may apply to one place.
@@ -176,7 +178,8 @@ enum Counted {
 }
 
 struct Reader<'a> {
-    /// The document, and what in it has an `$id`: what a pointer may count from. All are tried, which can only count too much.
+    /// The document, and what in it has an `$id`: what a pointer may count from. All are tried,
+    /// which can only count too much.
     resources: Vec<&'a Value>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
     /// By the nodes' addresses.
@@ -210,8 +213,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// How large a node is with all references written out; one that leads back to where it is counted from ends there, as it does for
-    /// the compiler.
+    /// How large a node is with all references written out; one that leads back to where it is
+    /// counted from ends there, as it does for the compiler.
     fn written_out(&mut self, node: &'a Value, depth: usize) -> Result<Written, String> {
         if let Some(written) = self.written_out.get(&std::ptr::from_ref(node)) {
             return Ok(*written);
@@ -335,7 +338,8 @@ impl<'a> Reader<'a> {
                 return Target::Draft;
             }
         }
-        // A relative name may mean any resource of the document; one in full only what could be named so.
+        // A relative name may mean any resource of the document; one in full only what could be
+        // named so.
         let may_name = |it: &&Value| {
             let name = it.get("$id").and_then(Value::as_str).unwrap_or_default();
             let name = name.trim_start_matches(['.', '/']).trim_end_matches('#');

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::meter::{spend, steps_of};
 
-/// By a keyed hash that tells apart what `jsonschema`'s own takes for the same (all arrays around the same values).
+/// By a keyed hash that tells apart what `jsonschema`'s own takes for the same (all arrays around
+/// the same values).
 pub(super) fn are_unique(values: &[Value]) -> bool {
     let state = RandomState::new();
     let mut seen: HashMap<u64, Vec<&Value>> = HashMap::new();

@@ -1,9 +1,11 @@
 //! A value as a validator sees it, which counts the looks at it.
 //!
-//! `jsonschema` validates anything that implements its `Json`, and learns of a value through that alone. So this implementation can count all
-//! that a schema makes of a value: each look costs steps, more where more comes of it. Once they are used up, or too much of the stack is,
-//! every value has become an empty one: nothing is left to descend into, and each call on the stack has only the rest of its own
-//! subschemas to go through, which [`Cost`] bounds. The answer that comes of it means nothing, and [`run`] gives none.
+//! `jsonschema` validates anything that implements its `Json`, and learns of a value through that
+//! alone. So this implementation can count all that a schema makes of a value: each look costs
+//! steps, more where more comes of it. Once they are used up, or too much of the stack is, every
+//! value has become an empty one: nothing is left to descend into, and each call on the stack has
+//! only the rest of its own subschemas to go through, which [`Cost`] bounds. The answer that comes
+//! of it means nothing, and [`run`] gives none.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -174,7 +176,8 @@ pub(super) fn steps_of(bytes: usize) -> u64 {
     1 + bytes as u64 / BYTES_A_STEP
 }
 
-/// What doesn't fit is noted with the value, and each subschema of an `anyOf` or `oneOf` that notes it copies all of it.
+/// What doesn't fit is noted with the value, and each subschema of an `anyOf` or `oneOf` that notes
+/// it copies all of it.
 fn spend_on_a_copy(value: &Value) -> bool {
     match value {
         Value::Array(items) => spend(1) && items.iter().all(spend_on_a_copy),

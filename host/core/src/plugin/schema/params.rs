@@ -1,4 +1,5 @@
-//! Params, checked as a part of their call: within its time, and without holding up the thread that makes it.
+//! Params, checked as a part of their call: within its time, and without holding up the thread that
+//! makes it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -14,13 +15,15 @@ use tokio_util::sync::CancellationToken;
 use super::meter::{Allowance, Going, Stopped};
 use super::{Judged, STACK, STACK_USED, Schema};
 
-/// How many checks go on at one time in all of the process, beside those that are done in a moment: each may keep a core busy, and fill its stack.
+/// How many checks go on at one time in all of the process, beside those that are done in a moment:
+/// each may keep a core busy, and fill its stack.
 static AT_ONCE: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
 
 static ALL: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(*AT_ONCE)));
 
-/// Those of one plugin in all of its sessions: half of them, so that what its schemas ask for is not what others wait for.
+/// Those of one plugin in all of its sessions: half of them, so that what its schemas ask for is
+/// not what others wait for.
 #[derive(Debug, Clone)]
 pub(crate) struct Checks(Arc<Semaphore>);
 
@@ -70,8 +73,8 @@ impl ParamsSchema {
     /// Checks params, and tells how much of the call's time that took.
     ///
     /// # Errors
-    /// [`Error::InvalidParams`] with the places where they don't fit; [`Error::Limit`] where finding out takes more than the limits allow;
-    /// [`Error::Cancelled`].
+    /// [`Error::InvalidParams`] with the places where they don't fit; [`Error::Limit`] where
+    /// finding out takes more than the limits allow; [`Error::Cancelled`].
     pub async fn check(
         &self,
         tool: &str,

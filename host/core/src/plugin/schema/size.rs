@@ -14,11 +14,13 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The most that the schemas of a plugin's params may have together. Measured in schemas of 250 KB each, the bytes that a compiled one holds: for a
-    /// node up to 2,300 (`unevaluatedProperties` inside of each other), 1,050 (`enum` of `{"":0}`), mostly 100 to 260; for a position of a pattern
-    /// up to 140 (`.{100}`, `(?i)[a-z]{50}`). So all of a plugin's take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
-    /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a pattern has caches
-    /// of 128 KiB, once something is matched that fills them.
+    /// The most that the schemas of a plugin's params may have together. Measured in schemas of 250
+    /// KB each, the bytes that a compiled one holds: for a node up to 2,300
+    /// (`unevaluatedProperties` inside of each other), 1,050 (`enum` of `{"":0}`), mostly 100 to
+    /// 260; for a position of a pattern up to 140 (`.{100}`, `(?i)[a-z]{50}`). So all of a plugin's
+    /// take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
+    /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a
+    /// pattern has caches of 128 KiB, once something is matched that fills them.
     pub const MOST: Self = Self {
         nodes: 50_000,
         patterns: 512,

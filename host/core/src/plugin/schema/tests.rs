@@ -10,7 +10,8 @@ fn schema(schema: &Value) -> Schema {
     Schema::new(&text).unwrap_or_else(|reason| panic!("{reason}: {schema}"))
 }
 
-/// The very schema that took exponential time: each level of the params doubles the work of listing what doesn't fit.
+/// The very schema that took exponential time: each level of the params doubles the work of listing
+/// what doesn't fit.
 fn doubling() -> Schema {
     let branch = json!({"properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["z"]});
     schema(&json!({

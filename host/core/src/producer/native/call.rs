@@ -1,4 +1,5 @@
-//! A call that runs on threads that may be blocked: when it has to end, how far it is, and which files it may have.
+//! A call that runs on threads that may be blocked: when it has to end, how far it is, and which
+//! files it may have.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ pub struct PreviewCall {
     workspace: Granted,
 }
 
-/// A call that applies: the workspace can be changed, from [`begin_changes`](Self::begin_changes) on.
+/// A call that applies: the workspace can be changed, from [`begin_changes`](Self::begin_changes)
+/// on.
 pub struct ApplyCall {
     running: RunningCall,
     workspace: Granted,
@@ -38,7 +40,8 @@ pub struct ApplyCall {
 /// The workspace, or why the call can't have it.
 pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
 
-/// When a call has to end, and whether it may still change something. It is asked by whatever works on the call, and decided by whoever waits.
+/// When a call has to end, and whether it may still change something. It is asked by whatever works
+/// on the call, and decided by whoever waits.
 #[derive(Debug)]
 pub struct Stop {
     started: Instant,
@@ -71,7 +74,8 @@ impl PreviewCall {
     /// The session's workspace, to be read.
     ///
     /// # Errors
-    /// [`Error::Tool`] where the session has none or the policy doesn't grant it, [`Error::Workspace`] where it is gone.
+    /// [`Error::Tool`] where the session has none or the policy doesn't grant it,
+    /// [`Error::Workspace`] where it is gone.
     pub fn folder(&self) -> Result<ReadableFolder, Error> {
         ReadableFolder::open(self.running.granted(&self.workspace)?)
     }
@@ -100,8 +104,9 @@ impl ApplyCall {
         WritableFolder::open(self.running.granted(&self.workspace)?, may_change)
     }
 
-    /// To be asked before the first change that others see: from here on whoever waits for the call waits for its end, whatever time that
-    /// takes, and [`RunningCall::check`] ends it no more. Until then the [folder](Self::folder) puts nothing in its place.
+    /// To be asked before the first change that others see: from here on whoever waits for the call
+    /// waits for its end, whatever time that takes, and [`RunningCall::check`] ends it no more.
+    /// Until then the [folder](Self::folder) puts nothing in its place.
     ///
     /// # Errors
     /// As [`RunningCall::check`]: then nothing may be changed.
@@ -168,8 +173,8 @@ impl RunningCall {
         &self.limits
     }
 
-    /// Tells whoever watches the session how much is done, in the tool's own unit. Observers run on the thread that calls this, so it is not for each
-    /// little step.
+    /// Tells whoever watches the session how much is done, in the tool's own unit. Observers run on
+    /// the thread that calls this, so it is not for each little step.
     pub fn progress(&self, message: impl Into<String>, progress: f64) {
         // Whoever watches has heard that the call has ended.
         if self.stop.was_left() {
@@ -199,7 +204,8 @@ impl Stop {
         }
     }
 
-    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it. Never once changes have begun.
+    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it. Never
+    /// once changes have begun.
     pub fn is_due(&self) -> bool {
         match self.stage.load(Ordering::Relaxed) {
             LEFT | ENDED => true,
@@ -249,7 +255,8 @@ impl Stop {
         }
     }
 
-    /// Goes away from work that goes on: from then on it changes nothing. False where changes are being made, whose end is to be waited for.
+    /// Goes away from work that goes on: from then on it changes nothing. False where changes are
+    /// being made, whose end is to be waited for.
     pub(super) fn leave(&self) -> bool {
         self.move_on(LEFT)
     }

@@ -21,11 +21,12 @@ use crate::instance::Call;
 use crate::pushing::{Details, NotPushed, Pushed, Pusher};
 use crate::world;
 
-/// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound how deep. Pages that are not used cost nothing.
+/// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
+/// how deep. Pages that are not used cost nothing.
 pub const STACK_BYTES: usize = 32 << 20;
 
-/// How long a call that has to end is waited for. Its threads look at the clock between any two steps; this is for steps that can't be
-/// interrupted, such as a file system that hangs.
+/// How long a call that has to end is waited for. Its threads look at the clock between any two
+/// steps; this is for steps that can't be interrupted, such as a file system that hangs.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Slot {
@@ -146,7 +147,8 @@ impl Slot {
         Ok(result)
     }
 
-    /// The workspace, where the policy grants for this phase what the tool's functions may do in it.
+    /// The workspace, where the policy grants for this phase what the tool's functions may do in
+    /// it.
     fn workspace(&self, phase: Phase) -> Granted {
         let policy = &self.surroundings.policy;
         match &self.surroundings.workspace {
@@ -161,8 +163,9 @@ impl Slot {
         }
     }
 
-    /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it is cancelled, and where this future is
-    /// dropped. Where it doesn't end in time it is left: it may go on for a while, but then it can't put anything in its place any more.
+    /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it
+    /// is cancelled, and where this future is dropped. Where it doesn't end in time it is left: it
+    /// may go on for a while, but then it can't put anything in its place any more.
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
@@ -207,7 +210,8 @@ impl Slot {
         }
     }
 
-    /// Waits until no other call works. One that was left, or whose future was dropped, is not waited for.
+    /// Waits until no other call works. One that was left, or whose future was dropped, is not
+    /// waited for.
     async fn turn(&self, tool: &str) -> Result<OwnedMutexGuard<()>, Error> {
         let turn = Arc::clone(&self.turn).lock_owned();
         tokio::pin!(turn);

@@ -18,8 +18,8 @@ use crate::workspace::quota::{Counted, Named, Quota};
 use crate::workspace::{FilesView, Mount, TooManyOpen};
 
 impl preopens::Host for FilesView<'_> {
-    /// The workspace comes first, since some languages take the first directory as the current one, and again as `/`, against which
-    /// others resolve relative paths.
+    /// The workspace comes first, since some languages take the first directory as the current one,
+    /// and again as `/`, against which others resolve relative paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
         let opened = match self.files.opened.take() {
             Some(opened) => opened,
@@ -120,7 +120,8 @@ impl FilesView<'_> {
     }
 }
 
-/// Counts a file of the scratch directory that was opened, and what was cut off by that. `found`: what there was before.
+/// Counts a file of the scratch directory that was opened, and what was cut off by that. `found`:
+/// what there was before.
 fn counted(
     quota: &Quota,
     opened: &Opened,

@@ -1,6 +1,7 @@
 //go:build wasip1
 
-// Package export_airlock_tool_resolver is what the generated bindings call for the interface `resolver`.
+// Package export_airlock_tool_resolver is what the generated bindings call for the interface
+// `resolver`.
 package export_airlock_tool_resolver
 
 import (

@@ -44,9 +44,10 @@ func init() { hasHeap = true }
 
 // reallocate is where the host asks for memory.
 //
-// While it runs, this instance may not call the host: it would be the end of it ("cannot leave component instance"). A collection
-// would, for it looks at the clock and lets other goroutines run. With the processor pinned, none begins here; the next allocation
-// outside of it begins the one that was due.
+// While it runs, this instance may not call the host: it would be the end of it ("cannot leave
+// component instance"). A collection would, for it looks at the clock and lets other goroutines
+// run. With the processor pinned, none begins here; the next allocation outside of it begins the
+// one that was due.
 //
 //go:wasmexport cabi_realloc
 func reallocate(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer {
@@ -58,7 +59,8 @@ func reallocate(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer
 		return unsafe.Pointer((start + align - 1) &^ (align - 1))
 	}
 	procPin()
-	// The heap's own bookkeeping may look at the clock too: the adapter then answers with a time that it remembers.
+	// The heap's own bookkeeping may look at the clock too: the adapter then answers with a time that
+	// it remembers.
 	pauseClock(true)
 	pointer := Allocate(&received, size, align)
 	pauseClock(false)

@@ -5,7 +5,7 @@
 
 #include "ending.h"
 
-#define ENDING                                                                                                  \
+#define ENDING \
   "{\"type\": \"object\", \"properties\": {\"how\": {\"type\": \"string\"}, \"text\": {\"type\": \"string\"}, " \
   "\"times\": {\"type\": \"integer\"}, \"details\": {}, \"attempt\": {\"type\": \"integer\"}}, \"required\": [\"how\"]}"
 
@@ -27,7 +27,7 @@ static airlock_status apply_as(const cJSON *ending, const airlock_resolution *re
   return AIRLOCK_OK;
 }
 
-/* --- answer ------------------------------------------------------------------------------------------------------ */
+/* --- answer ----------------------------------------------------------------------------------- */
 
 static airlock_status answer(const airlock_call *call, airlock_reply *reply) {
   return end_as(member(params_of(call), "end"), NULL, reply);
@@ -42,7 +42,7 @@ static const airlock_tool answer_tool = {
     .execute = answer,
 };
 
-/* --- stage ------------------------------------------------------------------------------------------------------- */
+/* --- stage ------------------------------------------------------------------------------------ */
 
 /* The state is an object with `apply`, `reject` and the padding. */
 static airlock_status stage(const airlock_call *call, airlock_reply *reply) {
@@ -103,7 +103,7 @@ static const airlock_tool stage_quietly_tool = {
     .apply = apply,
 };
 
-/* --- hold -------------------------------------------------------------------------------------------------------- */
+/* --- hold ------------------------------------------------------------------------------------- */
 
 static airlock_status apply_held(const airlock_resolution *resolution, airlock_reply *reply) {
   return apply_as(member(resolution->context, "apply"), resolution, reply);
@@ -156,7 +156,7 @@ static const airlock_tool hold_tool = {
     .execute = hold,
 };
 
-/* --- surroundings and whisper ------------------------------------------------------------------------------------ */
+/* --- surroundings and whisper ----------------------------------------------------------------- */
 
 static airlock_status surroundings(const airlock_call *call, airlock_reply *reply) {
   (void)call;

@@ -37,7 +37,8 @@ pub struct Found {
     pub built: bool,
 }
 
-/// Finds the component; one of a project is built first where that is due, unless somebody doesn't want that.
+/// Finds the component; one of a project is built first where that is due, unless somebody doesn't
+/// want that.
 ///
 /// # Errors
 /// Where there is no component, and where it can't be built.
