@@ -9,6 +9,8 @@ mod pool;
 #[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
+pub(crate) mod seats;
+#[cfg(unix)]
 mod serve;
 
 use std::path::PathBuf;
@@ -32,6 +34,9 @@ pub(crate) struct Parsing {
     pub program: Option<PathBuf>,
     /// Bytes of memory that each process may have.
     pub memory: u64,
+    /// How many there may be at one time.
+    #[cfg(unix)]
+    pub seats: Arc<seats::Seats>,
 }
 
 /// The parsers of one search, for all of its threads.
@@ -55,7 +60,13 @@ impl<'a> Parsers<'a> {
     pub fn new(parsing: &Parsing, ops: &'a [Op], call: &'a RunningCall) -> Self {
         let place = match &parsing.program {
             #[cfg(unix)]
-            Some(program) => Place::Apart(pool::Pool::new(program, parsing.memory, ops, call)),
+            Some(program) => Place::Apart(pool::Pool::new(
+                program,
+                parsing.memory,
+                &parsing.seats,
+                ops,
+                call,
+            )),
             _ => Place::Here(Box::default()),
         };
         Self {

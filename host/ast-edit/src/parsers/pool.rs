@@ -1,5 +1,5 @@
-//! The processes that parse for one search: as many as its threads ask at one time, each used again
-//! until the search ends.
+//! The processes that parse for one search: as many as its threads ask at one time and as there are
+//! [seats](super::seats) for, each used again until the search ends or others wait for its seat.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,6 +12,7 @@ use airlock_worker::{Bounds, Ended, Process, Started};
 use serde::de::DeserializeOwned;
 
 use super::protocol::{self, ARGUMENT, Hello, Question};
+use super::seats::{Seat, Seats, Table, Taken};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
@@ -27,6 +28,7 @@ pub(super) struct Pool {
     bounds: Bounds,
     ops: Vec<Op>,
     stop: Arc<Stop>,
+    table: Arc<Table>,
     idle: Mutex<Vec<Parser>>,
 }
 
@@ -34,6 +36,8 @@ pub(super) struct Pool {
 struct Parser {
     started: Started,
     process: Process,
+    /// Behind the process, so that it is free only once that is gone.
+    seat: Seat,
 }
 
 /// Why a process gave no answer.
@@ -48,7 +52,13 @@ enum Lost {
 const ANSWER_BYTES: u32 = 16 << 20;
 
 impl Pool {
-    pub fn new(program: &Path, memory: u64, ops: &[Op], call: &RunningCall) -> Self {
+    pub fn new(
+        program: &Path,
+        memory: u64,
+        seats: &Arc<Seats>,
+        ops: &[Op],
+        call: &RunningCall,
+    ) -> Self {
         // Should this host hang, so that nobody kills the process, the system does.
         let time = call.limits().call_time;
         Self {
@@ -59,6 +69,7 @@ impl Pool {
             },
             ops: ops.to_vec(),
             stop: Arc::clone(call.stop()),
+            table: Table::new(seats),
             idle: Mutex::default(),
         }
     }
@@ -153,14 +164,17 @@ impl Pool {
         if self.stop.is_due() {
             return Err(Unparsed::Stopped);
         }
-        let idle = lock(&self.idle).pop();
-        let mut parser = match idle {
-            Some(parser) => parser,
-            None => self.start()?,
+        let mut parser = match self.table.take(&self.stop, || lock(&self.idle).pop()) {
+            Some(Taken::Idle(parser)) => parser,
+            Some(Taken::Seat(seat)) => self.start(seat)?,
+            None => return Err(Unparsed::Stopped),
         };
         match parser.ask(question, source, admits, &self.stop) {
             Ok(answer) => {
-                lock(&self.idle).push(parser);
+                if !parser.seat.is_to_be_given_up() {
+                    lock(&self.idle).push(parser);
+                    self.table.seats().wake();
+                }
                 Ok(answer)
             }
             Err(Lost::Stopped) => Err(Unparsed::Stopped),
@@ -169,7 +183,7 @@ impl Pool {
         }
     }
 
-    fn start(&self) -> Result<Parser, Unparsed> {
+    fn start(&self, seat: Seat) -> Result<Parser, Unparsed> {
         let not_started =
             |error: io::Error| Unparsed::NotStarted(format!("{}: {error}", self.program.display()));
         let process = Process::default();
@@ -181,7 +195,11 @@ impl Pool {
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
             .map_err(not_started)?;
-        let mut parser = Parser { started, process };
+        let mut parser = Parser {
+            started,
+            process,
+            seat,
+        };
         let hello = Hello::new(self.bounds, &self.ops);
         let mut patient = Patient::new(&parser.started.stream, &self.stop);
         match protocol::write(&mut patient, &hello) {
