@@ -73,9 +73,9 @@ fn look_at_planned<'a>(
         }
         let standing = match folder.read(&file.path, MAX_FILE_BYTES) {
             Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                Standing::Stale("is gone")
+                Standing::Stale("no longer exists")
             }
-            Err(_) => Standing::Stale("can't be read any more"),
+            Err(_) => Standing::Stale("can no longer be read"),
             Ok(read) => match Digest::of(&read.bytes) {
                 digest if digest == file.before => Standing::AsPreviewed,
                 // Before the first attempt, whoever made it so was somebody else.
@@ -111,7 +111,7 @@ fn stale(
         // What lies behind the limit was not previewed either.
         let behind_the_limit = plan.limited && last.is_some_and(|last| matched.path > *last);
         if !behind_the_limit {
-            stale.insert(matched.path, "has matches that it had not");
+            stale.insert(matched.path, "has new matches");
         }
     }
     Ok(stale)
@@ -189,7 +189,7 @@ fn stage_one<'a>(
     let new = new.map_err(|stuck| search::told(&stuck, path))?;
     let new = new.ok_or_else(|| Error::Tool {
         message: format!(
-            "nothing was written: this version of airlock would change {} otherwise than was previewed; discard it and preview again",
+            "nothing was written: this version of airlock would change {} differently than was previewed; discard it and preview again",
             path.display()
         ),
     })?;
@@ -244,7 +244,7 @@ fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
         let path = one.path;
         one.staged.place().map_err(|error| Error::Tool {
             message: format!(
-                "{written} of {} were written before {} could not be: {error}; applied again, the others are written too",
+                "{written} of {} were written before {} failed: {error}; applying again writes the others",
                 counted(count, "file"),
                 path.display()
             ),
@@ -256,7 +256,7 @@ fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
     for path in folders {
         // The files are in their places; only a crash of the machine could still undo that.
         if let Err(error) = folder.sync_folder(path) {
-            tracing::warn!("could not have {} on the disk: {error}", path.display());
+            tracing::warn!("could not fsync {}: {error}", path.display());
         }
     }
     Ok(())

@@ -53,7 +53,7 @@ const PARSER_MEMORY: u64 = 1 << 30;
 /// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME`
 /// for several, and if wanted `paths`, `lang` and `limit`; the schema in its definition tells the
 /// rest. The preview is a unified diff. An apply first compares each file with the preview: if one
-/// has changed, is gone, or has matches that it had not, nothing is written.
+/// has changed, is gone, or has new matches, nothing is written.
 ///
 /// All new contents are written beside their files first, and then renamed into their places. A
 /// crash between two renames leaves some files changed and the others as they were, each of them

@@ -100,7 +100,7 @@ impl<'a> Parsers<'a> {
         }
     }
 
-    /// The errors of syntax in a source: see [`rewrite::errors`].
+    /// The syntax errors in a source: see [`rewrite::errors`].
     ///
     /// # Errors
     /// [`Unparsed`].

@@ -51,7 +51,7 @@ pub(crate) struct Matched {
     pub after: Digest,
     pub edits: Vec<Edit>,
     pub is_read_only: bool,
-    /// The line of the first error of syntax in the new contents, where these have more of them
+    /// The line of the first syntax error in the new contents, where these have more of them
     /// than the old ones.
     pub breaks: Option<usize>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Results {
     pub nested: usize,
     /// What could not be searched, and why, by path.
     pub skipped: BTreeMap<String, String>,
-    /// Files with errors of syntax, by path.
+    /// Files with syntax errors, by path.
     pub errors: BTreeMap<String, Errors>,
     /// Folders of dependencies and builds that were left out.
     pub left_out: Vec<PathBuf>,
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
             collector.keep(self.call.check())?;
             match visited {
                 Visited::Unreadable(problem) => {
-                    collector.skip(problem, "can't be looked at".to_owned());
+                    collector.skip(problem, "can't be read".to_owned());
                     ControlFlow::Continue(())
                 }
                 Visited::File(path) => visit(path, self.selection.language(path)),

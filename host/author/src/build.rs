@@ -134,7 +134,7 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
 fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
     let failed = |error: std::io::Error| {
         Error::machine(format!("could not write {}: {error}", path.display()))
-            .with_advice("`-o FILE` puts it elsewhere")
+            .with_advice("`-o FILE` writes it elsewhere")
     };
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

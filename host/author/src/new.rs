@@ -101,10 +101,10 @@ fn check_name(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let message = match fits {
-        true => format!("a tool can't be called `{name}`: that name has a meaning already"),
+        true => format!("a tool can't be called `{name}`: that name is reserved"),
         false => format!("`{name}` can't be a project's name"),
     };
-    let hint = "a name is made of small letters, digits and single dashes, a letter first, for example: rename-photos";
+    let hint = "a name has lowercase letters, digits and single dashes, and begins with a letter, for example: rename-photos";
     Err(Error::usage(message).with_advice(hint))
 }
 

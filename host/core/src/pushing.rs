@@ -186,7 +186,7 @@ fn is_line_end(c: char) -> bool {
 
 fn check_size(what: &str, size: usize, limit: usize) -> Result<(), NotPushed> {
     if size > limit {
-        let message = format!("the {what} has {size} bytes, {limit} is the most");
+        let message = format!("the size of the {what} is {size} bytes; the limit is {limit}");
         return Err(NotPushed::LimitExceeded(message));
     }
     Ok(())

@@ -98,7 +98,7 @@ impl fmt::Display for TooManyOpen {
                 "had more than {limit} files and directories open at one time"
             ),
             None => f.write_str(
-                "found no descriptor left for its directories: sessions of this host have as many files open as they may",
+                "found no descriptor left for its directories: the sessions of this host have reached the limit on open files",
             ),
         }
     }

@@ -51,7 +51,7 @@ pub enum Error {
         feature: &'static str,
     },
     /// The user has no folder for the store that nobody has to name.
-    #[error("there is no place for the pending store: {problem}")]
+    #[error("there is no location for the pending store: {problem}")]
     NoPlace {
         /// Why.
         problem: String,
@@ -70,8 +70,8 @@ pub enum Error {
     #[error(
         "pending action {id} can't be applied{}",
         match is_lost {
-            true => ": its tool kept the preview in memory only, and that is gone",
-            false => " here: its preview is in the memory of the process that previewed it only",
+            true => ": its tool kept the preview only in memory, and it is lost",
+            false => " here: its preview exists only in the memory of the process that made it",
         }
     )]
     Volatile {

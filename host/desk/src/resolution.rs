@@ -18,7 +18,7 @@ pub const PENDING_AGAIN: &str = "the action is pending again";
 
 /// The same, where its tool kept the preview in memory, and was stopped.
 pub const LOST: &str =
-    "its tool kept the preview in memory only, and that is gone: it can only be discarded";
+    "its tool kept the preview only in memory, and it is lost: it can only be discarded";
 
 /// A decision, and how carrying it out ended.
 #[derive(Debug)]

@@ -211,7 +211,7 @@ impl Store {
         Err(Error::NoSuchAction {
             id,
             store: self.location(),
-            advice: format!("`{all}` lists those that are pending, and `{log}` those that were"),
+            advice: format!("`{all}` lists pending actions, and `{log}` past decisions"),
         })
     }
 

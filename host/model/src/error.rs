@@ -94,7 +94,7 @@ pub enum Error {
     ApplyFailed(#[source] Box<Error>),
     /// The instance that held a volatile action's preview in memory is gone.
     #[error(
-        "the tool kept this preview in memory only, and that is gone; discard the action and preview again"
+        "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
     )]
     InstanceGone,
     /// The action was previewed on another workspace than the session's.
@@ -221,7 +221,7 @@ impl Error {
         Error::Limit {
             tool: tool.to_owned(),
             kind: LimitKind::CallTime,
-            message: format!("was stopped after {seconds} s, the most that a call may take"),
+            message: format!("was stopped after {seconds} s, the limit for a call"),
         }
     }
 
@@ -230,11 +230,11 @@ impl Error {
         let seconds = most.as_secs_f64();
         // What a person would not notice is not told.
         let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
-            true => format!("was stopped after {seconds} s, the most that a call may take"),
+            true => format!("was stopped after {seconds} s, the limit for a call"),
             false => {
                 let elapsed = elapsed.as_secs_f64();
                 format!(
-                    "was stopped after {elapsed:.1} s; {seconds} s is the most that a call may take"
+                    "was stopped after {elapsed:.1} s; the limit for a call is {seconds} s"
                 )
             }
         };
@@ -262,7 +262,7 @@ impl Error {
         Error::Limit {
             tool: tool.to_owned(),
             kind: LimitKind::ResultBytes,
-            message: format!("returned {bytes} bytes, {most} is the most"),
+            message: format!("returned {bytes} bytes; the limit is {most}"),
         }
     }
 

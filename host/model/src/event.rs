@@ -141,19 +141,19 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::WorkspaceChange { times: 1 } => {
-                f.write_str("refused to change the workspace while it may only be read")
+                f.write_str("refused write access to the workspace, which is read-only now")
             }
             Refusal::WorkspaceChange { times } => write!(
                 f,
-                "refused to change the workspace while it may only be read, {times} times"
+                "refused write access to the workspace, which is read-only now, {times} times"
             ),
             Refusal::Network { times: 1 } => {
-                f.write_str("refused to reach the network: tools have none")
+                f.write_str("refused network access: tools have none")
             }
             Refusal::Network { times } => {
                 write!(
                     f,
-                    "refused to reach the network, {times} times: tools have none"
+                    "refused network access, {times} times: tools have none"
                 )
             }
             Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
@@ -229,10 +229,11 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             LogLevel::Error => line!(error, message),
         },
         Event::Progress { message, .. } => line!(debug, message),
+        Event::LogsDropped { lines: 1 } => line!(warn, "1 more line dropped"),
         Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
         Event::NamesLeftOut { names, listings } => line!(
             warn,
-            format_args!("{names} names that are not UTF-8 left out of {listings} listings")
+            format_args!("names that are not UTF-8: {names} left out; listings: {listings}")
         ),
         Event::Refused(refusal) => line!(debug, refusal),
         Event::Began { function } => call!(format_args!("{function} began")),

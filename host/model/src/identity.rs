@@ -119,7 +119,7 @@ impl fmt::Display for WorkspaceDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkspaceDifference::Machine { previewed, here } if previewed == here => {
-                write!(f, "on another machine that is called {here} too")
+                write!(f, "on another machine that is also called {here}")
             }
             WorkspaceDifference::Machine { previewed, here } => {
                 write!(f, "on the machine {previewed}, and this one is {here}")

@@ -81,7 +81,7 @@ impl Block {
             true => block,
             false => {
                 let bytes = details.as_str().len();
-                let more = format!("… this is the beginning of {bytes} bytes of details");
+                let more = format!("… this is the beginning of the details, which are {bytes} bytes");
                 block.line(Line::new().with_role(Role::Note, more).indented(4))
             }
         }
@@ -201,7 +201,7 @@ fn plugin_name(action: &PendingAction) -> &str {
 fn tool_of(action: &PendingAction) -> String {
     match (action.source_is_own_tool, names_another_tool(action)) {
         (false, true) => format!(
-            "{}, which is the plugin's word and no tool of it",
+            "{}, as the plugin says, which has no such tool",
             in_quotes(&action.source_tool_name)
         ),
         _ => action.source_tool_name.clone(),
@@ -272,7 +272,7 @@ impl<'a> Standing<'a> {
             },
             ActionState::Lost => Told {
                 state,
-                told: ": its tool kept the preview in memory only, and that is gone; it can only be discarded".to_owned(),
+                told: ": its tool kept the preview only in memory, and it is lost; it can only be discarded".to_owned(),
                 error: None,
             },
             ActionState::Resolving => Told {
@@ -318,7 +318,7 @@ impl Told<'_> {
 
 fn tried(attempts: u32) -> String {
     match attempts {
-        0 => "the last try to discard it failed".to_owned(),
+        0 => "the last attempt to discard it failed".to_owned(),
         1 => "tried once".to_owned(),
         count => format!("tried {count} times, the last time"),
     }
@@ -328,7 +328,7 @@ fn tried(attempts: u32) -> String {
 fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
     let (decision, holder) = (lease.decision.past(), &lease.holder);
     format!(
-        ": being {decision} by {holder}, begun {}",
+        ": being {decision} by {holder}, since {}",
         when(lease.since)
     )
 }

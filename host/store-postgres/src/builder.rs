@@ -130,18 +130,18 @@ impl PostgresStoreBuilder {
     fn options(&self) -> Result<PgConnectOptions, StoreError> {
         // The address is not repeated, since its password is.
         let wrong = |problem: String| {
-            StoreError::backend(BackendErrorKind::Settings, "at this address", problem)
+            StoreError::backend(BackendErrorKind::Settings, "address", problem)
         };
         if !["postgres://", "postgresql://"]
             .iter()
             .any(|scheme| self.url.starts_with(scheme))
         {
-            let problem = "can't be meant: write postgres://user:password@server:port/database";
+            let problem = "is not a PostgreSQL address; expected postgres://user:password@server:port/database";
             return Err(wrong(problem.to_owned()));
         }
         PgConnectOptions::from_str(&self.url).map_err(|error| {
             wrong(format!(
-                "can't be meant: {error}; write postgres://user:password@server:port/database"
+                "is not a PostgreSQL address: {error}; expected postgres://user:password@server:port/database"
             ))
         })
     }
@@ -149,10 +149,10 @@ impl PostgresStoreBuilder {
     fn check_settings(&self, location: &str) -> Result<(), StoreError> {
         let wrong = |problem| Err(unusable(location, problem));
         if self.max_connections == 0 {
-            return wrong("it needs one connection at least");
+            return wrong("it needs at least one connection");
         }
         if self.lease_time < Duration::from_millis(10) {
-            return wrong("a lease must last 10 ms at least");
+            return wrong("a lease must last at least 10 ms");
         }
         Ok(())
     }

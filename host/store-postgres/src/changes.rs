@@ -167,7 +167,7 @@ async fn keep_telling(shared: &Shared, connections: &Connections) {
             .rows(&Statement::new(NOTIFY).bind(payloads))
             .await
         {
-            tracing::warn!("could not tell other hosts of changed stacks: {error:?}");
+            tracing::warn!("could not notify other hosts of changed stacks: {error:?}");
         }
         sleep(BETWEEN_NOTIFICATIONS).await;
     }
@@ -183,7 +183,7 @@ async fn keep_listening(shared: &Shared, options: PgConnectOptions) {
         .connect_lazy_with(options);
     loop {
         if let Err(error) = listen(shared, &pool).await {
-            tracing::debug!("not hearing of other hosts' changes: {error}");
+            tracing::debug!("not receiving other hosts' changes: {error}");
         }
         sleep(BETWEEN_TRIES).await;
     }

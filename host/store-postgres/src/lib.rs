@@ -265,7 +265,7 @@ impl PendingStore for PostgresStore {
             match inner.abandon(&lease).await {
                 Ok(()) => inner.changes.tell(&lease.session),
                 Err(error) => {
-                    tracing::warn!("a claim was not given back, and will run out: {error}")
+                    tracing::warn!("a claim was not released, and will expire: {error}")
                 }
             }
         });

@@ -124,7 +124,7 @@ impl Inner {
                 StoreError::backend(
                     BackendErrorKind::Damaged,
                     &self.location,
-                    format!("can't be read: its limit is {number:?} and no number; set it anew"),
+                    format!("can't be read: its limit is {number:?}, not a number; set it again"),
                 )
             }),
         }

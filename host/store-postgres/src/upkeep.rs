@@ -107,7 +107,7 @@ impl Inner {
             Err(_) => Err(StoreError::backend(
                 BackendErrorKind::Damaged,
                 &self.location,
-                format!("can't be read: its retention is {value:?} and no number; set it anew"),
+                format!("can't be read: its retention is {value:?}, not a number; set it again"),
             )),
         }
     }

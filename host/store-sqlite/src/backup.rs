@@ -108,7 +108,7 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::Io(error).at(path)),
         Ok(_) => {
-            let problem = "is there already, and is not overwritten";
+            let problem = "already exists, and is not overwritten";
             Err(unfit(path, BackendErrorKind::Settings, problem))
         }
     }
@@ -116,7 +116,7 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
 
 fn path_text<'a>(path: &'a Path, to: &Path) -> Result<&'a str, StoreError> {
     path.to_str().ok_or_else(|| {
-        let problem = "has a path that is not text, which SQLite can't copy to";
+        let problem = "has a path that is not UTF-8, which SQLite can't copy to";
         unfit(to, BackendErrorKind::Settings, problem)
     })
 }

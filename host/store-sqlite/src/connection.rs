@@ -37,7 +37,7 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
         Err(error) => return Err(Problem::Io(error).at(path)),
     }
     if !create {
-        return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
+        return Err(unfit(path, BackendErrorKind::Missing, "does not exist"));
     }
     // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the
     // same rights.

@@ -27,7 +27,7 @@ pub(super) fn limit(connection: &Connection) -> Result<Option<u64>, Problem> {
         Some(NO_LIMIT) => Ok(None),
         Some(number) => match number.parse() {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(_) => Err(Problem::BadRow("the limit is no number".to_owned())),
+            Err(_) => Err(Problem::BadRow("the limit is not a number".to_owned())),
         },
     }
 }

@@ -360,7 +360,7 @@ where
             Some((reply, undo)) => reply.send(done).err()?.ok().and_then(undo)?,
             None => {
                 if let Err(error) = done {
-                    tracing::warn!("a claim could not be given back: {error}");
+                    tracing::warn!("a claim could not be released: {error}");
                 }
                 return None;
             }

@@ -74,7 +74,7 @@ enum Action {
 /// The cases of a file.
 #[derive(Debug)]
 pub struct Cases {
-    /// What tries with made-up params begin with; none where the file doesn't say.
+    /// What tries with generated params begin with; none where the file doesn't say.
     pub(crate) files: Option<Files>,
     pub(crate) cases: Vec<Case>,
 }

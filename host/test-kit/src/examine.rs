@@ -24,9 +24,9 @@ const ENOUGH: usize = 3;
 pub struct Settings<'a> {
     /// What the author wrote.
     pub cases: &'a [Cases],
-    /// How many params are made up for each tool.
+    /// How many params are generated for each tool.
     pub tries: usize,
-    /// What they are made up from: the same again gives the same params.
+    /// What they are generated from: the same again gives the same params.
     pub seed: u64,
     /// Only this tool.
     pub tool: Option<&'a str>,
@@ -175,7 +175,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// What the author wrote, then what is made up.
+    /// What the author wrote, then what is generated.
     fn samples(&self) -> Vec<Sample> {
         let name = &self.tool.definition.name;
         let cases = self.settings.cases.iter().flat_map(|cases| &cases.cases);

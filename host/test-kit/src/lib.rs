@@ -1,7 +1,7 @@
 //! The author's test kit: what every tool must keep, tried out, and the cases that an author
 //! writes.
 //!
-//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or made up from
+//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or generated from
 //! their schemas, watches what they do, and makes a try that breaks something small. All of it goes
 //! through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here knows
 //! of a command line, a terminal or a format: what is printed is made of the [`Report`].

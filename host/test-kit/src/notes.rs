@@ -80,7 +80,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
     }
     say(
         wrote,
-        "it tried to change the workspace outside of an apply, and was refused",
+        "it tried to change the workspace outside an apply, and was refused",
     );
     say(
         reached,
@@ -88,7 +88,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
     );
     say(
         dropped,
-        "it logged more lines than a call may, and the last were dropped",
+        "it logged more lines than a call may, and the rest were dropped",
     );
     let preview = &seen.preview.answer;
     let failed = preview
@@ -96,7 +96,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
         .is_err_and(|complaint| complaint.kind == "failed");
     say(
         failed,
-        "it answered params that fit its schema with `failed`, as if it had not foreseen them",
+        "it answered params that fit its schema with `failed`, as if they were unexpected",
     );
     let mut again = seen
         .applied_fresh
@@ -105,12 +105,12 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
         .chain(seen.discarded.iter().map(|discarded| &discarded.decided));
     say(
         again.any(|decided| decided.preview != *preview),
-        "two previews of the same params and files were not the same",
+        "two previews of the same params and files differed",
     );
     if let (Some(applied), Some(again)) = (&seen.applied, &seen.applied_again) {
         say(
             !applied.agrees_with(again),
-            "two applies of the same preview were not the same",
+            "two applies of the same preview differed",
         );
     }
     if let Some(applied) = &seen.applied {

@@ -65,7 +65,7 @@ pub const ALL: &[Property] = &[
     },
     Property {
         name: "apply-twice",
-        about: "an apply that comes a second time changes nothing more",
+        about: "a repeated apply changes nothing more",
         judge: apply_twice,
     },
     Property {
@@ -75,7 +75,7 @@ pub const ALL: &[Property] = &[
     },
     Property {
         name: "limits",
-        about: "its calls stay within their limits, and what it pushes is taken",
+        about: "its calls stay within their limits, and what it pushes is accepted",
         judge: limits,
     },
     Property {

@@ -11,7 +11,7 @@ use super::property::Breach;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Repeats all params that were made up.
+    /// Repeats all params that were generated.
     pub seed: u64,
     /// How each case went, in the order in which they are written.
     pub cases: Vec<CaseReport>,

@@ -33,10 +33,10 @@ impl Ended {
         let ended = match (signal, &status) {
             // It is killed when it has answered, whatever it does then; so this tells nothing.
             (Some(9), _) => String::new(),
-            (Some(signal), _) => format!("; signal {signal} ended it"),
+            (Some(signal), _) => format!("; it was killed by signal {signal}"),
             (None, Ok(status)) => match status.code() {
                 Some(0) | None => String::new(),
-                Some(code) => format!("; it ended with exit code {code}"),
+                Some(code) => format!("; it exited with code {code}"),
             },
             (None, Err(error)) => format!("; {error}"),
         };
@@ -64,9 +64,9 @@ mod tests {
         check(
             1 << 8,
             "\n no \n",
-            other("; it ended with exit code 1; it said: no"),
+            other("; it exited with code 1; it said: no"),
         );
-        check(11, "", other("; signal 11 ended it"));
+        check(11, "", other("; it was killed by signal 11"));
         check(Signal::XCPU.as_raw(), "", Ended::Time);
         check(6, "memory allocation of 5 bytes failed", Ended::Memory);
         check(6, "tree-sitter failed to allocate 5 bytes", Ended::Memory);

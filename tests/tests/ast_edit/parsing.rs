@@ -137,7 +137,7 @@ async fn a_program_that_is_no_parser_is_an_error_that_says_how_it_ended() {
     };
     check(
         "exit 3",
-        "the parser crashed on it; it ended with exit code 3",
+        "the parser crashed on it; it exited with code 3",
     )
     .await;
     check(
@@ -236,7 +236,7 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
         .edit(AstEdit::new().parser(place.script(leaves)))
         .await;
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("it ended with exit code 3"), "{error}");
+    assert!(error.contains("it exited with code 3"), "{error}");
     assert!(
         began.elapsed() < Duration::from_secs(30),
         "{:?}",

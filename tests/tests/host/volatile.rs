@@ -113,7 +113,7 @@ async fn states_after(what: What, end: End, steps: Value) -> Vec<ActionState> {
             assert!(
                 error
                     .to_string()
-                    .contains("in memory only, and that is gone")
+                    .contains("only in memory, and it is lost")
             );
         }
         other => panic!("{other}"),

@@ -55,7 +55,7 @@ fn other_end(expected: Ends, seen: &Seen) -> Option<String> {
     let text = seen.ended["text"].as_str().unwrap_or_default();
     let is_right = match (expected, kind) {
         (Ends::Result(says) | Ends::ResultOrTime(says), None) => text.contains(says),
-        (Ends::ResultOrTime(_), Some("limit")) => text.contains("the most that a call may take"),
+        (Ends::ResultOrTime(_), Some("limit")) => text.contains("the limit for a call"),
         (Ends::ErrorOf(kinds, says), Some(kind)) => kinds.contains(&kind) && text.contains(says),
         (Ends::Error(expected, says), Some(kind)) => expected == kind && text.contains(says),
         _ => false,

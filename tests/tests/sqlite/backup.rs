@@ -72,7 +72,7 @@ async fn neither_a_backup_nor_a_restored_store_overwrites_anything() {
     ] {
         assert_eq!(error.backend_kind(), Some(BackendErrorKind::Settings));
         let expected = format!(
-            "the pending store {} is there already, and is not overwritten",
+            "the pending store {} already exists, and is not overwritten",
             there.display()
         );
         assert_eq!(error.to_string(), expected);

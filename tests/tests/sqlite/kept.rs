@@ -105,7 +105,7 @@ async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded(
     let patience = Duration::from_secs(60);
     tokio::time::timeout(patience, lost).await.unwrap();
     let error = session.resolve(Resolution::apply("")).await.unwrap_err();
-    assert!(error.to_string().contains("in memory only"), "{error}");
+    assert!(error.to_string().contains("only in memory"), "{error}");
     session
         .resolve(Resolution::discard("it is gone"))
         .await

@@ -126,7 +126,7 @@ async fn a_check_names_each_thing_that_is_wrong() {
         ),
         (
             "UPDATE plugins SET bytes = x'00'",
-            "the bytes of the plugin puppet don't have the digest ".to_owned(),
+            "the bytes of the plugin puppet don't match the digest ".to_owned(),
         ),
         (
             "DELETE FROM plugins",

@@ -87,7 +87,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
     let (kind, text) = refused(&place.file()).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.ends_with("was changed by a newer version of this program: it has schema 1000, and 3 is the newest known here"),
+        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 3"),
         "{text}"
     );
     assert_eq!(fs::read(place.file()).unwrap(), before);
@@ -183,7 +183,7 @@ async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeed
         said.starts_with("push refused: store-unavailable: the pending store "),
         "{said}"
     );
-    assert!(said.contains("is kept locked by another process"), "{said}");
+    assert!(said.contains("is locked by another process"), "{said}");
     other.execute_batch("ROLLBACK").unwrap();
     puppet.push(durable("Taken", json!([]))).await;
     assert_eq!(puppet.labels().await, ["Taken"]);
@@ -245,7 +245,7 @@ async fn a_state_above_the_limit_is_refused_at_push_and_nothing_of_it_is_kept() 
     let too_large = airlock_tests::push("Large", json!({"stateBytes": (4 << 20) + 1}));
     let said = puppet.text(json!([too_large])).await;
     assert!(
-        said.starts_with("push refused: limit-exceeded: the state has "),
+        said.starts_with("push refused: limit-exceeded: the size of the state is "),
         "{said}"
     );
     assert_eq!(store.stats().await.unwrap().pending, 0);

@@ -1,4 +1,4 @@
-//! Where a source has errors of syntax, and what lies too near to them to be trusted.
+//! Where a source has syntax errors, and what lies too near to them to be trusted.
 //!
 //! The parser goes on after an error: what it makes of the code around may be something else than
 //! what its author meant. So nothing is replaced that is in, beside or around an error; what is

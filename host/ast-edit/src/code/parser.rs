@@ -44,7 +44,7 @@ impl fmt::Display for Unparsed {
                 let limit = limit >> 20;
                 write!(f, "the parser needs more than {limit} MiB of memory for it")
             }
-            Unparsed::TooLong => f.write_str("there is too much to say of it"),
+            Unparsed::TooLong => f.write_str("its result is too long"),
             Unparsed::NotStarted(how) => write!(f, "the parser could not be started, {how}"),
             Unparsed::Crashed(how) => write!(f, "the parser crashed on it{how}"),
         }

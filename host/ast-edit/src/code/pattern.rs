@@ -173,7 +173,7 @@ fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     let pattern = Pattern::try_new(text, grammar.clone()).map_err(|error| match error {
         PatternError::NoContent(_) => "it has no code in it".to_owned(),
         PatternError::MultipleNode(_) => format!(
-            "it is more than one piece of code as {name}; give one, or put it in the block that it stands in"
+            "it is more than one piece of code as {name}; give one, or put it in the block that it belongs in"
         ),
         PatternError::RootMultiMetaVar(_) => EVERYTHING.to_owned(),
         error => format!("it can't be read as {name}: {error}"),
@@ -258,9 +258,9 @@ fn is_same(one: &Pattern, other: &Pattern) -> bool {
 }
 
 pub(crate) const EVERYTHING: &str =
-    "it is nothing but a metavariable, which matches everything; say more about what is meant";
+    "it is only a metavariable, which matches everything; make it more specific";
 
-pub(crate) const ERROR_INSIDE: &str = "there is an error of syntax in it; give a complete expression, statement or declaration, or say with `context` where it stands";
+pub(crate) const ERROR_INSIDE: &str = "it has a syntax error; give a complete expression, statement or declaration, or say with `context` where it stands";
 
 pub(crate) fn has_error(node: &PatternNode) -> bool {
     match node {
@@ -303,8 +303,8 @@ mod tests {
         check("rust", "$A", "matches everything");
         check("rust", "$$$A", "matches everything");
         check("rust", "$$$", "matches everything");
-        check("rust", "fn {", "error of syntax");
-        check("rust", "foo($A) +", "error of syntax");
+        check("rust", "fn {", "syntax error");
+        check("rust", "foo($A) +", "syntax error");
         check("python", "def def def", "as python");
         check("rust", "a(); b();", "more than one piece");
         check("json", "fn main() {}", "as json");

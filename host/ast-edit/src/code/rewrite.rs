@@ -37,12 +37,12 @@ pub(crate) struct Found {
     pub matches: BTreeMap<usize, usize>,
     /// What is wrong with the source itself.
     pub errors: Option<Errors>,
-    /// The line of the first error of syntax in what the edits make of the source, where that has
+    /// The line of the first syntax error in what the edits make of the source, where that has
     /// more of them than the source has. Known only where it was asked for.
     pub breaks: Option<usize>,
 }
 
-/// Errors of syntax in a source.
+/// Syntax errors in a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Errors {
     pub count: usize,
@@ -259,7 +259,7 @@ fn errors_after(
     }
 }
 
-/// How many errors of syntax a source has, and in which line the first one is. None where it has
+/// How many syntax errors a source has, and in which line the first one is. None where it has
 /// none.
 pub(crate) fn errors(
     source: &str,

@@ -38,9 +38,9 @@ impl<'a> Place<'a> {
         let refuse = |message: &str| Refusal::new("context", message.to_owned());
         let (before, after) = context
             .split_once(text)
-            .ok_or_else(|| refuse("it doesn't have `pat` in it, letter by letter"))?;
+            .ok_or_else(|| refuse("it doesn't contain `pat` exactly as written"))?;
         match after.contains(text) && !text.is_empty() {
-            true => Err(refuse("it has `pat` in it more than once")),
+            true => Err(refuse("it contains `pat` more than once")),
             false => Ok(Self {
                 before,
                 text,
@@ -123,7 +123,7 @@ pub(crate) fn read_selected(op: &Op, grammar: &Grammar) -> Result<Reading, Refus
             };
             root.dfs().filter(is_it).last().ok_or_else(|| {
                 let message = format!(
-                    "`pat` is no single piece of code there as {name}; name one with `selector`: {}",
+                    "`pat` is not a single piece of code there as {name}; name one with `selector`: {}",
                     kinds()
                 );
                 refuse("context", message)

@@ -194,7 +194,7 @@ impl Pool {
     fn unparsed(&self, ended: Ended, error: &io::Error) -> Unparsed {
         match ended {
             Ended::Memory => Unparsed::OutOfMemory(self.bounds.memory - STACK_BYTES as u64),
-            Ended::Time => Unparsed::Crashed("; its processor time was used up".to_owned()),
+            Ended::Time => Unparsed::Crashed("; it used up its CPU time".to_owned()),
             Ended::Otherwise(how) if how.is_empty() => Unparsed::Crashed(format!("; {error}")),
             Ended::Otherwise(how) => Unparsed::Crashed(how),
         }

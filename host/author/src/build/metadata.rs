@@ -26,7 +26,7 @@ pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<
         .collect();
     let added = metadata.to_wasm(&component);
     let mut component =
-        added.map_err(|error| failed(format!("what was built is no component: {error:#}")))?;
+        added.map_err(|error| failed(format!("the build output is not a component: {error:#}")))?;
     if let Some(version) = &about.version {
         let section = CustomSection {
             name: Cow::Borrowed("version"),
@@ -71,7 +71,7 @@ mod tests {
         let failure = add(b"#!/bin/sh".to_vec(), Language::C, &about).unwrap_err();
         let message = failure.to_string();
         assert!(
-            message.contains("what was built is no component"),
+            message.contains("the build output is not a component"),
             "{message}"
         );
     }

@@ -82,7 +82,7 @@ pub async fn build(
     }
     let said = ended.succeeded()?;
     let built: Built = serde_json::from_slice(&said)
-        .map_err(|error| failed(format!("can't read what `airlock-ts` says: {error}")))?;
+        .map_err(|error| failed(format!("can't read the output of `airlock-ts`: {error}")))?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("`airlock-ts` wrote no component: {error}")))?;
     let manifest = &project.manifest;
@@ -101,7 +101,7 @@ impl Refused {
     fn tell(&self, bench: &Bench<'_>) -> Error {
         let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
         bench.pass_on(&problems.join("\n"));
-        failed("`airlock-ts` can't build the project").with_advice("what it said stands above")
+        failed("`airlock-ts` can't build the project").with_advice("see its output above")
     }
 }
 
@@ -134,7 +134,7 @@ async fn check_version(bench: &Bench<'_>) -> Result<(), Error> {
     match is_new_enough(&version) {
         true => Ok(()),
         false => Err(failed(format!(
-            "Node.js {version} is too old: tools take {OLDEST} or later"
+            "Node.js {version} is too old: tools need {OLDEST} or later"
         ))
         .with_advice(format!("a newer one is at {SITE}"))),
     }
@@ -187,7 +187,7 @@ fn names_sdk(folder: &Path) -> Result<bool, Error> {
         return Ok(false);
     };
     let package: Package = serde_json::from_slice(&text)
-        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))?;
+        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))?;
     let named = [&package.dependencies, &package.dev_dependencies];
     Ok(named.iter().any(|packages| packages.contains_key(SDK)))
 }

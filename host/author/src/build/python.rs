@@ -152,7 +152,7 @@ fn read(path: &Path) -> Result<PyProject, Error> {
         }
     };
     toml::from_str(&text)
-        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))
+        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub async fn build(
     paths::add(&mut cargo, &flags, &project.folder);
     let said = bench.run("Compiling with cargo", &mut cargo).await?;
     let component = component_of(&manifest, &said)
-        .ok_or_else(|| failed("cargo made no component").with_advice(CDYLIB))?;
+        .ok_or_else(|| failed("cargo built no component").with_advice(CDYLIB))?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("can't read {}: {error}", component.display())))?;
     Ok(Made { component, about })
@@ -130,7 +130,7 @@ async fn metadata(
     );
     let metadata = bench.run("Reading Cargo.toml", &mut cargo).await?;
     serde_json::from_slice(&metadata)
-        .map_err(|error| failed(format!("can't read what `cargo metadata` says: {error}")))
+        .map_err(|error| failed(format!("can't read the output of `cargo metadata`: {error}")))
 }
 
 async fn flags(
@@ -165,7 +165,7 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Abou
         );
     };
     if !package.targets.iter().any(Target::makes_components) {
-        let message = format!("the package {} makes no component", package.name);
+        let message = format!("the package {} builds no component", package.name);
         return Err(Error::usage(message).with_advice(CDYLIB));
     }
     let sdk = metadata.packages.iter().find(|package| package.name == SDK);

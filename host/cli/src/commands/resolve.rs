@@ -154,7 +154,7 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
         Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),
         Error::ResolutionInProgress(_) => {
             let show = store.command(&["show", id]);
-            failure.with_hint(format!("`{show}` tells who, and later how it ended"))
+            failure.with_hint(format!("`{show}` shows who, and later how it ended"))
         }
         _ => match resolved.afterwards() {
             Some(told) => failure.and_hint(told),

@@ -47,7 +47,7 @@ pub struct Request {
 
 /// Why a preview is discarded that its tool keeps in memory only.
 const REASON: &str =
-    "undecided when `airlock run` ended, and the tool keeps its preview in memory only";
+    "undecided when `airlock run` ended, and the tool keeps its preview only in memory";
 
 pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let called = Call::read(request)?;
@@ -139,10 +139,10 @@ async fn call(
     Err(match pushes.discard_all(stage.session.id(), store).await {
         Ok(0) => failure,
         Ok(_) => {
-            failure.and_hint("what it had made pending before was discarded, and was not applied")
+            failure.and_hint("the actions that it had pushed were discarded, and nothing was applied")
         }
         Err(error) => failure.and_hint(&format!(
-            "what it had made pending before could not be discarded: {error}"
+            "the actions that it had pushed could not be discarded: {error}"
         )),
     })
 }
@@ -177,9 +177,9 @@ async fn give_up(
     let discarded = unheard::discard_volatile(&stage.session, store, pushed, REASON).await?;
     let message = match discarded {
         0 => return Ok(None),
-        1 => "the tool keeps its preview in memory only, which ends with this command: the action was discarded".to_owned(),
+        1 => "the tool keeps its preview only in memory, which is lost when this command ends: the action was discarded".to_owned(),
         count => format!(
-            "the tool keeps its previews in memory only, which ends with this command: {count} actions were discarded"
+            "the tool keeps its previews only in memory, which is lost when this command ends: {count} actions were discarded"
         ),
     };
     let hint = "run it again and decide at once: with `--apply REASON` or `--discard REASON`, or in a terminal";

@@ -167,7 +167,7 @@ fn an_error_is_the_only_object() {
         one(json!({"do": "spin"}), &["--timeout", "1.5"]),
         4,
         "limit",
-        "tool `puppet` was stopped after 1.5 s, the most that a call may take",
+        "tool `puppet` was stopped after 1.5 s, the limit for a call",
         Some("`--timeout SECONDS` gives it more time"),
     );
     check(

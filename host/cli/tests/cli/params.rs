@@ -113,7 +113,7 @@ fn a_schema_that_is_hard_to_check_ends_with_the_steps_or_the_time_that_a_call_ha
         "{error}"
     );
     let message = error["message"].as_str().unwrap();
-    let expected = "where is not listed, since finding all places takes more than 200000 steps";
+    let expected = "the places are not listed, since finding them all takes more than 200000 steps";
     assert!(message.contains(expected), "{message}");
 
     // Each of many numbers is looked at many times.

@@ -299,7 +299,7 @@ fn what_a_failed_call_pushed_is_discarded_and_logged() {
         assert_ne!(ran.code, 0);
         assert!(
             ran.stderr
-                .contains("what it had made pending before was discarded"),
+                .contains("the actions that it had pushed were discarded"),
             "{ran:#?}"
         );
         assert_eq!(

@@ -71,11 +71,11 @@ fn what_breaks_nothing_is_noted() {
     };
     check(
         "tells_the_time",
-        "two previews of the same params and files were not the same",
+        "two previews of the same params and files differed",
     );
     check(
         "writes_early",
-        "it tried to change the workspace outside of an apply, and was refused",
+        "it tried to change the workspace outside an apply, and was refused",
     );
     check(
         "stops_halfway",

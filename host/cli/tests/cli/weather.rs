@@ -179,7 +179,7 @@ fn a_full_disk_loses_nothing_and_is_told() {
     let pending = ran.json();
     assert_eq!(pending["pending"].as_array().unwrap().len(), 1, "{pending}");
     assert!(
-        read("second").contains("has no room left on its disk"),
+        read("second").contains("has no space left on its disk"),
         "{}",
         read("second")
     );

@@ -97,7 +97,7 @@ impl Work {
             Ok(Answer::Refused(reason)) => Err(Failure::Refused(reason)),
             Ok(Answer::OutOfMemory) => Err(Failure::Memory),
             Ok(Answer::OtherEngine) => Err(Failure::Crashed(
-                "it is of another version than this host".to_owned(),
+                "its version is not this host's".to_owned(),
             )),
             Err(unanswered) => Err(died(&ended, &unanswered, asked)),
         }

@@ -23,7 +23,7 @@ impl Host for State {
             && let Some(tool) = names.pretended(named)
         {
             let refused = NotPushed::Invalid(format!(
-                "the source tool name looks like that of `{tool}`, which is no tool of this plugin"
+                "the source tool name looks like that of `{tool}`, which is not a tool of this plugin"
             ));
             return Err(self.tell_refused(refused));
         }

@@ -309,7 +309,7 @@ fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Resul
     });
     outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
         path: workspace.path().to_owned(),
-        reason: "it contains the places for scratch directories; choose a directory further down"
+        reason: "it contains the host's scratch directories; choose a directory further down"
             .to_owned(),
     })
 }

@@ -10,7 +10,7 @@ use crate::pending::ActionId;
 pub enum StoreError {
     /// The session holds as many pending actions as it may.
     #[error(
-        "this session already holds {capacity} pending actions, the most that it may; resolve some first"
+        "this session already holds {capacity} pending actions, which is the limit; resolve some first"
     )]
     Full {
         /// The most that the session may hold.
@@ -18,7 +18,7 @@ pub enum StoreError {
     },
     /// The session's pending actions have as many bytes as they may.
     #[error(
-        "this session's pending actions have {held} bytes, and this one has {pushed}; the limit is {limit}; resolve some first"
+        "this session's pending actions hold {held} bytes, and this one would add {pushed}; the limit is {limit}; resolve some first"
     )]
     SessionFull {
         /// The most bytes that the session's pending actions may have together.
@@ -30,7 +30,7 @@ pub enum StoreError {
     },
     /// The store keeps as many bytes as it may.
     #[error(
-        "the pending store {store} keeps {held} bytes, and this action has {pushed}; its limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
+        "the pending store {store} holds {held} bytes, and this action would add {pushed}; the limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
     )]
     StoreFull {
         /// Which store: a path, or an address without its password.

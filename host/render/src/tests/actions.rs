@@ -45,7 +45,7 @@ fn what_is_pending() {
               resolving: being applied by vm/7, begun at 90 s
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-              lost: its tool kept the preview in memory only, and that is gone; it can only be discarded"#]],
+              lost: its tool kept the preview only in memory, and it is lost; it can only be discarded"#]],
     );
     let stacked = StackedAction {
         action: Arc::new(action("A label that is longer than its row", "ast_edit")),

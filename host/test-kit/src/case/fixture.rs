@@ -71,7 +71,7 @@ impl Fixture {
         for (path, contents) in &self.files {
             check_path(path)?;
             if let Some(taken) = files.in_the_way_of(path) {
-                return Err(format!("`{path}` can't be a file, since of `{taken}`"));
+                return Err(format!("`{path}` can't be a file, because of `{taken}`"));
             }
             files.add_file(path, contents.bytes());
         }

@@ -40,7 +40,10 @@ async fn pushed(case: &Case, session: &Session) -> Result<Option<Breach>, Troubl
             .map(|stacked| stacked.action.label.as_str())
             .collect();
         return Ok(Some(Breach {
-            expected: format!("{} pending actions", expected.len()),
+            expected: match expected.len() {
+                1 => "1 pending action".to_owned(),
+                count => format!("{count} pending actions"),
+            },
             came: format!("{}: {}", pushed.len(), labels.join(", ")),
         }));
     }

@@ -108,7 +108,7 @@ async fn build_again_and_again(
                 }
             }
         }
-        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C ends"));
+        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C stops"));
         tokio::select! {
             () = interrupt.token().cancelled() => return Ok(Exit::Done),
             changed = changes.next() => changed?,

@@ -21,7 +21,7 @@ use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 use find::Found;
 
-/// How many params are made up where nobody says.
+/// How many params are generated where nobody says.
 pub const TRIES: u32 = 64;
 
 /// What is asked for.
@@ -53,7 +53,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
     )
     .await?;
     let Some(plugin) = loaded.into_plugin() else {
-        let message = "a part of this program has its own tests";
+        let message = "`airlock test` doesn't test what is part of this program";
         return Err(Failure::usage(message).with_hint("name a project's folder or a component"));
     };
     let cases = read_cases(&found, &plugin)?;

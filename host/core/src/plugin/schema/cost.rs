@@ -100,12 +100,12 @@ impl Cost {
         let written = reader.written_out(schema, 0)?;
         if written.nodes > MAX_NODES {
             return Err(format!(
-                "with its references written out it is more than {MAX_NODES} nodes"
+                "with its references expanded it has more than {MAX_NODES} nodes"
             ));
         }
         if written.way_bytes > MAX_WAY_BYTES {
             return Err(format!(
-                "with its references written out the ways to its parts are {} bytes; the limit is {MAX_WAY_BYTES}",
+                "with its references expanded the paths to its parts are {} bytes; the limit is {MAX_WAY_BYTES}",
                 written.way_bytes
             ));
         }
@@ -143,7 +143,7 @@ impl Cost {
         }
         if weight > MAX_PATTERN_WEIGHT {
             return Err(format!(
-                "its patterns have {weight} positions with their repetitions written out; the limit is {MAX_PATTERN_WEIGHT}"
+                "its patterns have {weight} positions with their repetitions expanded; the limit is {MAX_PATTERN_WEIGHT}"
             ));
         }
         cost.size.patterns = patterns as u64;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         }
         if depth > MAX_DEPTH {
             return Err(format!(
-                "its references lead more than {MAX_DEPTH} parts deep"
+                "its references lead more than {MAX_DEPTH} levels deep"
             ));
         }
         self.written_out
@@ -260,14 +260,14 @@ impl<'a> Reader<'a> {
             Some(Counted::Done(size)) => return Ok(*size),
             Some(Counted::Begun) => {
                 return Err(
-                    "leads back to itself without going on to a part of the value".to_owned(),
+                    "refers back to itself without descending into the value".to_owned(),
                 );
             }
             None => {}
         }
         if depth > MAX_DEPTH_IN_PLACE {
             return Err(format!(
-                "more than {MAX_DEPTH_IN_PLACE} of its subschemas inside of each other apply to one place"
+                "more than {MAX_DEPTH_IN_PLACE} nested subschemas of it apply to one place"
             ));
         }
         self.in_place

@@ -157,7 +157,7 @@ impl Slot {
                 Err("needs the workspace, and is not granted to read it".to_owned())
             }
             Some(_) if phase == Phase::Apply && !policy.allows_workspace_change(phase) => {
-                Err("is granted to read the workspace, and not to change it".to_owned())
+                Err("may read the workspace, but is not granted to change it".to_owned())
             }
             Some(workspace) => Ok(Arc::clone(workspace)),
         }
