@@ -12,8 +12,8 @@ mod advice;
 mod apply;
 mod code;
 mod collector;
-mod ignored;
-mod nothing;
+mod ignore_files;
+mod no_files;
 mod parallel;
 mod params;
 mod parsers;
@@ -35,7 +35,7 @@ use serde_json::Value;
 pub use parsers::parser_main;
 
 use params::Params;
-use parsers::Parsing;
+use parsers::ParserSettings;
 use plan::Plan;
 use search::Search;
 
@@ -77,7 +77,7 @@ const PARSER_MEMORY: u64 = 1 << 30;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct AstEdit {
-    parsing: Parsing,
+    parsing: ParserSettings,
 }
 
 impl Default for AstEdit {
@@ -92,7 +92,7 @@ impl AstEdit {
     /// gigabytes. For files that others may have written, say where to [parse](Self::parser).
     pub fn new() -> Self {
         Self {
-            parsing: Parsing {
+            parsing: ParserSettings {
                 program: None,
                 memory: PARSER_MEMORY,
             },
@@ -140,7 +140,7 @@ impl NativeTool for AstEdit {
         let search = Search::new(&params, &folder, &self.parsing, call)?.with_contents_checked();
         let results = search.run(|_| false)?;
         if results.searched == 0 && results.skipped.is_empty() {
-            return Err(nothing::searched(&search));
+            return Err(no_files::searched(&search));
         }
         search.check_that_each_op_was_read(&results)?;
         preview::of(&search, results)

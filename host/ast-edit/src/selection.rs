@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::code::language::Language;
 use crate::params::invalid;
-use crate::walk::Start;
+use crate::walk::WalkRoot;
 
 /// The files that params name.
 pub(crate) struct Selection {
@@ -104,13 +104,13 @@ impl Selection {
     }
 
     /// Where to look for more.
-    pub fn starts(&self) -> Vec<Start> {
-        let starts = self.folders.iter().map(|folder| Start {
+    pub fn starts(&self) -> Vec<WalkRoot> {
+        let starts = self.folders.iter().map(|folder| WalkRoot {
             path: folder.path.clone(),
             hidden: folder.hidden,
         });
         let plain = self.folders.iter().filter(|folder| folder.hidden);
-        let plain = plain.map(|folder| Start {
+        let plain = plain.map(|folder| WalkRoot {
             path: folder.path.clone(),
             hidden: false,
         });

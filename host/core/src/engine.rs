@@ -46,7 +46,7 @@ impl Engine {
         Self::builder().build()
     }
 
-    /// An engine with settings of one's own.
+    /// A builder for an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
@@ -122,7 +122,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The settings of an [`Engine`].
+/// Builder for an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineBuilder {
     limits: Limits,

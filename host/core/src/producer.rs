@@ -152,8 +152,8 @@ impl Producer {
         }
     }
 
-    /// Tells of a discard whoever wanted to hear of it. None where there is nothing to say, or
-    /// nobody to say it.
+    /// Calls the producer's reject handler, if any. None where there is no handler, or it returns
+    /// nothing.
     pub async fn reject(
         &self,
         call: &Call<'_>,

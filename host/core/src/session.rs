@@ -71,7 +71,7 @@ struct SessionInner {
 }
 
 impl Session {
-    /// The settings of a session that is to be opened.
+    /// Builder for a [`Session`].
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
@@ -174,7 +174,7 @@ impl Session {
     /// # }
     /// ```
     ///
-    /// It may also end for nothing. Without a store it never ends.
+    /// May return spuriously. Without a store it never returns.
     pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
         let watch = self.inner.context.store.as_ref();
         let watch = watch.map(|store| store.watch(self.id()));
@@ -240,7 +240,7 @@ impl Session {
         Ok(CallOutcome::new(result, pushed))
     }
 
-    /// Makes the instances that the next calls would make, so that those needn't.
+    /// Pre-instantiates every bound plugin, so that the next calls need not.
     ///
     /// # Errors
     /// As the first call would: [`Error::Trap`] and [`Error::Limit`].

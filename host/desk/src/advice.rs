@@ -1,11 +1,11 @@
-//! What to do about each kind of error, for whoever has the program `airlock` at hand.
+//! Advice for each kind of error, addressed to users of the program `airlock`.
 
 use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
 
-/// What addresses of stores look like.
+/// The syntax of store addresses.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";
 
-/// For a call, a decision, a session or a store.
+/// Advice on an error of a call, a decision, a session or a store.
 pub fn about(error: &Error) -> Option<&'static str> {
     Some(match error.root() {
         Error::Limit { kind, .. } => match kind {
@@ -61,7 +61,7 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-/// For a plugin that can't be loaded.
+/// Advice on a plugin that can't be loaded.
 pub fn about_loading(error: &LoadError) -> &'static str {
     match error {
         LoadError::Read { .. } => "check the path and its permissions",

@@ -1,4 +1,4 @@
-//! Decisions: carrying them out, and how that ended.
+//! Carrying out decisions, and how that ended.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::record::Pushed;
 /// What became of an action that could not be applied.
 pub const PENDING_AGAIN: &str = "the action is pending again";
 
-/// The same, where its tool kept the preview in memory, and was stopped.
+/// What became of a volatile action whose instance has ended.
 pub const LOST: &str =
     "its tool kept the preview only in memory, and it is lost: it can only be discarded";
 
-/// A decision, and how carrying it out ended.
+/// A decision, and its outcome.
 #[derive(Debug)]
 pub struct Resolved {
     /// What it was about.
     pub action: Arc<PendingAction>,
     /// What was decided.
     pub resolution: Resolution,
-    /// What the tool answered, or why it is not carried out.
+    /// The tool's answer, or why the decision was not carried out.
     pub outcome: Result<ResolutionOutcome, Error>,
     /// Whether the action is still there, and can't be applied any more.
     pub is_lost: bool,

@@ -63,7 +63,7 @@ impl Target {
         (request.decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
     }
 
-    /// In what the workspace differs from the one that was previewed, where it is to be changed.
+    /// How the workspace differs from the one that was previewed, if the decision would change it.
     pub fn difference(&self, request: &Request) -> Option<HostError> {
         if request.decision != Decision::Apply {
             return None;

@@ -2,7 +2,7 @@
 
 use airlock_model::store::StoreError;
 
-use super::Inner;
+use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::durable::AFTER;
 use super::record::{get, text};
@@ -39,7 +39,7 @@ const QUESTIONS: [&str; 8] = [
 
 const PAGE: i64 = 1000;
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         let mut problems = Vec::new();
         for question in QUESTIONS {

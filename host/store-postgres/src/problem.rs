@@ -1,4 +1,4 @@
-//! What went wrong between us and a server, and what to say of it.
+//! Failures of the server and of connections to it, as store errors.
 
 use std::io;
 use std::time::Duration;

@@ -38,7 +38,9 @@ pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     read.map_err(io)?;
     let foreign = |problem: &str| Err(unfit(path, BackendErrorKind::Damaged, problem));
     if header.is_empty() {
-        return foreign("is an empty file, not a store; a store is created only where there is no file");
+        return foreign(
+            "is an empty file, not a store; a store is created only where there is no file",
+        );
     }
     if header.len() < HEADER || !header.starts_with(MAGIC) {
         return foreign("is damaged: file is not a database");

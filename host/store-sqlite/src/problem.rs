@@ -1,4 +1,4 @@
-//! What went wrong with the file, in the words of a store.
+//! Failures of the file, as store errors.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -8,7 +8,7 @@ use airlock_model::pending::ActionId;
 use airlock_model::store::{BackendErrorKind, StoreError, UnreadableAction};
 use rusqlite::ffi::{self, ErrorCode};
 
-use super::schema::{self, Misfit};
+use super::schema::{self, SchemaMismatch};
 
 /// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is
 /// known.
@@ -108,21 +108,21 @@ pub(super) fn unfit(path: &Path, kind: BackendErrorKind, problem: impl Into<Stri
     StoreError::backend(kind, path.display().to_string(), problem)
 }
 
-impl Misfit {
+impl SchemaMismatch {
     pub fn at(self, path: &Path) -> StoreError {
         let (kind, problem) = match self {
-            Misfit::Sqlite(error) => return Problem::Sqlite(error).at(path),
-            Misfit::Foreign => (
+            SchemaMismatch::Sqlite(error) => return Problem::Sqlite(error).at(path),
+            SchemaMismatch::Foreign => (
                 BackendErrorKind::Damaged,
                 "is a SQLite file of another program".to_owned(),
             ),
-            Misfit::Altered(what) => (
+            SchemaMismatch::Altered(what) => (
                 BackendErrorKind::Damaged,
                 format!(
                     "was altered: {what}; this program creates no such thing, and it could silently change what is stored"
                 ),
             ),
-            Misfit::Newer(found) => {
+            SchemaMismatch::Newer(found) => {
                 let known = schema::VERSION;
                 let problem = format!(
                     "was changed by a newer version of this program: it has schema {found}; the newest that this program supports is {known}"

@@ -1,4 +1,4 @@
-//! What breaks nothing, and an author may want to know.
+//! Observations that break nothing, but that an author may want to know.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::report::Note;
 pub struct Notes {
     tool: String,
     deferrable: bool,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, FirstSeen>,
 }
 
-struct Seen {
+struct FirstSeen {
     times: usize,
     first: Sample,
 }
@@ -30,7 +30,7 @@ impl Notes {
 
     pub fn take(&mut self, sample: &Sample, observation: &Observation) {
         for text in texts(observation, self.deferrable) {
-            let seen = self.seen.entry(text).or_insert_with(|| Seen {
+            let seen = self.seen.entry(text).or_insert_with(|| FirstSeen {
                 times: 0,
                 first: sample.clone(),
             });

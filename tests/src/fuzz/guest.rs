@@ -61,13 +61,13 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
 });
 
 /// What lies at a place: values are at its beginning, and what they point to behind.
-struct Place {
+struct MemoryRegion {
     base: u32,
     bytes: Vec<u8>,
     end: usize,
 }
 
-impl Place {
+impl MemoryRegion {
     /// With room for values of so many bytes.
     fn new(base: u32, values: usize) -> Self {
         let bytes = vec![0; PLACE];
@@ -93,7 +93,7 @@ impl Place {
 const DEFINITION: usize = 48;
 
 fn one_definition(
-    place: &mut Place,
+    place: &mut MemoryRegion,
     at: usize,
     texts: [&[u8]; 4],
     output: Option<&[u8]>,
@@ -111,7 +111,7 @@ fn one_definition(
 
 /// A plugin with a tool `t` that takes these params.
 fn tool(parameters: &[u8], output: Option<&[u8]>) -> Vec<u8> {
-    let mut place = Place::new(DEFINITIONS, 8 + DEFINITION);
+    let mut place = MemoryRegion::new(DEFINITIONS, 8 + DEFINITION);
     place.number(0, DEFINITIONS + 8);
     place.number(4, 1);
     let texts: [&[u8]; 4] = [b"t", b"T", b"what it does", parameters];
@@ -145,7 +145,7 @@ pub fn definitions(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let shape = bytes.byte();
     let count = usize::from(shape % 4);
-    let mut place = Place::new(DEFINITIONS, 8 + 4 * DEFINITION);
+    let mut place = MemoryRegion::new(DEFINITIONS, 8 + 4 * DEFINITION);
     place.number(0, DEFINITIONS + 8);
     place.number(4, count as u32);
     for number in 0..count {
@@ -209,7 +209,7 @@ pub fn output(bytes: &[u8]) {
 fn result(bytes: &mut Bytes<'_>) -> Vec<u8> {
     const CONTENT: usize = 32;
     let shape = bytes.byte();
-    let mut place = Place::new(RESULT, 24 + 3 * CONTENT);
+    let mut place = MemoryRegion::new(RESULT, 24 + 3 * CONTENT);
     if shape & 0x80 != 0 {
         place.bytes[0] = 1;
         place.bytes[4] = shape % 4;

@@ -126,10 +126,7 @@ async fn what_lies_behind_the_limit_may_change_meanwhile_and_what_lies_before_ma
     tree.call(limited).await.unwrap();
     tree.write("a.js", "old(0)");
     let error = tree.apply().await.unwrap_err().to_string();
-    assert!(
-        error.contains("a.js has new matches"),
-        "{error}"
-    );
+    assert!(error.contains("a.js has new matches"), "{error}");
 }
 
 #[tokio::test]

@@ -94,7 +94,11 @@ async fn a_compiler_that_is_not_there_or_something_else_is_told_as_such() {
         &["more than compiled code may be"],
     )
     .await;
-    says("kill -SEGV $$", &["it said nothing", "it was killed by signal 11"]).await;
+    says(
+        "kill -SEGV $$",
+        &["it said nothing", "it was killed by signal 11"],
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ use super::document::Document;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::outline::{OpOutline, Outline, Refusal};
-use super::parser::Unparsed;
-use super::selected::{Place, read_selected};
+use super::parser::ParseFailure;
+use super::selected::{PatternContext, read_selected};
 use super::template::{Template, Variables};
 use airlock_host::native::Stop;
 
@@ -151,7 +151,7 @@ impl Reading {
 /// What the text means by itself, and what it means where it may stand in a file of the language.
 fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     let code = grammar.pre_process_pattern(text);
-    if let Err(why @ Unparsed::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
+    if let Err(why @ ParseFailure::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
         return Err(format!("{why}; name a smaller piece of code"));
     }
     let alone = read_alone(text, grammar);
@@ -203,7 +203,7 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
 
 /// None where it is nothing there.
 fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
-    let (document, range) = Place {
+    let (document, range) = PatternContext {
         before,
         text,
         after,

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
 
-use super::About;
-use super::bench::failed;
+use super::ProjectInfo;
 use super::project::Language;
+use super::toolchain::failed;
 use crate::error::Error;
 
 /// Adds the name, the language and the SDK as custom sections of their own kinds, and the version
@@ -15,7 +15,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// If the bytes are no component.
-pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<u8>, Error> {
+pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Result<Vec<u8>, Error> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set(about.name.clone());
     metadata.language = vec![(language.title().to_owned(), String::new())];
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_component_says_what_it_is() {
-        let about = About {
+        let about = ProjectInfo {
             name: "rename".to_owned(),
             version: Some("1.2.3".to_owned()),
             sdk: Some(("airlock-tool-c", "0.1.0".to_owned())),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_no_component_is_refused() {
-        let about = About {
+        let about = ProjectInfo {
             name: "rename".to_owned(),
             version: None,
             sdk: None,

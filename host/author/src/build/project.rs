@@ -173,10 +173,7 @@ mod tests {
             Ok(Language::Go),
         );
         check(&[], Err("there is no tool project in "));
-        check(
-            &[("airlock.toml", "")],
-            Err("there is no tool project in "),
-        );
+        check(&[("airlock.toml", "")], Err("there is no tool project in "));
         check(
             &[("go.mod", ""), ("Cargo.toml", "")],
             Err("has Cargo.toml and go.mod"),

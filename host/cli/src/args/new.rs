@@ -32,7 +32,7 @@ pub struct NewArgs {
     pub json: bool,
 }
 
-/// What there are templates for.
+/// The languages that there are templates for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NewLanguage {
     Rust,

@@ -132,7 +132,8 @@ pub struct RetentionArgs {
 
 /// Show or set how much the store may hold
 ///
-/// A store that has reached its limit accepts no more previews. Pending actions can always be resolved.
+/// A store that has reached its limit accepts no more previews. Pending actions can always be
+/// resolved.
 #[derive(Debug, Args)]
 #[command(after_help = LIMIT_EXAMPLES)]
 pub struct LimitArgs {

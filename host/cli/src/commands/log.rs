@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// None for all sessions.
     pub session: Option<SessionChoice>,

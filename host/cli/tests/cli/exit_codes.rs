@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::airlock::{Ran, airlock, airlock_in, folder, guest, puppet, without_ids};
+use crate::airlock::{ProgramOutput, airlock, airlock_in, folder, guest, puppet, without_ids};
 
 /// Of an error's lines: how many there are is part of what is promised.
 #[track_caller]
-fn check(ran: Ran, code: i32, stderr: &[&str]) {
+fn check(ran: ProgramOutput, code: i32, stderr: &[&str]) {
     let said = without_ids(&ran.stderr);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!((ran.code, lines.as_slice()), (code, stderr), "{ran:#?}");

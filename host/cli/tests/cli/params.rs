@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::airlock::{RENAME, airlock_in, folder, guest};
 
 /// Runs with `args` where the file `params.json` holds `text`, as standard input does.
-fn run(args: &[&str], text: &str) -> crate::airlock::Ran {
+fn run(args: &[&str], text: &str) -> crate::airlock::ProgramOutput {
     let folder = folder(&["a.jpeg"]);
     std::fs::write(folder.path().join("params.json"), text).unwrap();
     airlock_in(folder.path(), &[&["run"], args, &["--json"]].concat())

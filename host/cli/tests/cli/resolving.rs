@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Ran, Store, folder, guest, steps};
+use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, steps};
 
 #[test]
 fn what_can_not_be_resolved_is_told_with_what_to_do() {
@@ -14,7 +14,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
             .airlock(folder.path(), &[args, &["--json"]].concat())
             .run()
     };
-    let check = |ran: Ran, code: i32, kind: &str, message: &str, hint: &str| {
+    let check = |ran: ProgramOutput, code: i32, kind: &str, message: &str, hint: &str| {
         let (told_kind, told, told_hint) = ran.error();
         assert_eq!((ran.code, told_kind.as_str()), (code, kind), "{ran:#?}");
         assert!(told.contains(message), "{told}");

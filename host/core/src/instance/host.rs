@@ -70,7 +70,7 @@ impl Host for State {
 }
 
 impl State {
-    /// Of a store that fails, the guest is not to blame.
+    /// A store failure is not the guest's fault.
     fn tell_refused(&self, refused: NotPushed) -> NotPushed {
         if let NotPushed::LimitExceeded(reason) | NotPushed::Invalid(reason) = &refused {
             self.log.refused(Refusal::Push {

@@ -27,7 +27,7 @@ use crate::producer::native::NativeProducer;
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 
-/// The settings of a session that is to be opened.
+/// Builder for a [`Session`].
 #[derive(Default)]
 pub struct SessionBuilder {
     id: Option<SessionId>,
@@ -50,7 +50,7 @@ enum Store {
 }
 
 impl SessionBuilder {
-    /// The session's id. Default: a random one.
+    /// Sets the session's id. Default: a random one.
     pub fn id(mut self, id: impl Into<SessionId>) -> Self {
         self.id = Some(id.into());
         self

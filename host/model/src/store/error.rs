@@ -1,10 +1,10 @@
-//! Why a store did not do as asked.
+//! Why an operation of a store failed.
 
 use std::fmt;
 
 use crate::pending::ActionId;
 
-/// Why a store did not do as asked.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -81,7 +81,7 @@ pub struct BackendError {
     pub kind: BackendErrorKind,
     /// Which storage: a path, or an address without its password.
     pub store: String,
-    /// What is wrong, as a clause that goes on from the store's name:
+    /// What is wrong, as a clause that continues from the store's name:
     /// `is full: database or disk is full`.
     pub problem: String,
 }
@@ -102,7 +102,7 @@ pub enum BackendErrorKind {
     NoSpace,
     /// It can be read and not written.
     ReadOnly,
-    /// It is not there, and was not to be made.
+    /// It doesn't exist, and was not to be created.
     Missing,
     /// Its contents are damaged, or are not a store's at all.
     Damaged,
@@ -110,9 +110,9 @@ pub enum BackendErrorKind {
     Newer,
     /// The server doesn't answer.
     Unreachable,
-    /// The server, or the file system, doesn't let us in.
+    /// The server, or the file system, denies access.
     Denied,
-    /// Others keep it locked.
+    /// It is locked by others.
     Busy,
     /// The address or the settings make no sense.
     Settings,

@@ -73,10 +73,7 @@ pub async fn prune(
     let age = match older_than {
         Some(age) => age,
         None => store.durable().retention().await?.ok_or_else(|| {
-            Failure::usage(
-                "this store keeps decisions forever, so an age is needed",
-            )
-            .with_hint(
+            Failure::usage("this store keeps decisions forever, so an age is needed").with_hint(
                 "for example: `--older-than 30d`; `airlock store retention 30d` sets it for good",
             )
         })?,

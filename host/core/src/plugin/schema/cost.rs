@@ -259,9 +259,7 @@ impl<'a> Reader<'a> {
         match self.in_place.get(&std::ptr::from_ref(node)) {
             Some(Counted::Done(size)) => return Ok(*size),
             Some(Counted::Begun) => {
-                return Err(
-                    "refers back to itself without descending into the value".to_owned(),
-                );
+                return Err("refers back to itself without descending into the value".to_owned());
             }
             None => {}
         }

@@ -15,7 +15,7 @@ const ENTRIES: usize = 100_000;
 
 /// What there is that was not searched: an example of each.
 #[derive(Default)]
-struct Unsearched {
+struct SkippedExamples {
     /// It would have been, were it not left out.
     left_out: Option<String>,
     /// It is not in the language that was named.
@@ -29,7 +29,7 @@ struct Unsearched {
 /// The error of a call that searched no file.
 pub(crate) fn searched(search: &Search<'_>) -> Error {
     let selection = &search.selection;
-    let mut there = Unsearched::default();
+    let mut there = SkippedExamples::default();
     let mut looked_at = 0;
     walk_all(search.folder, &selection.starts(), |path, is_folder| {
         looked_at += 1;
@@ -80,7 +80,7 @@ pub(crate) fn searched(search: &Search<'_>) -> Error {
     }
 }
 
-impl Unsearched {
+impl SkippedExamples {
     fn see(&mut self, path: &Path, is_folder: bool, search: &Search<'_>) {
         let selection = &search.selection;
         let Some(index) = selection.meaning(path) else {

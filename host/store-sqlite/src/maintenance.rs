@@ -250,5 +250,5 @@ pub(super) fn find(
     connection: &Connection,
     id: &ActionId,
 ) -> Result<Option<airlock_model::store::ActionRecord>, Problem> {
-    Ok(super::stack::by_id(connection, id)?.map(super::rows::Found::record))
+    Ok(super::stack::by_id(connection, id)?.map(super::rows::ActionRow::record))
 }

@@ -1,4 +1,4 @@
-//! How large the file may be, and giving back what it no longer needs.
+//! The limit on the file's size, and returning free pages to the file system.
 
 use airlock_model::store::DEFAULT_BYTE_LIMIT;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -13,7 +13,7 @@ use super::document::{Document, visit};
 
 /// The errors of one source.
 #[derive(Debug)]
-pub(crate) struct Damage {
+pub(crate) struct SyntaxErrors {
     /// Of each error, by their starts. What is missing is nothing long.
     errors: Vec<Range<usize>>,
     /// The errors' ends, in order.
@@ -24,7 +24,7 @@ pub(crate) struct Damage {
     neighbours: HashSet<usize>,
 }
 
-impl Damage {
+impl SyntaxErrors {
     /// None where there is no error.
     pub fn of(document: &Document) -> Option<Self> {
         let root = document.tree().root_node();
