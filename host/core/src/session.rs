@@ -3,9 +3,9 @@
 
 mod bindings;
 mod builder;
-mod kept;
 mod lease;
 mod resolve;
+mod resolver;
 mod standing;
 mod turns;
 mod watched;
@@ -32,11 +32,11 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::instance::Call;
 use crate::plugin::Plugin;
-use crate::producer::{Origin, Producer, Surroundings};
+use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
-use standing::Standing;
+use standing::StandingState;
 use turns::Turns;
 
 pub use builder::SessionBuilder;
@@ -67,7 +67,7 @@ struct SessionInner {
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
     turns: Turns,
-    standing: Standing,
+    standing: StandingState,
 }
 
 impl Session {
@@ -266,7 +266,7 @@ impl Session {
 
     fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {
         let inner = &self.inner;
-        origin.bind(Surroundings {
+        origin.bind(ProducerContext {
             policy,
             workspace: inner.workspace.clone(),
             limits: Arc::clone(&inner.limits),

@@ -29,7 +29,7 @@ use crate::descriptors::HeldDescriptors;
 
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
-pub(crate) use scratch::{ScratchFolder, ScratchHomes};
+pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 
 use handle::{OpenCount, OpenHandle};
 use listing::Listing;

@@ -14,7 +14,7 @@ const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
 
 /// Turns what wasmtime reports into the limit, the trap or the host failure that it was.
 pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Error {
-    let limits = &state.home.limits;
+    let limits = &state.context.limits;
     let limit = |kind, message| Error::Limit {
         tool: tool.to_owned(),
         kind,

@@ -16,7 +16,7 @@ use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 use airlock_model::tool::RejectedTool;
 
-use super::standing::Standing;
+use super::standing::StandingState;
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
@@ -193,7 +193,7 @@ impl SessionBuilder {
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 turns: Turns::new(self.tool_choice),
-                standing: Standing::default(),
+                standing: StandingState::default(),
             }),
         };
         let mut rejected = Vec::new();
