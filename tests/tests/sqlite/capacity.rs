@@ -58,13 +58,13 @@ async fn a_store_takes_no_more_than_its_limit_and_ends_are_always_recorded() {
     assert_eq!(other.byte_limit().await.unwrap(), Some(6 * MIB));
     let said = place.puppet(&other).await.text(json!([large()])).await;
     assert!(
-        said.contains("limit-exceeded") && said.contains("its limit is 6291456"),
+        said.contains("limit-exceeded") && said.contains("the limit is 6291456"),
         "{said}"
     );
     store.set_byte_limit(Some(1)).await.unwrap();
     puppet.resolve(Resolution::apply("")).await.unwrap();
     let said = puppet.text(json!([durable("Small", json!([]))])).await;
-    assert!(said.contains("its limit is 1;"), "{said}");
+    assert!(said.contains("the limit is 1;"), "{said}");
     store.set_byte_limit(None).await.unwrap();
     puppet.push(large()).await;
     assert_eq!(store.check().await.unwrap(), [""; 0]);

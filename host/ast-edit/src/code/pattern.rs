@@ -340,12 +340,12 @@ mod tests {
         check(
             "foo($$$A)",
             "bar($A)",
-            Some("it uses `$A`, and `pat` has `$$$A`; write it as there"),
+            Some("it uses `$A`, and `pat` has `$$$A`; write it the same way"),
         );
         check(
             "foo($A)",
             "bar($$$A)",
-            Some("it uses `$$$A`, and `pat` has `$A`; write it as there"),
+            Some("it uses `$$$A`, and `pat` has `$A`; write it the same way"),
         );
     }
 

@@ -93,7 +93,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_place() {
         let check = |text: &str, part: &str| {
             let message = read(text).unwrap_err().to_string();
-            assert!(message.contains("airlock.toml is wrong"), "{message}");
+            assert!(message.contains("airlock.toml is not valid"), "{message}");
             assert!(message.contains(part), "{message}");
         };
         check("nme = \"a\"", "unknown field `nme`");

@@ -243,6 +243,6 @@ mod tests {
         check(r#"{"dependencies": {"airlock-tool": "^0.1.0"}}"#, Ok(true));
         check(r#"{"dependencies": {"zod": "^4.0.0"}}"#, Ok(false));
         check("{}", Ok(false));
-        check("{", Err("package.json is wrong"));
+        check("{", Err("package.json is not valid"));
     }
 }
