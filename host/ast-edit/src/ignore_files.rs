@@ -160,7 +160,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::walk::{Start, WalkEntry, walk};
+    use crate::walk::{WalkEntry, WalkRoot, walk};
 
     fn write(folder: &TempDir, path: &str, text: impl AsRef<[u8]>) {
         let path = folder.path().join(path);
@@ -173,7 +173,7 @@ mod tests {
         let workspace = ReadableFolder::at(folder.path()).unwrap();
         let files: Mutex<BTreeSet<PathBuf>> = Mutex::default();
         let problems: Mutex<Vec<String>> = Mutex::default();
-        let start = Start {
+        let start = WalkRoot {
             path: start.into(),
             hidden: false,
         };

@@ -273,12 +273,16 @@ impl<'a> Status<'a> {
             },
             ActionState::Lost => StatusText {
                 state,
-                text: ": its tool kept the preview only in memory, and it is lost; it can only be discarded".to_owned(),
+                text: ": its tool kept the preview only in memory; it can only be discarded"
+                    .to_owned(),
                 error: None,
             },
             ActionState::Resolving => StatusText {
                 state,
-                text: self.lease.map(|lease| held(lease, when)).unwrap_or_default(),
+                text: self
+                    .lease
+                    .map(|lease| held(lease, when))
+                    .unwrap_or_default(),
                 error: None,
             },
             ActionState::Pending | ActionState::Applied | ActionState::Discarded => return None,
@@ -329,7 +333,7 @@ fn tried(attempts: u32) -> String {
 fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
     let (decision, holder) = (lease.decision.past(), &lease.holder);
     format!(
-        ": being {decision} by {holder}, since {}",
+        ": being {decision} by {holder}, started {}",
         when(lease.since)
     )
 }

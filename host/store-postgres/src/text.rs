@@ -9,7 +9,7 @@ const ESCAPE: char = '\u{FFFF}';
 /// read in any client.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
-        return Cow::PooledConnection(text);
+        return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 8);
     for character in text.chars() {

@@ -183,10 +183,10 @@ async fn paths_that_name_nothing_or_no_code_are_refused() {
         "can't tell the language of \"notes.txt\" from its name",
     )
     .await;
-    check("Makefile", "say it with `lang`").await;
+    check("Makefile", "give it with `lang`").await;
     check("pipe.js", "\"pipe.js\" is neither a file nor a folder").await;
     check("[.js", "is not a glob").await;
-    check("a\0b", "null character").await;
+    check("a\0b", "NUL character").await;
 }
 
 #[tokio::test]

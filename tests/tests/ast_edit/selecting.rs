@@ -112,7 +112,7 @@ async fn a_selector_or_a_context_that_means_nothing_is_refused_with_what_there_i
     .await;
     check(
         json!({"pat": "$F = 2", "context": "class A { $F = 1 }", "out": ""}),
-        &["/ops/0/context: it doesn't have `pat` in it"],
+        &["/ops/0/context: it doesn't contain `pat` exactly as written"],
     )
     .await;
     check(

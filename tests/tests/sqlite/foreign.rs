@@ -100,7 +100,7 @@ async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains(&format!("pending.db{end} is there already")),
+            error.contains(&format!("pending.db{end} already exists")),
             "{error}"
         );
         assert_eq!(contents(place.folder.path()), before);

@@ -62,7 +62,7 @@ fn what_is_wrong_with_them_is_told_with_its_place() {
         }
         assert!(error["hint"].is_string(), "{error}");
     };
-    let not_json = "the params are not JSON: key must be a string at line 1 column 2";
+    let not_json = "the params are not valid JSON: key must be a string at line 1 column 2";
     check(&[&puppet, "typed", "{oops}"], &[not_json]);
     check(&[&puppet, "typed", "@params.json"], &[not_json]);
     check(&[&puppet, "typed", "-"], &[not_json]);

@@ -67,7 +67,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         run(&[&resolve[..], &["--extra", "{"]].concat()),
         2,
         "invalid-params",
-        "not JSON",
+        "not valid JSON",
         "quotes",
     );
     check(
@@ -143,7 +143,7 @@ fn a_decision_with_the_call_takes_an_extra_too() {
         (
             &["--apply", "yes", "--extra", "{"],
             "invalid-params",
-            "not JSON",
+            "not valid JSON",
         ),
         (&["--extra", "{}"], "usage", "--apply"),
         (&["--apply", "yes", "--discard", "no"], "usage", "--discard"),

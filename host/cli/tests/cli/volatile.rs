@@ -130,7 +130,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
     let (kind, message, _) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (1, "volatile"));
     assert!(
-        message.contains("in the memory of the process that previewed it"),
+        message.contains("only in the memory of the process that made it"),
         "{message}"
     );
     child.kill().unwrap();

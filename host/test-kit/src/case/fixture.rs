@@ -114,6 +114,6 @@ mod tests {
     fn a_file_can_not_lie_below_another() {
         let fixture: Fixture = toml::from_str("files = { a = '', 'a/b' = '' }").unwrap();
         let error = fixture.files(Path::new("")).unwrap_err();
-        assert_eq!(error, "`a/b` can't be a file, since of `a`");
+        assert_eq!(error, "`a/b` can't be a file, because of `a`");
     }
 }

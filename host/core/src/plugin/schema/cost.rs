@@ -415,9 +415,9 @@ mod tests {
     fn references_that_lead_too_deep_are_refused() {
         refused(
             &chain(2000, |next| json!({"properties": {"a": next}})),
-            "1000 parts deep",
+            "1000 levels deep",
         );
-        refused(&chain(200, |next| next), "100 of its subschemas");
+        refused(&chain(200, |next| next), "100 nested subschemas");
         assert!(Cost::of(&chain(90, |next| next)).is_ok());
     }
 
@@ -425,13 +425,13 @@ mod tests {
     #[test]
     fn many_parts_at_the_end_of_a_long_way_are_refused() {
         let below = |name: &str| json!({"properties": {name: {"prefixItems": vec![json!({"minimum": 0}); 8000]}}});
-        refused(&below(&"k".repeat(100_000)), "the ways to its parts are");
+        refused(&below(&"k".repeat(100_000)), "the paths to its parts are");
         assert!(Cost::of(&below(&"k".repeat(700))).is_ok());
         let way = (0..490).fold(
             json!({}),
             |inner, _| json!({"properties": {"k".repeat(280): inner}}),
         );
-        refused(&way, "the ways to its parts are");
+        refused(&way, "the paths to its parts are");
     }
 
     #[test]
@@ -442,7 +442,7 @@ mod tests {
             json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"if": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}),
             json!({"$dynamicAnchor": "x", "allOf": [{"$dynamicRef": "#x"}]}),
         ] {
-            refused(&schema, "leads back to itself");
+            refused(&schema, "refers back to itself");
         }
     }
 
