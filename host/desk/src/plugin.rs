@@ -12,7 +12,7 @@ use airlock_host::{Engine, EngineBuilder, Limits, Plugin, read_regular_file};
 
 use crate::Error;
 
-pub use bundled::{Bundled, Catalog, Form};
+pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
 
 /// The largest file that is read as a plugin.
@@ -65,9 +65,9 @@ impl<'a> Source<'a> {
             Source::File(path) => read_regular_file(path, MOST_PLUGIN_BYTES)
                 .ok()
                 .map(Cow::Owned),
-            Source::Bundled(bundled) => match bundled.form {
-                Form::Component(bytes) => Some(Cow::Borrowed(bytes)),
-                Form::Native(_) => None,
+            Source::Bundled(bundled) => match bundled.kind {
+                BundledKind::Component(bytes) => Some(Cow::Borrowed(bytes)),
+                BundledKind::Native(_) => None,
             },
         }
     }
@@ -82,11 +82,11 @@ impl<'a> Source<'a> {
     ) -> Result<Loaded, Error> {
         let plugin = match self {
             Source::File(path) => Plugin::load(&engine()?, path).await?,
-            Source::Bundled(bundled) => match bundled.form {
-                Form::Component(bytes) => {
+            Source::Bundled(bundled) => match bundled.kind {
+                BundledKind::Component(bytes) => {
                     Plugin::from_bytes(&engine()?, bundled.name, bytes).await?
                 }
-                Form::Native(native) => return Ok(Loaded::Native(native())),
+                BundledKind::Native(native) => return Ok(Loaded::Native(native())),
             },
         };
         Ok(Loaded::Plugin(plugin))
@@ -138,13 +138,13 @@ mod tests {
             name: "batch-rename",
             about: "",
             tools: &[],
-            form: Form::Component(b""),
+            kind: BundledKind::Component(b""),
         },
         Bundled {
             name: "ast_edit",
             about: "",
             tools: &[],
-            form: Form::Component(b""),
+            kind: BundledKind::Component(b""),
         },
     ]);
 

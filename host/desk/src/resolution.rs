@@ -11,7 +11,7 @@ use airlock_render::{Block, Decided};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::record::Pushed;
+use crate::record::ActionSummary;
 
 /// What became of an action that could not be applied.
 pub const PENDING_AGAIN: &str = "the action is pending again";
@@ -71,7 +71,7 @@ pub struct Report<'a> {
     /// What is pending in the session after the decision, topmost first; left out where a call's
     /// report has it, or where it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<Vec<Pushed<'a>>>,
+    pending: Option<Vec<ActionSummary<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -139,7 +139,10 @@ impl<'a> Report<'a> {
     /// With what is pending in the session since.
     pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
         let pending = pending.map(|pending| pending.iter());
-        self.pending = pending.map(|all| all.map(|stacked| Pushed::new(&stacked.action)).collect());
+        self.pending = pending.map(|all| {
+            all.map(|stacked| ActionSummary::new(&stacked.action))
+                .collect()
+        });
         self
     }
 }

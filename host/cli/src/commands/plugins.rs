@@ -24,9 +24,9 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         let mut described = json!({
             "name": plugin.name,
             "about": plugin.about,
-            "digest": plugin.form.digest().to_string(),
+            "digest": plugin.kind.digest().to_string(),
         });
-        match plugin.form {
+        match plugin.kind {
             BundledKind::Component(bytes) => described["size"] = bytes.len().into(),
             BundledKind::Native(_) => described["native"] = true.into(),
         }

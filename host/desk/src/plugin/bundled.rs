@@ -13,7 +13,7 @@ pub struct Bundled {
     /// The names of its tools, which are reserved for it.
     pub tools: &'static [&'static str],
     /// What kind of thing it is.
-    pub form: BundledKind,
+    pub kind: BundledKind,
 }
 
 /// What kind of thing it is.
@@ -66,7 +66,7 @@ impl Catalog {
     /// Reserves their tools' names.
     pub fn reserve_names(self, engine: EngineBuilder) -> EngineBuilder {
         self.0.iter().fold(engine, |engine, bundled| {
-            let digest = bundled.form.digest();
+            let digest = bundled.kind.digest();
             let tools = bundled.tools.iter();
             tools.fold(engine, |engine, tool| engine.reserve_tool(*tool, digest))
         })
@@ -77,7 +77,7 @@ impl Catalog {
     pub fn bind_native(self, session: SessionBuilder) -> SessionBuilder {
         self.0
             .iter()
-            .fold(session, |session, bundled| match bundled.form {
+            .fold(session, |session, bundled| match bundled.kind {
                 BundledKind::Component(_) => session,
                 BundledKind::Native(native) => session.producer(&native()),
             })
