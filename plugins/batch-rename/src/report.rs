@@ -60,13 +60,10 @@ pub(crate) fn applied(outcome: Outcome, plan: Plan, reason: &str) -> Output {
         Outcome::Renamed => "Renamed",
         Outcome::AlreadyRenamed => "Nothing was left to do: an earlier attempt has renamed",
     };
-    let count = match plan.renames.len() {
-        1 => "1 file".to_owned(),
-        count => format!("{count} files"),
-    };
+    let count = plan.renames.len();
     let list = list(&plan.renames);
     Output::text(format!(
-        "Applied batch rename. Reason: {reason}\n\n{what} {count}:\n{list}"
+        "Applied batch rename. Reason: {reason}\n\n{what} {count} files:\n{list}"
     ))
     .details(Details {
         renames: plan.renames,
@@ -202,7 +199,7 @@ mod tests {
         let output = applied(Outcome::Renamed, plan, "tidy");
         assert_eq!(
             text(&output),
-            "Applied batch rename. Reason: tidy\n\nRenamed 1 file:\na1 -> b1"
+            "Applied batch rename. Reason: tidy\n\nRenamed 1 files:\na1 -> b1"
         );
         assert_eq!(text(&discarded("no")), "Discarded batch rename. Reason: no");
     }
