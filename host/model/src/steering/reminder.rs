@@ -126,7 +126,7 @@ An apply of {} (id {}) was interrupted in attempt {}: it may have taken effect, 
 fn lost(stacked: &StackedAction) -> String {
     format!(
         "<system-reminder>
-The preview {} (id {}) is lost: its tool kept it in memory only, and that is gone. Call the `resolve` tool to discard it, and preview again.
+The preview {} (id {}) is lost: its tool kept it only in memory, where it no longer is. Call the `resolve` tool to discard it, and preview again.
 </system-reminder>",
         quoted(&stacked.action.label),
         stacked.action.id

@@ -1,9 +1,8 @@
-//! How many processes may parse at one time, over all calls and sessions: a semaphore whose permits
-//! are here called seats.
+//! How many processes may parse at one time, over all calls and sessions: a semaphore.
 //!
-//! A call may hold several. None waits for the end of another's: a call gives a seat up after an
-//! answer where somebody waits, and it holds more than one or has held this one for a while.
-//! Seats are given in the order in which calls began to wait.
+//! A call may hold several permits. None waits for the end of another call: after an answer a call
+//! gives a permit up where another waits, and it holds more than one or has held this one for a
+//! while. Permits are given in the order in which calls began to wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,13 +13,13 @@ use airlock_host::native::Stop;
 /// How long is waited before it is asked whether the call has to end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// How long a call may keep its only seat from others. Each new process reads the ops anew, so that
+/// How long a call may keep its only permit from others. Each new process reads the ops anew, so that
 /// much shorter would be mostly that.
 const TURN: Duration = Duration::from_millis(500);
 
-/// The seats of all calls.
+/// The permits of all calls.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct Permits {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -33,30 +32,30 @@ struct State {
     next_ticket: u64,
 }
 
-/// The seats of one call.
+/// The permits of one call.
 #[derive(Debug)]
-pub(super) struct Table {
-    seats: Arc<Seats>,
-    /// Changed and read under the lock of all seats alone.
+pub(super) struct CallPermits {
+    all: Arc<Permits>,
+    /// Changed and read under the lock of all permits alone.
     held: Mutex<usize>,
 }
 
-/// One seat. Free again once it is dropped.
+/// One permit. Free again once it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
-    table: Arc<Table>,
+pub(super) struct Permit {
+    call: Arc<CallPermits>,
     since: Instant,
 }
 
 /// What was waited for.
 pub(super) enum Taken<T> {
-    /// It is there already, with its seat.
+    /// It is there already, with its permit.
     Idle(T),
-    /// A seat for a new one.
-    Seat(Seat),
+    /// A permit for a new one.
+    Permit(Permit),
 }
 
-impl Seats {
+impl Permits {
     /// So many, and at least one.
     pub fn new(count: usize) -> Self {
         Self {
@@ -72,38 +71,34 @@ impl Seats {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// To be called where something became idle in a call.
-    pub fn wake(&self) {
-        // Who is about to wait has looked already, or looks after this.
-        drop(self.lock());
-        self.changed.notify_all();
-    }
 }
 
-impl Table {
-    pub fn new(seats: &Arc<Seats>) -> Arc<Self> {
+impl CallPermits {
+    pub fn new(all: &Arc<Permits>) -> Arc<Self> {
         Arc::new(Self {
-            seats: Arc::clone(seats),
+            all: Arc::clone(all),
             held: Mutex::new(0),
         })
     }
 
-    pub fn seats(&self) -> &Seats {
-        &self.seats
+    /// To be called where something became idle in this call.
+    pub fn wake(&self) {
+        // Who is about to wait has looked already, or looks after this.
+        drop(self.all.lock());
+        self.all.changed.notify_all();
     }
 
     fn held(&self) -> MutexGuard<'_, usize> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for what is idle in this call, or for a seat. None where the call has to end.
+    /// Waits for what is idle in this call, or for a permit. None where the call has to end.
     pub fn take<T>(
         self: &Arc<Self>,
         stop: &Stop,
         mut idle: impl FnMut() -> Option<T>,
     ) -> Option<Taken<T>> {
-        let mut state = self.seats.lock();
+        let mut state = self.all.lock();
         let mut ticket = None;
         let taken = loop {
             if let Some(idle) = idle() {
@@ -116,8 +111,8 @@ impl Table {
             if state.free > 0 && is_first {
                 state.free -= 1;
                 *self.held() += 1;
-                break Some(Taken::Seat(Seat {
-                    table: Arc::clone(self),
+                break Some(Taken::Permit(Permit {
+                    call: Arc::clone(self),
                     since: Instant::now(),
                 }));
             }
@@ -130,32 +125,32 @@ impl Table {
                 state.next_ticket += 1;
                 ticket = Some(last);
             }
-            let waited = self.seats.changed.wait_timeout(state, PATIENCE);
+            let waited = self.all.changed.wait_timeout(state, PATIENCE);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         if let Some(ticket) = ticket {
             state.queue.retain(|other| *other != ticket);
             drop(state);
-            self.seats.changed.notify_all();
+            self.all.changed.notify_all();
         }
         taken
     }
 }
 
-impl Seat {
+impl Permit {
     /// Whether it is another call's turn.
     pub fn is_to_be_given_up(&self) -> bool {
-        let state = self.table.seats.lock();
-        !state.queue.is_empty() && (*self.table.held() > 1 || self.since.elapsed() > TURN)
+        let state = self.call.all.lock();
+        !state.queue.is_empty() && (*self.call.held() > 1 || self.since.elapsed() > TURN)
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = self.table.seats.lock();
+        let mut state = self.call.all.lock();
         state.free += 1;
-        *self.table.held() -= 1;
+        *self.call.held() -= 1;
         drop(state);
-        self.table.seats.changed.notify_all();
+        self.call.all.changed.notify_all();
     }
 }
