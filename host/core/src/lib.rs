@@ -162,6 +162,6 @@ pub use compile::{CompileCache, CompileLimits, Complexity};
 pub use engine::{Engine, EngineBuilder};
 pub use load_error::LoadError;
 pub use plugin::{Misfit, Plugin, Schema};
-pub use session::{Session, SessionBuilder, StandingHandler, StandingResult};
+pub use session::{Cancellable, Session, SessionBuilder, StandingHandler, StandingResult, Work};
 pub use tokio_util::sync::CancellationToken;
 pub use world::WORLD_VERSION;

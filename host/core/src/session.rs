@@ -3,6 +3,7 @@
 
 mod bindings;
 mod builder;
+mod cancellable;
 mod kept;
 mod lease;
 mod resolve;
@@ -40,6 +41,7 @@ use standing::Standing;
 use turns::Turns;
 
 pub use builder::SessionBuilder;
+pub use cancellable::{Cancellable, Work};
 pub use standing::{StandingHandler, StandingResult};
 
 /// One conversation. Cheap to clone; clones are the same session.
@@ -192,16 +194,16 @@ impl Session {
     /// # Errors
     /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
     /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
-    /// [`Error::Limit`] with what it did.
-    pub async fn call(&self, tool: &str, params: &Value) -> Result<CallOutcome, Error> {
-        self.call_with(tool, params, None).await
+    /// [`Error::Limit`] with what it did; [`Error::Cancelled`].
+    pub fn call<'a>(
+        &'a self,
+        tool: &'a str,
+        params: &'a Value,
+    ) -> Cancellable<'a, impl Work<'a, Output = Result<CallOutcome, Error>>> {
+        Cancellable::new(move |cancel| self.call_until(tool, params, cancel))
     }
 
-    /// [`Session::call`], to be cancelled from elsewhere.
-    ///
-    /// # Errors
-    /// As [`Session::call`], and [`Error::Cancelled`].
-    pub async fn call_with(
+    async fn call_until(
         &self,
         tool: &str,
         params: &Value,
@@ -209,7 +211,7 @@ impl Session {
     ) -> Result<CallOutcome, Error> {
         if tool == resolve::NAME {
             let resolution = resolve::parse(params, &self.inner.limits, cancel).await?;
-            return Ok(self.resolve_with(resolution, cancel).await?.into());
+            return Ok(self.resolve_until(resolution, cancel).await?.into());
         }
         let found = self.read_bindings(|bindings| {
             bindings.find(tool).ok_or_else(|| Error::UnknownTool {

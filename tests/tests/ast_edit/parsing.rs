@@ -181,7 +181,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
     let session = place.session(ast_edit.clone(), Limits::default());
     let cancel = CancellationToken::new();
     let params = ops();
-    let call = session.call_with("ast_edit", &params, Some(&cancel));
+    let call = session.call("ast_edit", &params).cancelled_by(&cancel);
     let cancelling = async {
         place
             .until("it starts", async || place.script_process().is_some())
@@ -195,7 +195,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
     let session = place.session(ast_edit, Limits::default());
     {
         fs::remove_file(place.folder.path().join("script.pid")).unwrap();
-        let call = session.call("ast_edit", &params);
+        let call = session.call("ast_edit", &params).into_future();
         tokio::pin!(call);
         let started = async || {
             assert!(poll_once(call.as_mut()).await.is_none());

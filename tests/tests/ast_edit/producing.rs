@@ -151,12 +151,12 @@ async fn a_call_that_is_cancelled_pushes_and_writes_nothing() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
-    let call = tree.session.call_with("ast_edit", &ops, Some(&cancelled));
+    let call = tree.session.call("ast_edit", &ops).cancelled_by(&cancelled);
     assert!(matches!(call.await, Err(Error::Cancelled)));
     assert_eq!(tree.pending().await, 0);
     tree.call(ops).await.unwrap();
     let apply = Resolution::apply("");
-    let applied = tree.session.resolve_with(apply, Some(&cancelled)).await;
+    let applied = tree.session.resolve(apply).cancelled_by(&cancelled).await;
     assert!(matches!(applied, Err(Error::Cancelled)));
     assert_eq!(tree.read("a.js"), "old(1)");
     assert_eq!(tree.pending().await, 1);
@@ -179,7 +179,7 @@ async fn cancelling_in_the_middle_ends_a_preview_between_two_files() {
     let tree = big_tree(|session| session);
     let cancel = CancellationToken::new();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
-    let call = tree.session.call_with("ast_edit", &ops, Some(&cancel));
+    let call = tree.session.call("ast_edit", &ops).cancelled_by(&cancel);
     let cancelling = async {
         // The first poll starts it.
         tokio::task::yield_now().await;
@@ -219,7 +219,7 @@ async fn a_call_whose_future_is_dropped_leaves_nothing_behind_that_the_next_woul
     let tree = big_tree(|session| session);
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     {
-        let call = tree.session.call("ast_edit", &ops);
+        let call = tree.session.call("ast_edit", &ops).into_future();
         tokio::pin!(call);
         assert!(airlock_tests::poll_once(call.as_mut()).await.is_none());
     }

@@ -171,8 +171,8 @@ impl<'a> Stage<'a> {
         params: &Value,
         cancel: Option<Cancel>,
     ) -> Result<Given, Error> {
-        let cancel = self.token(cancel);
-        let outcome = self.session.call_with(tool, params, cancel.as_ref()).await;
+        let cancel = self.token(cancel).unwrap_or_default();
+        let outcome = self.session.call(tool, params).cancelled_by(&cancel).await;
         let outcome = outcome?;
         let pushed = outcome.pushed.iter();
         Ok(Given {
@@ -187,8 +187,8 @@ impl<'a> Stage<'a> {
         resolution: Resolution,
         cancel: Option<Cancel>,
     ) -> Result<Given, Error> {
-        let cancel = self.token(cancel);
-        let resolved = self.session.resolve_with(resolution, cancel.as_ref()).await;
+        let cancel = self.token(cancel).unwrap_or_default();
+        let resolved = self.session.resolve(resolution).cancelled_by(&cancel).await;
         let outcome = resolved?;
         Ok(Given {
             content: json!(outcome.content),

@@ -264,7 +264,7 @@ async fn a_call_ends_with_its_time_and_when_it_is_cancelled_whether_it_looks_or_
         let session = open(tool, Limits::default());
         let cancel = CancellationToken::new();
         let params = json!({"do": what});
-        let calling = session.call_with("native", &params, Some(&cancel));
+        let calling = session.call("native", &params).cancelled_by(&cancel);
         let cancelling = async {
             tokio::task::yield_now().await;
             cancel.cancel();

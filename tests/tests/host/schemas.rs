@@ -127,7 +127,7 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
 
     let session = session_of(Limits::default()).await;
     let cancel = CancellationToken::new();
-    let calling = session.call_with("tool0", &params, Some(&cancel));
+    let calling = session.call("tool0", &params).cancelled_by(&cancel);
     let (called, ()) = tokio::join!(calling, async { cancel.cancel() });
     assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
     bystander_goes_on(&bystander).await;
@@ -159,7 +159,7 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
         let session = session.open().unwrap();
         let (params, cancel) = (Arc::clone(&params), cancel.clone());
         let tool = ["tool0", "tool1"][number % 2];
-        calls.spawn(async move { session.call_with(tool, &params, Some(&cancel)).await });
+        calls.spawn(async move { session.call(tool, &params).cancelled_by(&cancel).await });
     }
     let begun = Instant::now();
     while checking() == 0 {
@@ -208,7 +208,7 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
     let mut in_the_way = JoinSet::new();
     for _ in 0..16 {
         let (session, params, cancel) = (long.clone(), Arc::clone(&params), cancel.clone());
-        let call = async move { session.call_with("tool0", &params, Some(&cancel)).await };
+        let call = async move { session.call("tool0", &params).cancelled_by(&cancel).await };
         in_the_way.spawn(call);
     }
     let begun = Instant::now();
@@ -234,7 +234,7 @@ async fn another_session_on_the_same_thread_goes_on_while_params_are_checked() {
     };
     let session = session(&laborious(), unending).await;
     let (params, cancel) = (numbers(), CancellationToken::new());
-    let calling = session.call_with("tool0", &params, Some(&cancel));
+    let calling = session.call("tool0", &params).cancelled_by(&cancel);
     let meanwhile = async {
         bystander_goes_on(&bystander).await;
         cancel.cancel();

@@ -243,7 +243,8 @@ impl Conversation {
         if interruption == Interruption::Before {
             cancel.cancel();
         }
-        let mut resolving = Box::pin(session.call_with("resolve", &params, Some(&cancel)));
+        let resolving = session.call("resolve", &params).cancelled_by(&cancel);
+        let mut resolving = Box::pin(resolving.into_future());
         if blocks && interruption != Interruption::Before {
             assert!(poll_once(resolving.as_mut()).await.is_none());
             if interruption == Interruption::Dropped {

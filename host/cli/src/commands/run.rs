@@ -125,7 +125,8 @@ async fn call(
 ) -> Result<CallOutcome, Failure> {
     let call = stage
         .session
-        .call_with(tool, &called.params, Some(stage.interrupt.token()));
+        .call(tool, &called.params)
+        .cancelled_by(stage.interrupt.token());
     let what = format!("Running {tool}…");
     let error = match stage.progress.during(what, call).await {
         Ok(outcome) => return Ok(outcome),
