@@ -19,7 +19,7 @@ async fn main() -> anyhow::Result<()> {
     let plugin = Plugin::load(&engine, component).await?;
     let session = Session::builder()
         .workspace(workspace)
-        .plugin(&plugin)
+        .bind(&plugin)
         .open()?;
 
     let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});

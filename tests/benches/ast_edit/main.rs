@@ -80,7 +80,7 @@ fn session(corpus: &Corpus) -> Session {
     Session::builder()
         .workspace(corpus.folder())
         .limits(limits)
-        .producer(&ast_edit)
+        .bind(&ast_edit)
         .open()
         .unwrap()
 }

@@ -77,7 +77,7 @@ impl Ours {
         let session = Session::builder()
             .workspace(workspace.path())
             .store(store.clone())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap();
         let tags = ["alpha", "beta", "gamma", "delta", "epsilon"];

@@ -41,7 +41,7 @@ async fn work() {
             .id(id)
             .workspace(&workspace)
             .store(std::sync::Arc::new(store.clone()))
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap()
     };

@@ -33,7 +33,7 @@ async fn main() {
             ..Limits::default()
         };
         let session = Session::builder().workspace(folder).limits(limits);
-        session.plugin(&puppet).open().expect("a session")
+        session.bind(&puppet).open().expect("a session")
     };
 
     let before = descriptors();

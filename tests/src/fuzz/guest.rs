@@ -136,7 +136,7 @@ fn load(definitions: &[u8], result: &[u8]) -> Result<Plugin, LoadError> {
 }
 
 fn call(plugin: &Plugin, params: &Value) -> Result<CallOutcome, Error> {
-    let session = Session::builder().plugin(plugin).open();
+    let session = Session::builder().bind(plugin).open();
     block_on(session.expect("a session").call("t", params))
 }
 

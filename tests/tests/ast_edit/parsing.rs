@@ -32,7 +32,7 @@ impl Place {
         Session::builder()
             .workspace(self.folder.path().join("workspace"))
             .limits(limits)
-            .producer(&ast_edit.producer())
+            .bind(&ast_edit.producer())
             .open()
             .unwrap()
     }

@@ -20,30 +20,27 @@ const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
 #[tokio::test]
 async fn its_tool_stands_beside_those_of_plugins() {
     let puppet = plugin("puppet").await;
-    let (session, rejected) = Session::builder()
-        .producer(&ast_edit())
-        .plugin(&puppet)
-        .open_with_report()
-        .unwrap();
-    assert_eq!(rejected, puppet.rejected());
+    let session = Session::builder().bind(&ast_edit()).bind(&puppet);
+    let session = session.open().unwrap();
+    assert_eq!(session.rejected(), puppet.rejected());
     let names: Vec<String> = session.tools().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names[0], "ast_edit");
     assert!(names.contains(&"puppet".to_owned()), "{names:?}");
     assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
-    session.unbind(ast_edit().digest());
+    session.unbind(&ast_edit());
     let error = session.call("ast_edit", &json!({})).await.unwrap_err();
     assert!(matches!(error, Error::UnknownTool { .. }), "{error}");
+    assert_eq!(session.bind(&ast_edit()).unwrap(), []);
+    assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
 }
 
 #[tokio::test]
 async fn a_name_that_is_taken_is_left_out_and_reported() {
     let ast_edit = ast_edit();
     // Bound twice it is the same producer, whose tool is there already.
-    let (session, rejected) = Session::builder()
-        .producer(&ast_edit)
-        .producer(&ast_edit)
-        .open_with_report()
-        .unwrap();
+    let session = Session::builder().bind(&ast_edit).bind(&ast_edit);
+    let session = session.open().unwrap();
+    let rejected = session.rejected();
     let reasons: Vec<&str> = rejected.iter().map(|tool| tool.reason.as_str()).collect();
     assert_eq!(
         reasons,
@@ -60,7 +57,7 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
         error.to_string(),
         "Pending action store unavailable for custom tools in this runtime."
     );
-    let session = Session::builder().producer(&ast_edit()).open().unwrap();
+    let session = Session::builder().bind(&ast_edit()).open().unwrap();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     let error = session.call("ast_edit", &ops).await.unwrap_err();
     assert_eq!(
@@ -109,7 +106,7 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
             .id("one")
             .workspace(folder.path())
             .store(store.clone())
-            .producer_with(&ast_edit(), policy)
+            .bind(ast_edit().under(policy))
             .open()
             .unwrap()
     };

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use airlock_host::{
-    ActionState, CancellationToken, Error, Event, LogLevel, Policy, Resolution, Session,
-    StackedAction,
+    ActionState, CancellationToken, Error, Event, LogLevel, Resolution, Session, StackedAction,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -79,7 +78,7 @@ impl<'a> Stage<'a> {
         let mut session = Session::builder()
             .id("conformance")
             .observer(move |_, event| hears.hear(event))
-            .plugin(&plugin);
+            .bind(&plugin);
         if case.session.workspace {
             session = session.workspace(workspace.path());
         }
@@ -237,8 +236,8 @@ impl<'a> Stage<'a> {
     async fn upgrade(&self) -> Result<(), String> {
         let older = self.language.plugin().await?;
         let newer = self.language.upgraded().await?;
-        self.session.unbind(older.digest());
-        let bound = self.session.bind(&newer, Policy::default());
+        self.session.unbind(&older);
+        let bound = self.session.bind(&newer);
         match bound.map_err(|error| error.to_string())?.as_slice() {
             [] => Ok(()),
             rejected => Err(format!("tools were left out: {rejected:?}")),

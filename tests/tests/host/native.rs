@@ -143,7 +143,7 @@ fn write(call: &ApplyCall, begins: bool) -> Result<ToolResult, Error> {
 fn open(tool: Native, limits: Limits) -> Session {
     Session::builder()
         .limits(limits)
-        .producer(&NativeProducer::new(tool).unwrap())
+        .bind(&NativeProducer::new(tool).unwrap())
         .open()
         .unwrap()
 }
@@ -190,7 +190,7 @@ async fn nothing_is_put_in_its_place_before_changes_began() {
     let (tool, _held) = native(|_| {});
     let session = Session::builder()
         .workspace(folder.path())
-        .producer(&NativeProducer::new(tool).unwrap())
+        .bind(&NativeProducer::new(tool).unwrap())
         .open()
         .unwrap();
     call(&session, "propose").await.unwrap();
@@ -288,7 +288,7 @@ async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
         let session = Session::builder()
             .id("one")
             .store(store().await)
-            .producer(&NativeProducer::new(tool).unwrap())
+            .bind(&NativeProducer::new(tool).unwrap())
             .open()
             .unwrap();
         (session, held)

@@ -100,7 +100,7 @@ impl Conversation {
             .store(store.clone())
             .limits(limits.clone())
             .workspace(puppet.workspace())
-            .plugin(&plugin("puppet").await);
+            .bind(&plugin("puppet").await);
         Self {
             elsewhere: elsewhere.open().expect("a session"),
             puppet,

@@ -79,7 +79,7 @@ impl Catalog {
             .iter()
             .fold(session, |session, bundled| match bundled.form {
                 Form::Component(_) => session,
-                Form::Native(native) => session.producer(&native()),
+                Form::Native(native) => session.bind(&native()),
             })
     }
 }

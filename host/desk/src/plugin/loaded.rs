@@ -48,8 +48,8 @@ impl Loaded {
     /// Has a session that is to be opened offer its tools.
     pub fn bind_to(&self, session: SessionBuilder) -> SessionBuilder {
         match self {
-            Loaded::Plugin(plugin) => session.plugin(plugin),
-            Loaded::Native(native) => session.producer(native),
+            Loaded::Plugin(plugin) => session.bind(plugin),
+            Loaded::Native(native) => session.bind(native),
         }
     }
 }
