@@ -15,7 +15,7 @@ async fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: embed COMPONENT WORKSPACE");
     };
 
-    let engine = Engine::new()?;
+    let engine = Engine::builder().user_cache("airlock-embed").build()?;
     let plugin = Plugin::load(&engine, component).await?;
     let session = Session::builder()
         .workspace(workspace)

@@ -11,7 +11,7 @@
 //! use serde_json::json;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let engine = Engine::new()?;
+//! let engine = Engine::builder().user_cache("my-agent").build()?;
 //! let plugin = Plugin::load(&engine, "batch_rename.wasm").await?;
 //! let session = Session::builder().workspace("photos").bind(&plugin).open()?;
 //!

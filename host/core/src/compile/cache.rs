@@ -5,6 +5,7 @@
 //! good as absent, and is written anew.
 
 mod room;
+mod user;
 
 use std::fmt;
 use std::fs::DirBuilder;
