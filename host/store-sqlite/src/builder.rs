@@ -16,6 +16,7 @@ use super::{Inner, SqliteStore, blocking};
 
 /// The settings of a [`SqliteStore`] that is to be opened.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct SqliteStoreBuilder {
     path: PathBuf,
     create: bool,

@@ -121,10 +121,7 @@ fn tool(parameters: &[u8], output: Option<&[u8]>) -> Vec<u8> {
 
 fn load(definitions: &[u8], result: &[u8]) -> Result<Plugin, LoadError> {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-        let limits = Limits {
-            call_time: Duration::from_secs(5),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(Duration::from_secs(5));
         let engine = Engine::builder().limits(limits).live_instances(8);
         engine.build().expect("an engine")
     });

@@ -167,10 +167,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
 
     let hangs = "sleep 1000";
     let place = Place::with(&[("a.ts", "old(1);")]);
-    let limits = Limits {
-        call_time: Duration::from_millis(300),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(300));
     let ast_edit = AstEdit::new().parser(place.script(hangs));
     let session = place.session(ast_edit.clone(), limits);
     let error = session.call("ast_edit", &ops()).await.unwrap_err();
@@ -209,10 +206,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
 
 #[tokio::test]
 async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_holds_up_nobody() {
-    let limits = Limits {
-        call_time: Duration::from_millis(300),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(300));
     let place = Place::with(&[("a.ts", "old(1);")]);
     // A length of 64 KiB, and then a byte at a time.
     let drips = "printf '\\000\\000\\001\\000' >&0; while :; do printf x >&0; sleep 0.01; done";

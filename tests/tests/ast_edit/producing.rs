@@ -68,10 +68,7 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
 
 #[tokio::test]
 async fn a_full_stack_takes_no_more() {
-    let limits = Limits {
-        pending_actions: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_pending_actions(1);
     let tree = Tree::open(FILES, |session| session.limits(limits));
     tree.edit("old($A)", "new($A)").await.unwrap();
     let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
@@ -81,10 +78,7 @@ async fn a_full_stack_takes_no_more() {
 
 #[tokio::test]
 async fn a_state_beyond_its_limit_is_refused() {
-    let limits = Limits {
-        state_bytes: 100,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_state_bytes(100);
     let tree = Tree::open(FILES, |session| session.limits(limits));
     let error = tree
         .edit("old($A)", "new($A)")
@@ -189,10 +183,7 @@ async fn cancelling_in_the_middle_ends_a_preview_between_two_files() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_is_stopped() {
-    let limits = Limits {
-        call_time: Duration::from_millis(50),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(50));
     let tree = big_tree(|session| session.limits(limits));
     let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
     let message = error.to_string();
@@ -308,9 +299,7 @@ async fn an_action_of_another_version_names_both_versions_and_stays() {
 }
 
 async fn action_of_version(version: u32) {
-    use airlock_host::{
-        ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity,
-    };
+    use airlock_host::{Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity};
     let files = TempDir::new().unwrap();
     let store = Arc::new(
         SqliteStore::open(files.path().join("pending.db"))
@@ -327,29 +316,22 @@ async fn action_of_version(version: u32) {
     };
     let identity = tree.session.workspace().map(WorkspaceIdentity::at);
     let identity = identity.map(|identity| Arc::new(identity.unwrap()));
-    let action = PendingAction {
-        id: ActionId::from("01a2005d-d50a-7498-954a-3c20d939438b"),
-        label: "AST Edit: 1 replacement in 1 file".to_owned(),
-        source_tool_name: "ast_edit".to_owned(),
-        source_is_own_tool: true,
-        details: None,
-        has_reject: false,
-        durable: true,
-        plugin: plugin.digest,
-        plugin_name: "ast_edit".into(),
-        grants: Policy::default(),
-        workspace: tree.session.workspace().map(Into::into),
-        workspace_identity: identity,
-        pushed_at: std::time::SystemTime::now(),
-    };
-    let push = Push {
-        session: tree.session.id(),
-        action: Arc::new(action),
-        guest_state: Some(Vec::new()),
-        plugin: &plugin,
-        capacity: 10,
-        capacity_bytes: u64::MAX,
-    };
+    let mut action = PendingAction::new(
+        "01a2005d-d50a-7498-954a-3c20d939438b",
+        "AST Edit: 1 replacement in 1 file",
+        plugin.digest,
+        "ast_edit",
+        Policy::default(),
+        std::time::SystemTime::now(),
+    );
+    action.source_tool_name = "ast_edit".to_owned();
+    action.source_is_own_tool = true;
+    action.durable = true;
+    action.workspace = tree.session.workspace().map(Into::into);
+    action.workspace_identity = identity;
+    let push = Push::new(tree.session.id(), action, &plugin)
+        .with_guest_state(Vec::new())
+        .with_capacity(10);
     store.push(push).await.unwrap();
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(

@@ -13,10 +13,7 @@ use crate::tree::Tree;
 const SOON: Duration = Duration::from_secs(10);
 
 fn within(call_time: Duration) -> Limits {
-    Limits {
-        call_time,
-        ..Limits::default()
-    }
+    Limits::default().with_call_time(call_time)
 }
 
 /// The parser takes a quarter of a minute for that, and longer the more there is.

@@ -108,10 +108,7 @@ async fn a_program_that_is_no_compiler_and_hangs_is_ended_in_time() {
         "/bin/sleep 1000",
         "exec /bin/cat > /dev/null",
     ] {
-        let limits = CompileLimits {
-            time: Duration::from_secs(1),
-            ..CompileLimits::default()
-        };
+        let limits = CompileLimits::default().with_time(Duration::from_secs(1));
         let engine = builder(&script(folder.path(), body)).compile_limits(limits);
         let started = Instant::now();
         let error = load(&engine.build().unwrap()).await.unwrap_err();
@@ -156,10 +153,7 @@ async fn giving_a_load_up_ends_its_process_and_leaves_none_behind() {
 
 #[tokio::test]
 async fn what_needs_more_memory_than_it_may_says_so() {
-    let limits = CompileLimits {
-        memory: 64 << 20,
-        ..CompileLimits::default()
-    };
+    let limits = CompileLimits::default().with_memory(64 << 20);
     let engine = builder(&compiler()).compile_limits(limits).build().unwrap();
     let bomb = bombs::fitting(&bombs::straight(990_000));
     let error = Plugin::from_bytes(&engine, "bomb", bomb).await.unwrap_err();

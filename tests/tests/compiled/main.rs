@@ -100,10 +100,7 @@ async fn a_counter_counts_in_its_live_instance() {
 async fn a_tool_that_fails_in_every_way_is_told_of_in_each() {
     for language in LANGUAGES {
         let plugin = example(language, "failures").await;
-        let limits = Limits {
-            call_time: Duration::from_secs(5),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(Duration::from_secs(5));
         let session = Session::builder()
             .bind(&plugin)
             .limits(limits)
@@ -156,10 +153,7 @@ async fn a_tool_that_fails_in_every_way_is_told_of_in_each() {
 #[tokio::test]
 async fn a_go_instance_outlives_its_collector() {
     let plugin = plugin("conformance/go").await;
-    let limits = Limits {
-        call_time: Duration::from_secs(60),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(60));
     let session = Session::builder()
         .bind(&plugin)
         .limits(limits)

@@ -225,11 +225,7 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
     let limits = Limits::default;
     check(json!({}), limits(), "\"do\" is a required property").await;
     check(json!({"do": "sing"}), limits(), "\"sing\" is not one of").await;
-    let few = Limits {
-        result_bytes: 10,
-        state_bytes: 10,
-        ..limits()
-    };
+    let few = limits().with_result_bytes(10).with_state_bytes(10);
     check(json!({"do": "say", "bytes": 11}), few.clone(), "11").await;
     check(json!({"do": "propose", "bytes": 11}), few.clone(), "state").await;
     check(
@@ -245,10 +241,7 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
 async fn a_call_ends_with_its_time_and_when_it_is_cancelled_whether_it_looks_or_not() {
     for what in ["loop", "hang"] {
         let (tool, _held) = native(|_| {});
-        let limits = Limits {
-            call_time: Duration::from_millis(100),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(Duration::from_millis(100));
         let session = open(tool, limits);
         let error = call(&session, what).await.unwrap_err();
         let is_time = matches!(

@@ -68,10 +68,7 @@ async fn bystander_goes_on(puppet: &Puppet) {
 #[tokio::test]
 async fn a_recursive_schema_can_not_keep_the_host_busy() {
     let bystander = Puppet::new().await;
-    let limits = Limits {
-        call_time: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(2));
     let session = session(&doubling(), limits).await;
     for depth in [18, 26, 100, 120] {
         let begun = Instant::now();
@@ -91,10 +88,7 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
     let params = numbers();
     let begun = Instant::now();
 
-    let few = Limits {
-        params_steps: 100_000,
-        ..Limits::default()
-    };
+    let few = Limits::default().with_params_steps(100_000);
     let session_of = async |limits| session(&laborious(), limits).await;
     let error = session_of(few)
         .await
@@ -110,11 +104,9 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
         "tool `tool0` was not called: checking the params takes more than 100000 steps"
     );
 
-    let short = Limits {
-        call_time: Duration::from_millis(1),
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let short = Limits::default()
+        .with_call_time(Duration::from_millis(1))
+        .with_params_steps(u64::MAX);
     let error = session_of(short)
         .await
         .call("tool0", &params)
@@ -145,10 +137,7 @@ fn checking() -> usize {
 #[tokio::test]
 async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nobody_else_waiting() {
     let bystander = Puppet::new().await;
-    let unending = Limits {
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let unending = Limits::default().with_params_steps(u64::MAX);
     let (params, cancel) = (Arc::new(numbers()), CancellationToken::new());
     let laborious = defining(&[&laborious(), &laborious()]).await.unwrap();
     let mut calls = JoinSet::new();
@@ -193,11 +182,9 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
 async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() {
     let plugin = defining(&[&laborious()]).await.unwrap();
     let open = |call_time| {
-        let limits = Limits {
-            call_time,
-            params_steps: u64::MAX,
-            ..Limits::default()
-        };
+        let limits = Limits::default()
+            .with_call_time(call_time)
+            .with_params_steps(u64::MAX);
         Session::builder().bind(&plugin).limits(limits).open()
     };
     let long = open(Duration::from_secs(60)).unwrap();
@@ -226,10 +213,7 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
 #[tokio::test]
 async fn another_session_on_the_same_thread_goes_on_while_params_are_checked() {
     let bystander = Puppet::new().await;
-    let unending = Limits {
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let unending = Limits::default().with_params_steps(u64::MAX);
     let session = session(&laborious(), unending).await;
     let (params, cancel) = (numbers(), CancellationToken::new());
     let calling = session.call("tool0", &params).cancelled_by(&cancel);

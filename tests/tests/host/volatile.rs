@@ -38,10 +38,7 @@ const WHAT: [What; 3] = [
 
 async fn puppet(cancel: &CancellationToken) -> Puppet {
     let cancel = cancel.clone();
-    let limits = Limits {
-        call_time: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(2));
     Puppet::with(|session| {
         let session = session.limits(limits);
         session.observer(move |_, event| {

@@ -11,10 +11,7 @@ use tempfile::TempDir;
 
 async fn open(example: &'static str, workspace: &Path) -> Session {
     // Enough for a call, even where the machine has other things to do.
-    let limits = Limits {
-        call_time: Duration::from_secs(10),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(10));
     let plugin = plugin(example).await;
     let session = Session::builder()
         .workspace(workspace)

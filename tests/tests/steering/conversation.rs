@@ -85,10 +85,7 @@ impl Conversation {
         let store = Arc::new(MemoryStore::new());
         let id = "steered";
         // What blocks needn't be waited for.
-        let limits = Limits {
-            cancel_grace: Duration::from_millis(1),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_cancel_grace(Duration::from_millis(1));
         let settings = |session: SessionBuilder| {
             let session = session.id(id).store(store.clone());
             let session = session.limits(limits.clone());

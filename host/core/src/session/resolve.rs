@@ -37,15 +37,13 @@ pub(super) async fn parse(
     SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
-    let resolution = match text("action") {
+    let mut resolution = match text("action") {
         Some("apply") => Resolution::apply(reason),
         _ => Resolution::discard(reason),
     };
-    Ok(Resolution {
-        extra: params.get("extra").and_then(Value::as_object).cloned(),
-        id: text("id").map(ActionId::from),
-        ..resolution
-    })
+    resolution.extra = params.get("extra").and_then(Value::as_object).cloned();
+    resolution.id = text("id").map(ActionId::from);
+    Ok(resolution)
 }
 
 /// Refuses what comes with a decision where it is nested too deep for code that calls itself.
@@ -55,10 +53,7 @@ fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
     };
     let depth = json::check_depth(&extra);
     match (extra, depth) {
-        (Value::Object(extra), Ok(())) => Ok(Resolution {
-            extra: Some(extra),
-            ..resolution
-        }),
+        (Value::Object(extra), Ok(())) => Ok(resolution.with_extra(extra)),
         (extra, depth) => {
             json::take_apart(extra);
             let message = depth.err().map(|it| it.to_string());
