@@ -32,7 +32,7 @@ impl Project {
         Session::builder()
             .workspace(self.folder.path().join("workspace"))
             .limits(limits)
-            .producer(&ast_edit.producer())
+            .bind(&ast_edit.producer())
             .open()
             .unwrap()
     }
@@ -163,10 +163,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
 
     let hangs = "sleep 1000";
     let project = Project::with(&[("a.ts", "old(1);")]);
-    let limits = Limits {
-        call_time: Duration::from_millis(300),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(300));
     let ast_edit = AstEdit::new().parser(project.script(hangs));
     let session = project.session(ast_edit.clone(), limits);
     let error = session.call("ast_edit", &ops()).await.unwrap_err();
@@ -177,7 +174,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
     let session = project.session(ast_edit.clone(), Limits::default());
     let cancel = CancellationToken::new();
     let params = ops();
-    let call = session.call_with("ast_edit", &params, Some(&cancel));
+    let call = session.call("ast_edit", &params).cancelled_by(&cancel);
     let cancelling = async {
         project
             .until("it starts", async || project.script_process().is_some())
@@ -191,7 +188,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
     let session = project.session(ast_edit, Limits::default());
     {
         fs::remove_file(project.folder.path().join("script.pid")).unwrap();
-        let call = session.call("ast_edit", &params);
+        let call = session.call("ast_edit", &params).into_future();
         tokio::pin!(call);
         let started = async || {
             assert!(poll_once(call.as_mut()).await.is_none());
@@ -207,10 +204,7 @@ async fn its_processes_end_with_the_call_however_that_ends() {
 
 #[tokio::test]
 async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_holds_up_nobody() {
-    let limits = Limits {
-        call_time: Duration::from_millis(300),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(300));
     let project = Project::with(&[("a.ts", "old(1);")]);
     // A length of 64 KiB, and then a byte at a time.
     let drips = "printf '\\000\\000\\001\\000' >&0; while :; do printf x >&0; sleep 0.01; done";
@@ -313,7 +307,7 @@ async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
         .iter()
         .map(|name| (name.as_str(), "old(1);"))
         .collect();
-    let place = Place::with(&files);
+    let project = Project::with(&files);
     let ast_edit = AstEdit::new().parser(&program).most_parsers(PARSERS);
     let done = CancellationToken::new();
     let most = std::thread::spawn({
@@ -327,7 +321,7 @@ async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
         }
     });
     let calls = (0..SESSIONS).map(|_| {
-        let session = place.session(ast_edit.clone(), Limits::default());
+        let session = project.session(ast_edit.clone(), Limits::default());
         tokio::spawn(async move { session.call("ast_edit", &ops()).await })
     });
     for call in calls.collect::<Vec<_>>() {
