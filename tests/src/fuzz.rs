@@ -9,6 +9,7 @@ mod component;
 mod guest;
 mod rendering;
 mod rows;
+mod schema;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -19,9 +20,10 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use cache::cache_entry;
 pub use component::{component, load};
-pub use guest::{definitions, output, schema};
+pub use guest::{definitions, output};
 pub use rendering::rendering;
 pub use rows::store_rows;
+pub use schema::schema;
 
 /// A target's name and function.
 pub type Target = (&'static str, fn(&[u8]));
@@ -43,7 +45,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     match target {
         "component" | "load" => component::seeds(),
         "cache_entry" => cache::seeds(),
-        "definitions" | "schema" | "output" => guest::seeds(),
+        "definitions" | "output" => guest::seeds(),
+        "schema" => schema::seeds(),
         "store_rows" => rows::seeds(),
         _ => rendering::seeds(),
     }

@@ -1,14 +1,15 @@
-//! What a guest gives its host: definitions, schemas, results.
+//! What a guest gives its host: definitions and results.
 //!
 //! One component, whose functions return what lies at fixed places of its memory; what lies there
-//! is the fuzzer's.
+//! is the fuzzer's. Definitions are in the component's bytes, and each input of them is compiled;
+//! results come with the params, so that one plugin serves all inputs.
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use airlock_host::{CallOutcome, Engine, Error, Limits, LoadError, Plugin, Session};
+use airlock_host::{CallOutcome, Engine, Limits, LoadError, Plugin, Session};
 use airlock_render::{Block, Renderer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Bytes, block_on};
 use crate::wat;
@@ -22,40 +23,66 @@ const DEFINITIONS: u32 = 65_536;
 /// Where `execute` points to.
 const RESULT: u32 = DEFINITIONS + PLACE as u32;
 
-/// The component, with its places found by what fills them.
+/// Where the guest is given its arguments, one behind the other.
+const ARGUMENTS: u32 = 131_072;
+
+/// What stands in the params before the digits of a result, and behind.
+const AROUND: [&str; 2] = ["{\"result\":\"", "\"}"];
+
+/// Writes what the params say, two hexadecimal digits for each byte, where the result is.
+fn execute() -> String {
+    let digit = |at: &str| {
+        format!(
+            "(local.set $digit (i32.load8_u {at}))
+            (i32.add (i32.and (local.get $digit) (i32.const 15))
+                (i32.mul (i32.shr_u (local.get $digit) (i32.const 6)) (i32.const 9)))"
+        )
+    };
+    format!(
+        "(result i32) (local $to i32) (local $from i32) (local $digit i32)
+            (local.set $from (i32.add (local.get 4) (i32.const {before})))
+            (local.set $to (i32.const {RESULT}))
+            (loop $more
+                (i32.store8 (local.get $to) (i32.or (i32.shl {high} (i32.const 4)) {low}))
+                (local.set $from (i32.add (local.get $from) (i32.const 2)))
+                (local.set $to (i32.add (local.get $to) (i32.const 1)))
+                (br_if $more (i32.lt_u (local.get $to) (i32.const {end}))))
+            i32.const {RESULT}",
+        before = AROUND[0].len(),
+        high = block(&digit("(local.get $from)")),
+        low = block(&digit("offset=1 (local.get $from)")),
+        end = RESULT + PLACE as u32,
+    )
+}
+
+fn block(instructions: &str) -> String {
+    format!("(block (result i32) {instructions})")
+}
+
+/// The component, with the place of its definitions found by what fills it.
 struct Template {
     component: Vec<u8>,
     definitions: usize,
-    result: usize,
 }
 
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let data = format!(
-        "(data (i32.const {DEFINITIONS}) \"{}\") (data (i32.const {RESULT}) \"{}\")",
-        "D".repeat(PLACE),
-        "R".repeat(PLACE)
+        "(global $next (mut i32) (i32.const {ARGUMENTS}))
+        (data (i32.const {DEFINITIONS}) \"{}\")",
+        "D".repeat(PLACE)
     );
+    // An instance has one call, so that nothing is ever freed.
+    let allocate = "(param i32 i32 i32 i32) (result i32) global.get $next
+        (global.set $next (i32.add (global.get $next) (local.get 3)))";
     let module = wat::module(&format!("i32.const {DEFINITIONS}"), &data)
-        .replacen(
-            "(result i32) unreachable",
-            &format!("(result i32) i32.const {RESULT}"),
-            1,
-        )
-        // Params are put there; none are as long as that.
-        .replace(
-            "(param i32 i32 i32 i32) (result i32) unreachable",
-            "(param i32 i32 i32 i32) (result i32) i32.const 131072",
-        )
+        .replacen("(result i32) unreachable", &execute(), 1)
+        .replace("(param i32 i32 i32 i32) (result i32) unreachable", allocate)
         .replace("(export \"memory\") 1)", "(export \"memory\") 4)");
     let component = wat::component(&module);
-    let find = |byte: u8| {
-        let place = vec![byte; PLACE];
-        let found = component.windows(PLACE).position(|window| window == place);
-        found.expect("the data is as it was written")
-    };
+    let filled = vec![b'D'; PLACE];
+    let found = component.windows(PLACE).position(|window| window == filled);
     Template {
-        definitions: find(b'D'),
-        result: find(b'R'),
+        definitions: found.expect("the data is as it was written"),
         component,
     }
 });
@@ -109,17 +136,7 @@ fn one_definition(
     place.bytes[at + 44] = flags;
 }
 
-/// A plugin with a tool `t` that takes these params.
-fn tool(parameters: &[u8], output: Option<&[u8]>) -> Vec<u8> {
-    let mut place = Place::new(DEFINITIONS, 8 + DEFINITION);
-    place.number(0, DEFINITIONS + 8);
-    place.number(4, 1);
-    let texts: [&[u8]; 4] = [b"t", b"T", b"what it does", parameters];
-    one_definition(&mut place, 8, texts, output, 0);
-    place.bytes
-}
-
-fn load(definitions: &[u8], result: &[u8]) -> Result<Plugin, LoadError> {
+fn load(definitions: &[u8]) -> Result<Plugin, LoadError> {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         let limits = Limits {
             call_time: Duration::from_secs(5),
@@ -131,13 +148,7 @@ fn load(definitions: &[u8], result: &[u8]) -> Result<Plugin, LoadError> {
     let template = &*TEMPLATE;
     let mut component = template.component.clone();
     component[template.definitions..][..definitions.len()].copy_from_slice(definitions);
-    component[template.result..][..result.len()].copy_from_slice(result);
     block_on(Plugin::from_bytes(&ENGINE, "fuzz", component))
-}
-
-fn call(plugin: &Plugin, params: &Value) -> Result<CallOutcome, Error> {
-    let session = Session::builder().plugin(plugin).open();
-    block_on(session.expect("a session").call("t", params))
 }
 
 /// Definitions with any texts, and now and then with pointers that lead anywhere.
@@ -159,7 +170,7 @@ pub fn definitions(bytes: &[u8]) {
         let length = values.len().min(8 + 4 * DEFINITION);
         place.bytes[..length].copy_from_slice(&values[..length]);
     }
-    match load(&place.bytes, &[]) {
+    match load(&place.bytes) {
         Ok(plugin) => {
             for tool in plugin.tools() {
                 assert!(!tool.name.is_empty() && tool.name.len() <= 64, "{tool:?}");
@@ -174,33 +185,41 @@ pub fn definitions(bytes: &[u8]) {
     }
 }
 
-/// A schema, and params for it.
-pub fn schema(bytes: &[u8]) {
-    let mut bytes = Bytes(bytes);
-    let schema = bytes.some(16);
-    let params = String::from_utf8_lossy(bytes.rest());
-    let params = serde_json::from_str(&params).unwrap_or_else(|_| json!({"a": params}));
-    // A result that is none: what counts is what comes before.
-    if let Ok(plugin) = load(&tool(schema, None), &[]) {
-        let _ = call(&plugin, &params);
-    }
-}
-
 /// A result of any shape, and what people are shown of it.
 pub fn output(bytes: &[u8]) {
+    try_output(bytes, |outcome| {
+        let block = Block::call(outcome);
+        super::rendering::check(&Renderer::plain().width(40).render(&block));
+    });
+}
+
+fn try_output(bytes: &[u8], check: impl FnOnce(&CallOutcome)) {
+    /// With one tool `t`, which takes any object.
+    static PLUGIN: LazyLock<Plugin> = LazyLock::new(|| {
+        let mut place = Place::new(DEFINITIONS, 8 + DEFINITION);
+        place.number(0, DEFINITIONS + 8);
+        place.number(4, 1);
+        let texts: [&[u8]; 4] = [b"t", b"T", b"what it does", br#"{"type":"object"}"#];
+        one_definition(&mut place, 8, texts, None, 0);
+        load(&place.bytes).expect("a tool")
+    });
     let mut bytes = Bytes(bytes);
     let shape = bytes.byte();
-    let result = match shape & 1 {
+    let mut result = match shape & 1 {
         0 => result(&mut bytes),
         // Whatever lies there.
-        _ => bytes.rest()[..].iter().copied().take(PLACE).collect(),
+        _ => bytes.rest().to_vec(),
     };
-    let plugin = load(&tool(br#"{"type":"object"}"#, None), &result).expect("a tool");
-    match call(&plugin, &json!({})) {
-        Ok(outcome) => {
-            let block = Block::call(&outcome);
-            super::rendering::check(&Renderer::plain().width(40).render(&block));
-        }
+    result.resize(PLACE, 0);
+    let digits: String = result.iter().map(|byte| format!("{byte:02x}")).collect();
+    let params = json!({"result": digits});
+    debug_assert_eq!(
+        params.to_string(),
+        format!("{}{digits}{}", AROUND[0], AROUND[1])
+    );
+    let session = Session::builder().plugin(&PLUGIN).open();
+    match block_on(session.expect("a session").call("t", &params)) {
+        Ok(outcome) => check(&outcome),
         Err(error) => assert_ne!(error.kind(), "host", "{error}"),
     }
 }
@@ -240,11 +259,6 @@ fn result(bytes: &mut Bytes<'_>) -> Vec<u8> {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let mut schema = br##"{"type":"object","$defs":{"n":{"anyOf":[{"properties":{"a":{"$ref":"#/$defs/n"}}}]}},"$ref":"#/$defs/n"}"##.to_vec();
-    schema.resize(schema.len().next_multiple_of(16), b' ');
-    let mut recursive = vec![(schema.len() / 16) as u8];
-    recursive.extend(&schema);
-    recursive.extend(br#"{"a":{"a":{"a":{}}}}"#);
     let mut tools = vec![2];
     for name in [b"a", b"b"] {
         tools.extend([1, name[0], 1, b'L', 1]);
@@ -256,5 +270,32 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut result = vec![0, 0x41, 0, 2];
     result.extend(b"text\x1b[31m\xe2\x80\xae---+++ ");
     result.extend(b"\x02{\"diff\":\"--- a\\n+++ b\\n@@ -1 +1 @@\"");
-    vec![recursive, tools, result]
+    vec![tools, result]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_params_say_is_the_result() {
+        // One content, a text; and what has another shape is nothing that the host could take.
+        for (input, expected) in [
+            (&b"\x00\x01\x00\x01hi there"[..], Some("hi there")),
+            (
+                b"\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+                None,
+            ),
+        ] {
+            let told = std::cell::RefCell::new(None);
+            try_output(input, |outcome| {
+                *told.borrow_mut() = Some(format!("{:?}", outcome.content));
+            });
+            let told = told.into_inner();
+            assert_eq!(told.is_some(), expected.is_some(), "{told:?}");
+            if let (Some(told), Some(expected)) = (told, expected) {
+                assert!(told.contains(expected), "{told}");
+            }
+        }
+    }
 }
