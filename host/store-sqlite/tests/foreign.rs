@@ -1,12 +1,33 @@
 //! Files that are not ours are not written to.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use airlock_host::BackendErrorKind;
+use airlock_model::store::BackendErrorKind;
 use airlock_store_sqlite::SqliteStore;
 
-use crate::{Place, sqlite};
+use tempfile::TempDir;
+
+/// A folder, and the path of a store in it.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        Self { folder }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("pending.db")
+    }
+}
+
+/// A SQLite connection to the file.
+fn sqlite(file: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(file).unwrap()
+}
 
 #[tokio::test]
 async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
@@ -73,7 +94,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
         assert_eq!(contents(place.folder.path()), before, "{what}");
         // Nor is it overwritten.
         let source = Place::new();
-        let store = source.open().await;
+        let store = SqliteStore::open(source.file()).await.unwrap();
         store.backup(place.file()).await.unwrap_err();
         store
             .backup(source.folder.path().join("copy.db"))
@@ -119,46 +140,7 @@ async fn a_pipe_is_refused_and_not_waited_for() {
     SqliteStore::restore(place.file(), &to).await.unwrap_err();
 }
 
-/// A host that is killed before its log is first written back leaves a file without our mark: its
-/// log has that.
-#[tokio::test]
-async fn a_store_of_which_all_is_in_its_log_is_ours() {
-    let place = Place::new();
-    // As an older version made its files.
-    {
-        let connection = sqlite(&place.file());
-        connection.pragma_update(None, "page_size", 2048).unwrap();
-        connection
-            .pragma_update(None, "journal_mode", "WAL")
-            .unwrap();
-        connection
-            .pragma_update(None, "wal_autocheckpoint", 0)
-            .unwrap();
-        let old = sqlite(&airlock_tests::sqlite_version_2());
-        let mut tables = old
-            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC")
-            .unwrap();
-        let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
-        let tables: Vec<_> = tables.map(Result::unwrap).collect();
-        connection
-            .execute_batch(&format!(
-                "BEGIN; {}; PRAGMA application_id = 0x416c636b; PRAGMA user_version = 2; COMMIT",
-                tables.join(";")
-            ))
-            .unwrap();
-        let (bytes, log) = (
-            fs::read(place.file()).unwrap(),
-            fs::read(wal(&place.file())).unwrap(),
-        );
-        drop(connection);
-        fs::write(place.file(), &bytes).unwrap();
-        fs::write(wal(&place.file()), log).unwrap();
-        assert_eq!(bytes[68..72], [0; 4]);
-    }
-    place.open().await;
-}
-
-fn wal(file: &Path) -> std::path::PathBuf {
+fn wal(file: &Path) -> PathBuf {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
     log.into()

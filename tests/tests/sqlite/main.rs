@@ -1,7 +1,6 @@
 //! The store in one SQLite file: what it keeps, and what it says when the file can't be used.
 
 mod backup;
-mod foreign;
 mod kept;
 mod room;
 mod unreadable;

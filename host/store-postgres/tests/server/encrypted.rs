@@ -1,7 +1,8 @@
 //! Connections that nobody on the way can read.
 
-use airlock_host::{BackendErrorKind, PendingStore, Resolution};
-use airlock_tests::{PostgresServer, Sync};
+use airlock_model::pending::Resolution;
+use airlock_model::store::{BackendErrorKind, PendingStore};
+use airlock_store_suite::{PostgresServer, Sync};
 use tokio::time::timeout;
 
 use crate::weather::check_refusal;

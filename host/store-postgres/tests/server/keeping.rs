@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use airlock_host::{
-    ActionId, ActionState, Completion, Decision, Digest, DurableStore, Json, PendingStore, Policy,
-    Resolution, ResolvedQuery,
-};
+use airlock_model::digest::Digest;
+use airlock_model::json::Json;
+use airlock_model::pending::{ActionId, ActionState, Decision, Resolution};
+use airlock_model::policy::Policy;
+use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
 
 use crate::{
     action, claim, complete, connect, eventually, ids, plugin, push, push_action, server, session,
@@ -91,7 +92,7 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     assert_eq!(resolved.decision, Decision::Apply);
     assert_eq!(resolved.reason, "because");
     assert_eq!(resolved.decided_by.as_deref(), Some("somebody"));
-    let json = serde_json::to_vec(&airlock_tests::outcome("")).unwrap();
+    let json = serde_json::to_vec(&airlock_store_suite::outcome("")).unwrap();
     assert_eq!(resolved.result, Some(Digest::of(&json)));
     assert!(resolved.at.elapsed().unwrap_or_default() < Duration::from_secs(60));
     let discarded = store.find(&"d".into()).await.unwrap().unwrap();

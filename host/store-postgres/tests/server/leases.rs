@@ -1,8 +1,9 @@
 //! Claims that end, and those that were lost.
 
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionId, ActionState, Claim, Completion, DISCARD_INTERRUPTED, Decision,
-    DurableStore, Lease, PendingStore, Resolution, SessionId, StoreError,
+use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
+use airlock_model::store::{
+    APPLY_INTERRUPTED, Claim, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, PendingStore,
+    StoreError,
 };
 
 use crate::{
@@ -70,7 +71,7 @@ async fn a_lease_that_is_not_renewed_runs_out_and_its_action_stays_in_its_place(
     let next = claim(&other, &stack, middle).await;
     assert_eq!(next.attempt, 2);
     assert!(next.lease.token > lost.lease.token);
-    let outcome = airlock_tests::outcome("");
+    let outcome = airlock_store_suite::outcome("");
     let late = Completion::Succeeded(&outcome);
     assert!(is_lost(one.renew(&lost.lease).await));
     assert!(is_lost(one.requeue(same(&lost.lease), "late").await));

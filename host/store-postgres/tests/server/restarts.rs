@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use airlock_host::{Completion, DurableStore, PendingStore, Resolution, ResolvedQuery};
+use airlock_model::pending::Resolution;
+use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, Sync};
+use airlock_store_suite::{PostgresServer, Sync};
 
 use crate::{connect, push, session};
 
 /// Pushes and resolves until told to stop, and gives the ids of what it has resolved.
 async fn work(store: PostgresStore, number: usize, stop: Arc<AtomicBool>) -> Vec<String> {
     let stack = session(&format!("session {}", number % 3));
-    let outcome = airlock_tests::outcome("");
+    let outcome = airlock_store_suite::outcome("");
     let mut resolved = Vec::new();
     for round in 0.. {
         push(&store, &stack, &format!("{number}-{round}")).await;

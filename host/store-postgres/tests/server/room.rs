@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use airlock_host::{DurableStore, PendingStore, Push, Resolution, StoreError};
+use airlock_model::pending::Resolution;
+use airlock_model::store::{DurableStore, PendingStore, Push, StoreError};
 
 use crate::{action, claim, complete, connect, plugin, server, session};
 
 async fn push_bytes(
     store: &dyn PendingStore,
-    stack: &airlock_host::SessionId,
+    stack: &airlock_model::pending::SessionId,
     id: &str,
     bytes: usize,
     capacity_bytes: u64,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use airlock_host::{ActionState, DurableStore, Policy, Resolution};
+use airlock_model::pending::{ActionState, Resolution};
+use airlock_model::policy::Policy;
+use airlock_model::store::DurableStore;
 
 use crate::{claim, complete, connect, ids, plugin, push, server, session};
 
@@ -56,7 +58,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_it_
     let rows = ROWS_OF_VERSION_1
         .replace("PLUGIN", &plugin().digest.to_string())
         .replace("GRANTS", &grants);
-    let tables = include_str!("../../../host/store-postgres/src/schema-1.sql");
+    let tables = include_str!("../../src/schema-1.sql");
     server.sql(&database, &format!("{tables};{rows}"));
     let url = server.url(&database);
     let starting: Vec<_> = (0..8)

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{PendingStore, Resolution, SessionId};
+use airlock_model::pending::{Resolution, SessionId};
+use airlock_model::store::PendingStore;
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, Sync};
+use airlock_store_suite::{PostgresServer, Sync};
 use tokio::time::timeout;
 
 use crate::{DEADLINE, claim, complete, connect, eventually, push, server, session};

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{BackendErrorKind, DurableStore, Json, PendingStore, StoreError};
+use airlock_model::json::Json;
+use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore, StoreError};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, Sync};
+use airlock_store_suite::{PostgresServer, Sync};
 
 use crate::{action, connect, ids, push, push_action, server, session};
 
@@ -248,7 +249,7 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
         push_action(&store, &stack, pushed.clone()).await.unwrap();
         let listed = store.list(&stack).await.unwrap();
         assert_eq!(*listed[0].action, pushed, "{name:?}");
-        let resolution = airlock_host::Resolution::apply("why\0")
+        let resolution = airlock_model::pending::Resolution::apply("why\0")
             .with_id(pushed.id.clone())
             .decided_by("who\0")
             .with_extra(serde_json::json!({"\0": "\0"}).as_object().unwrap().clone());
@@ -272,7 +273,7 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
 async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
     let store = connect(&server().database_url()).await;
     let stack = session("full");
-    let refused = airlock_host::Push {
+    let refused = airlock_model::store::Push {
         session: &stack,
         action: std::sync::Arc::new(action("one")),
         guest_state: Some(Vec::new()),
@@ -284,12 +285,12 @@ async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
     assert!(matches!(error, StoreError::Full { capacity: 0 }), "{error}");
     let stats = store.stats().await.unwrap();
     assert_eq!((stats.pending, stats.plugins, stats.sessions), (0, 0, 0));
-    let pushed = airlock_host::Push {
+    let pushed = airlock_model::store::Push {
         capacity: 1,
         ..refused.clone()
     };
     store.push(pushed).await.unwrap();
-    let again = airlock_host::Push {
+    let again = airlock_model::store::Push {
         action: std::sync::Arc::new(action("two")),
         capacity: 1,
         ..refused
