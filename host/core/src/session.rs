@@ -3,9 +3,9 @@
 
 mod bindings;
 mod builder;
-mod kept;
 mod lease;
 mod resolve;
+mod resolver;
 mod standing;
 mod turns;
 mod watched;
@@ -32,11 +32,11 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::instance::Call;
 use crate::plugin::Plugin;
-use crate::producer::{Origin, Producer, Surroundings};
+use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
-use standing::Standing;
+use standing::StandingState;
 use turns::Turns;
 
 pub use builder::SessionBuilder;
@@ -67,11 +67,11 @@ struct SessionInner {
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
     turns: Turns,
-    standing: Standing,
+    standing: StandingState,
 }
 
 impl Session {
-    /// The settings of a session that is to be opened.
+    /// Builder for a [`Session`].
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
@@ -174,7 +174,7 @@ impl Session {
     /// # }
     /// ```
     ///
-    /// It may also end for nothing. Without a store it never ends.
+    /// May return spuriously. Without a store it never returns.
     pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
         let watch = self.inner.context.store.as_ref();
         let watch = watch.map(|store| store.watch(self.id()));
@@ -240,7 +240,7 @@ impl Session {
         Ok(CallOutcome::new(result, pushed))
     }
 
-    /// Makes the instances that the next calls would make, so that those needn't.
+    /// Pre-instantiates every bound plugin, so that the next calls need not.
     ///
     /// # Errors
     /// As the first call would: [`Error::Trap`] and [`Error::Limit`].
@@ -266,7 +266,7 @@ impl Session {
 
     fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {
         let inner = &self.inner;
-        origin.bind(Surroundings {
+        origin.bind(ProducerContext {
             policy,
             workspace: inner.workspace.clone(),
             limits: Arc::clone(&inner.limits),

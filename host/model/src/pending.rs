@@ -185,9 +185,9 @@ pub struct StackedAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Let it happen.
+    /// Apply it.
     Apply,
-    /// Drop it.
+    /// Discard it.
     Discard,
 }
 

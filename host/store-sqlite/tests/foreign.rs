@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use airlock_model::store::BackendErrorKind;
 use airlock_store_sqlite::SqliteStore;
-
 use tempfile::TempDir;
 
 /// A folder, and the path of a store in it.
-struct Place {
+struct StoreFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl StoreFolder {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         Self { folder }
@@ -73,7 +72,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
         }),
     ];
     for (what, make) in kinds {
-        let place = Place::new();
+        let place = StoreFolder::new();
         make(&place.file());
         let before = contents(place.folder.path());
         let error = SqliteStore::open(place.file()).await.unwrap_err();
@@ -93,7 +92,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
         );
         assert_eq!(contents(place.folder.path()), before, "{what}");
         // Nor is it overwritten.
-        let source = Place::new();
+        let source = StoreFolder::new();
         let store = SqliteStore::open(source.file()).await.unwrap();
         store.backup(place.file()).await.unwrap_err();
         store
@@ -109,7 +108,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
 #[tokio::test]
 async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
     for end in ["-wal", "-shm", "-journal"] {
-        let place = Place::new();
+        let place = StoreFolder::new();
         fs::write(
             place.folder.path().join(format!("pending.db{end}")),
             "somebody's",
@@ -121,7 +120,7 @@ async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains(&format!("pending.db{end} is there already")),
+            error.contains(&format!("pending.db{end} already exists")),
             "{error}"
         );
         assert_eq!(contents(place.folder.path()), before);
@@ -130,7 +129,7 @@ async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
 
 #[tokio::test]
 async fn a_pipe_is_refused_and_not_waited_for() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let made = std::process::Command::new("mkfifo")
         .arg(place.file())
         .status();

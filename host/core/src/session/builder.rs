@@ -16,7 +16,7 @@ use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 use airlock_model::tool::RejectedTool;
 
-use super::standing::Standing;
+use super::standing::StandingState;
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
@@ -27,7 +27,7 @@ use crate::producer::native::NativeProducer;
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 
-/// The settings of a session that is to be opened.
+/// Builder for a [`Session`].
 #[derive(Default)]
 pub struct SessionBuilder {
     id: Option<SessionId>,
@@ -50,7 +50,7 @@ enum Store {
 }
 
 impl SessionBuilder {
-    /// The session's id. Default: a random one.
+    /// Sets the session's id. Default: a random one.
     pub fn id(mut self, id: impl Into<SessionId>) -> Self {
         self.id = Some(id.into());
         self
@@ -193,7 +193,7 @@ impl SessionBuilder {
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 turns: Turns::new(self.tool_choice),
-                standing: Standing::default(),
+                standing: StandingState::default(),
             }),
         };
         let mut rejected = Vec::new();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use airlock_host::CompileCache;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
-/// The user's cache. None where there is no place for one, which costs time and nothing else.
+/// The user's compile cache; none if it can't be opened, which costs time and nothing else.
 pub fn open() -> Option<CompileCache> {
     let opened = places().and_then(|(folder, key)| {
         keep_to_ourselves(&folder);

@@ -5,7 +5,7 @@ use airlock_model::store::{BackendErrorKind, PendingStore};
 use airlock_store_suite::{PostgresServer, Sync};
 use tokio::time::timeout;
 
-use crate::weather::check_refusal;
+use crate::faults::check_refusal;
 use crate::{DEADLINE, claim, complete, connect, ids, push, session};
 
 #[tokio::test]

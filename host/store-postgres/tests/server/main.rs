@@ -1,15 +1,15 @@
 //! The PostgreSQL store against a real server: what only it promises, beside what every store does.
 
+mod capacity;
 mod encrypted;
+mod faults;
 mod keeping;
 mod leases;
 mod restarts;
-mod room;
 mod starting;
 mod unreadable;
 mod volatile;
 mod watching;
-mod weather;
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
