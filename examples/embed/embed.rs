@@ -1,7 +1,7 @@
 //! Loads a plugin, previews on a directory, shows what is pending and applies it.
 //!
 //! ```text
-//! cargo run --release --example embed -- plugins/batch-rename/batch_rename.wasm photos
+//! cargo run --release --example embed -- host/cli/bundled/batch_rename.wasm photos
 //! ```
 
 use airlock_host::{Engine, Plugin, Resolution, Session};

@@ -9,9 +9,7 @@ pub const CATALOG: Catalog = Catalog::new(&[
         name: "batch-rename",
         about: "Renames files by a regular expression, once you have seen the list of old and new names",
         tools: &["batch_rename_preview"],
-        kind: BundledKind::Component(include_bytes!(
-            "../../../plugins/batch-rename/batch_rename.wasm"
-        )),
+        kind: BundledKind::Component(include_bytes!("../bundled/batch_rename.wasm")),
     },
     #[cfg(feature = "ast-edit")]
     Bundled {

@@ -178,12 +178,13 @@ def test_an_archive_gives_modules_from_memory(project: Path, monkeypatch: pytest
         del sys.modules[name]
 
 
-def test_the_wheel_has_the_world_and_the_types(tmp_path: Path) -> None:
+def test_the_wheel_has_the_world_the_types_and_the_licence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(command, cwd=SDK, check=True, capture_output=True)
     [wheel] = tmp_path.glob("airlock_tool-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    world = {f"airlock_tool/wit/{path.name}" for path in (SDK.parent.parent / "wit").glob("*.wit")}
+    world = {f"airlock_tool/wit/{path.name}" for path in (SDK / "src/airlock_tool/wit").glob("*.wit")}
     assert len(world) == 6
     assert world | {"airlock_tool/py.typed", "airlock_tool/testing.py"} <= names
+    assert [name for name in names if name.endswith(".dist-info/licenses/LICENSE")]
     assert not [name for name in names if "__pycache__" in name]

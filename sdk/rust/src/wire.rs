@@ -6,7 +6,7 @@ use crate::{Content, Error, Link, Output, Resolution, Session};
 #[expect(missing_docs, reason = "generated, and no part of the API")]
 pub mod bindings {
     wit_bindgen::generate!({
-        path: "../../wit",
+        path: "wit/0.1.0",
         world: "custom-tool",
         pub_export_macro: true,
         export_macro_name: "export_component",

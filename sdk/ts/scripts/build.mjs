@@ -1,19 +1,14 @@
-// Makes `dist` and `wit/deps/airlock-tool`, which are what the package ships beside its own WIT.
+// Makes `dist`, which is what the package ships beside its WIT.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
 const sdk = fileURLToPath(new URL("..", import.meta.url));
-const world = fileURLToPath(new URL("../../../wit", import.meta.url));
-const copied = `${sdk}wit/deps/airlock-tool`;
 const run = (tool, ...args) => execFileSync(`${sdk}node_modules/.bin/${tool}`, args, { cwd: sdk, stdio: ["ignore", "ignore", "inherit"] });
 
-for (const folder of [copied, `${sdk}dist`, `${sdk}target/wit-types`]) rmSync(folder, { recursive: true, force: true });
-if (!existsSync(world) || readdirSync(world).length === 0) throw new Error(`the world's WIT is not at ${world}: build the SDK in its repository`);
-cpSync(world, copied, { recursive: true });
-cpSync(`${sdk}../../LICENSE`, `${sdk}LICENSE`);
+for (const folder of [`${sdk}dist`, `${sdk}target/wit-types`]) rmSync(folder, { recursive: true, force: true });
 run("jco", "guest-types", "wit", "--world-name", "guest", "--out-dir", "target/wit-types", "--quiet");
 try {
   execFileSync(`${sdk}node_modules/.bin/tsc`, ["-p", "."], { cwd: sdk, stdio: "inherit" });

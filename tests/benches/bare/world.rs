@@ -6,7 +6,7 @@ use wasmtime::{Engine, Store};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 wasmtime::component::bindgen!({
-    path: "../wit",
+    path: "guests/wit/0.1.0",
     world: "custom-tool",
     imports: { "airlock:tool/pending-actions.push-pending-action": async },
     exports: { default: async },

@@ -19,7 +19,7 @@ impl Folder {
     async fn with(files: &[&str]) -> Self {
         let component = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../plugins/batch-rename/batch_rename.wasm"
+            "/../host/cli/bundled/batch_rename.wasm"
         );
         let plugin = Plugin::load(engine(), component).await.unwrap();
         let folder = TempDir::new().unwrap();

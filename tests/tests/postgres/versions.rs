@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use airlock_host::{ActionState, DurableStore, Resolution, Session};
-use airlock_tests::{engine, postgres_version_2, sqlite_version_2};
-
-use crate::{connect, server};
+use airlock_store_postgres::PostgresStore;
+use airlock_tests::{PostgresServer, engine, postgres_version_2, sqlite_version_2};
 
 /// The database that version 2 left. The plugin's bytes are those in the file of that version.
 fn version_2() -> String {
-    let database = server().database();
-    server().sql(&database, &postgres_version_2());
+    let server = PostgresServer::shared();
+    let database = server.database();
+    server.sql(&database, &postgres_version_2());
     let file = rusqlite::Connection::open(sqlite_version_2()).unwrap();
     let plugin = "SELECT bytes FROM plugins";
     let bytes: Vec<u8> = file.query_row(plugin, [], |row| row.get(0)).unwrap();
@@ -18,14 +18,14 @@ fn version_2() -> String {
     for part in bytes.chunks(50_000) {
         let hex: String = part.iter().map(|byte| format!("{byte:02x}")).collect();
         let append = format!("UPDATE airlock.plugins SET bytes = bytes || '\\x{hex}'");
-        server().sql(&database, &append);
+        server.sql(&database, &append);
     }
-    server().url(&database)
+    server.url(&database)
 }
 
 #[tokio::test]
 async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied() {
-    let store = connect(&version_2()).await;
+    let store = PostgresStore::connect(&version_2()).await.unwrap();
     let stats = store.stats().await.unwrap();
     assert_eq!(
         (

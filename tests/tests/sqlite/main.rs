@@ -3,7 +3,6 @@
 mod backup;
 mod capacity;
 mod faults;
-mod foreign;
 mod kept;
 mod maintenance;
 mod unreadable;

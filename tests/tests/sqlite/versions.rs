@@ -1,13 +1,14 @@
 //! Files of earlier versions.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use airlock_host::{
     ActionState, DurableStore, Error, Resolution, ResolvedQuery, WorkspaceDifference,
 };
 use airlock_tests::sqlite_version_2;
 
-use crate::StoreFolder;
+use crate::{StoreFolder, sqlite};
 
 #[tokio::test]
 async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied() {
@@ -99,4 +100,49 @@ async fn an_action_of_version_2_is_not_applied_at_its_path_without_a_word() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// A host that is killed before its log is first written back leaves a file without our mark: its
+/// log has that.
+#[tokio::test]
+async fn a_store_of_which_all_is_in_its_log_is_ours() {
+    let place = StoreFolder::new();
+    // As an older version made its files.
+    {
+        let connection = sqlite(&place.file());
+        connection.pragma_update(None, "page_size", 2048).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "WAL")
+            .unwrap();
+        connection
+            .pragma_update(None, "wal_autocheckpoint", 0)
+            .unwrap();
+        let old = sqlite(&sqlite_version_2());
+        let mut tables = old
+            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC")
+            .unwrap();
+        let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let tables: Vec<_> = tables.map(Result::unwrap).collect();
+        connection
+            .execute_batch(&format!(
+                "BEGIN; {}; PRAGMA application_id = 0x416c636b; PRAGMA user_version = 2; COMMIT",
+                tables.join(";")
+            ))
+            .unwrap();
+        let (bytes, log) = (
+            fs::read(place.file()).unwrap(),
+            fs::read(wal(&place.file())).unwrap(),
+        );
+        drop(connection);
+        fs::write(place.file(), &bytes).unwrap();
+        fs::write(wal(&place.file()), log).unwrap();
+        assert_eq!(bytes[68..72], [0; 4]);
+    }
+    place.open().await;
+}
+
+fn wal(file: &Path) -> PathBuf {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
 }

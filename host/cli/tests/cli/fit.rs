@@ -1,12 +1,11 @@
 //! `airlock inspect`, of components that don't fit the world.
 
+use std::cell::Cell;
 use std::fs;
-use std::path::Path;
 
+use airlock_tests::wat::component_of;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::Resolve;
 
 use crate::airlock::{airlock, guest};
 
@@ -34,39 +33,26 @@ fn exports(names: &[&str]) -> String {
 
 /// A component of the world after these changes of its text, with these imports.
 fn component(edits: &[(&str, &str)], imports: &str, exports: &str) -> Vec<u8> {
-    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit");
-    let folder = TempDir::new().unwrap();
-    let mut done = 0;
-    for entry in fs::read_dir(world).unwrap() {
-        let path = entry.unwrap().path();
-        let mut text = fs::read_to_string(&path).unwrap();
-        for (before, after) in edits {
-            if text.contains(before) {
-                done += 1;
-                text = text.replace(before, after);
-            }
-        }
-        fs::write(folder.path().join(path.file_name().unwrap()), text).unwrap();
-    }
-    assert!(done >= edits.len(), "{edits:?}");
-    let mut core = wat::parse_str(format!(
+    let module = format!(
         r#"(module
             {imports}
             (memory (export "memory") 1)
             {exports}
             (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) unreachable)
         )"#
-    ))
-    .unwrap();
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_path(folder.path()).unwrap();
-    let world = resolve
-        .select_world(&[package], Some("custom-tool"))
-        .unwrap();
-    embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8).unwrap();
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true).module(&core).unwrap();
-    encoder.encode().unwrap()
+    );
+    let done = Cell::new(0);
+    let component = component_of(&module, &[], |_, mut text| {
+        for (before, after) in edits {
+            if text.contains(before) {
+                done.set(done.get() + 1);
+                text = text.replace(before, after);
+            }
+        }
+        text
+    });
+    assert!(done.get() >= edits.len(), "{edits:?}");
+    component
 }
 
 /// The differences of a component that isn't loaded.

@@ -14,10 +14,7 @@ fn words(text: &str) -> Vec<&str> {
 fn a_preview_is_applied_later_though_its_plugin_is_gone() {
     let (store, plugins, folder) = (Store::new(), folder(&[]), folder(&["a.jpeg"]));
     let plugin = plugins.path().join("renamer.wasm");
-    let bundled = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../plugins/batch-rename/batch_rename.wasm"
-    );
+    let bundled = concat!(env!("CARGO_MANIFEST_DIR"), "/bundled/batch_rename.wasm");
     fs::copy(bundled, &plugin).unwrap();
     let report = store.json(folder.path(), &["run", plugin.to_str().unwrap(), RENAME]);
     let id = report["pending"][0]["id"].as_str().unwrap();

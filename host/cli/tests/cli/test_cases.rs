@@ -79,7 +79,7 @@ fn write(folder: &TempDir, path: &str, contents: impl AsRef<[u8]>) {
 /// A project whose component is the bundled plugin.
 fn project(cases: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
-    let component = "../../plugins/batch-rename/batch_rename.wasm";
+    let component = "bundled/batch_rename.wasm";
     let component = Path::new(env!("CARGO_MANIFEST_DIR")).join(component);
     write(
         &folder,

@@ -1,4 +1,4 @@
-//! `airlock:tool@0.1`: its bindings, generated from `wit/`, and what they mean.
+//! `airlock:tool@0.1`: its bindings, generated from `wit/0.1.0`, and what they mean.
 
 use std::marker::PhantomData;
 
@@ -15,7 +15,7 @@ use airlock::tool::{host, pending_actions, types};
 use exports::airlock::tool::resolver::Resolution;
 
 wasmtime::component::bindgen!({
-    path: "../../wit",
+    path: "wit/0.1.0",
     world: "custom-tool",
     imports: {
         "airlock:tool/pending-actions.push-pending-action": async,

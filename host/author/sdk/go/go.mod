@@ -1,0 +1,3 @@
+module airlock-tool
+
+go 1.24
