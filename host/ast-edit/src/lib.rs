@@ -25,10 +25,12 @@ mod walk;
 
 use std::path::PathBuf;
 
+use airlock_host::Error;
+use airlock_host::content::ToolResult;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall,
 };
-use airlock_host::{Error, ToolDefinition, ToolResult};
+use airlock_host::tool::ToolDefinition;
 use serde_json::Value;
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Why something could not be made or built.
 
-use airlock_host::LoadError;
+use airlock_host::load::LoadError;
 
 /// Why something could not be made or built.
 #[derive(Debug, thiserror::Error)]

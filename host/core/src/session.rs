@@ -127,7 +127,7 @@ impl Session {
     /// The tools to be shown to a model: those that are not hidden, in the order in which they were
     /// bound.
     ///
-    /// [`resolve`](crate::resolve_tool) is not among them, and is to be added apart.
+    /// [`resolve`](crate::tool::resolve_tool) is not among them, and is to be added apart.
     pub fn tools(&self) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();

@@ -1,6 +1,9 @@
 //! What to do about each kind of error, for whoever has the program `airlock` at hand.
 
-use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
+use airlock_host::Error;
+use airlock_host::limits::LimitKind;
+use airlock_host::load::LoadError;
+use airlock_host::store::{BackendErrorKind, StoreError};
 
 /// What addresses of stores look like.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";

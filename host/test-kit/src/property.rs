@@ -1,6 +1,7 @@
 //! What every tool must keep, judged by what was seen of it.
 
-use airlock_host::{Refusal, ToolDefinition};
+use airlock_host::event::Refusal;
+use airlock_host::tool::ToolDefinition;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,13 +4,16 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use airlock_host::cancel::CancellationToken;
+use airlock_host::content::ToolResult;
+use airlock_host::json::Json;
+use airlock_host::limits::LimitKind;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 };
-use airlock_host::{
-    CancellationToken, Error, Json, LimitKind, Limits, PendingStore, Resolution, Session,
-    ToolDefinition, ToolResult, ToolTraits,
-};
+use airlock_host::store::PendingStore;
+use airlock_host::tool::{ToolDefinition, ToolTraits};
+use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;

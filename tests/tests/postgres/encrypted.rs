@@ -1,6 +1,7 @@
 //! Connections that nobody on the way can read.
 
-use airlock_host::{BackendErrorKind, PendingStore, Resolution};
+use airlock_host::Resolution;
+use airlock_host::store::{BackendErrorKind, PendingStore};
 use airlock_tests::{PostgresServer, Sync};
 use tokio::time::timeout;
 

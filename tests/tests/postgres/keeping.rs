@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use airlock_host::{
-    ActionId, ActionState, Completion, Decision, Digest, DurableStore, Json, PendingStore, Policy,
-    Resolution, ResolvedQuery,
-};
+use airlock_host::digest::Digest;
+use airlock_host::json::Json;
+use airlock_host::pending::{ActionId, ActionState, Decision};
+use airlock_host::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
+use airlock_host::{Policy, Resolution};
 
 use crate::{
     action, claim, complete, connect, eventually, ids, plugin, push, push_action, server, session,

@@ -1,8 +1,10 @@
 //! Claims that end, and those that were lost.
 
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionId, ActionState, Claim, Completion, DISCARD_INTERRUPTED, Decision,
-    DurableStore, Lease, PendingStore, Resolution, SessionId, StoreError,
+use airlock_host::Resolution;
+use airlock_host::pending::{ActionId, ActionState, Decision, SessionId};
+use airlock_host::store::{
+    APPLY_INTERRUPTED, Claim, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, PendingStore,
+    StoreError,
 };
 
 use crate::{

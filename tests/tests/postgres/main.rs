@@ -16,10 +16,12 @@ mod weather;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
-use airlock_host::{
-    Claim, Claimed, Completion, Digest, PendingAction, PendingStore, PluginBytes, Policy, Push,
-    Resolution, SessionId, StoreError,
+use airlock_host::digest::Digest;
+use airlock_host::pending::SessionId;
+use airlock_host::store::{
+    Claim, Claimed, Completion, PendingStore, PluginBytes, Push, StoreError,
 };
+use airlock_host::{PendingAction, Policy, Resolution};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::PostgresServer;
 

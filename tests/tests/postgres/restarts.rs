@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use airlock_host::{Completion, DurableStore, PendingStore, Resolution, ResolvedQuery};
+use airlock_host::Resolution;
+use airlock_host::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 

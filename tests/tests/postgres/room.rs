@@ -1,12 +1,13 @@
 //! How many bytes a session and a store may keep.
 
-use airlock_host::{DurableStore, PendingStore, Push, Resolution, StoreError};
+use airlock_host::Resolution;
+use airlock_host::store::{DurableStore, PendingStore, Push, StoreError};
 
 use crate::{action, claim, complete, connect, plugin, server, session};
 
 async fn push_bytes(
     store: &dyn PendingStore,
-    stack: &airlock_host::SessionId,
+    stack: &airlock_host::pending::SessionId,
     id: &str,
     bytes: usize,
     capacity_bytes: u64,

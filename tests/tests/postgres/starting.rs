@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use airlock_host::{ActionState, DurableStore, Policy, Resolution};
+use airlock_host::pending::ActionState;
+use airlock_host::store::DurableStore;
+use airlock_host::{Policy, Resolution};
 
 use crate::{claim, complete, connect, ids, plugin, push, server, session};
 

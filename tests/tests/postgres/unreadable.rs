@@ -1,6 +1,7 @@
 //! Rows that this version can't read, and what somebody added to the tables.
 
-use airlock_host::{BackendErrorKind, DurableStore, PendingStore, Resolution};
+use airlock_host::Resolution;
+use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore};
 use airlock_store_postgres::PostgresStore;
 
 use crate::{claim, complete, connect, ids, push, server, session};

@@ -1,6 +1,8 @@
 //! Actions that live in one host's memory, as other hosts see them.
 
-use airlock_host::{ActionState, DurableStore, PendingStore, Resolution};
+use airlock_host::Resolution;
+use airlock_host::pending::ActionState;
+use airlock_host::store::{DurableStore, PendingStore};
 
 use crate::{
     SHORT_LEASE, action, claim, complete, connect, connect_with_lease, eventually, push_action,

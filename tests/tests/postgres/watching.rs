@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{PendingStore, Resolution, SessionId};
+use airlock_host::Resolution;
+use airlock_host::pending::SessionId;
+use airlock_host::store::PendingStore;
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 use tokio::time::timeout;

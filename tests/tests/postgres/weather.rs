@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{BackendErrorKind, DurableStore, Json, PendingStore, StoreError};
+use airlock_host::json::Json;
+use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore, StoreError};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 
@@ -272,7 +273,7 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
 async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
     let store = connect(&server().database_url()).await;
     let stack = session("full");
-    let refused = airlock_host::Push::new(&stack, action("one"), crate::plugin())
+    let refused = airlock_host::store::Push::new(&stack, action("one"), crate::plugin())
         .with_guest_state(Vec::new())
         .with_capacity(0);
     let error = store.push(refused.clone()).await.unwrap_err();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use airlock_host::BackendErrorKind;
+use airlock_host::store::BackendErrorKind;
 use airlock_store_sqlite::SqliteStore;
 
 use crate::{Place, sqlite};

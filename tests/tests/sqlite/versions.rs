@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use airlock_host::{
-    ActionState, DurableStore, Error, Resolution, ResolvedQuery, WorkspaceDifference,
-};
+use airlock_host::identity::WorkspaceDifference;
+use airlock_host::pending::ActionState;
+use airlock_host::store::{DurableStore, ResolvedQuery};
+use airlock_host::{Error, Resolution};
 use airlock_tests::sqlite_version_2;
 
 use crate::Place;

@@ -1,7 +1,8 @@
 //! What is part of a program and has tools: plugins, and producers that are native.
 
+use airlock_host::digest::Digest;
 use airlock_host::native::NativeProducer;
-use airlock_host::{Digest, EngineBuilder, SessionBuilder};
+use airlock_host::{EngineBuilder, SessionBuilder};
 
 /// One of them.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! What has the tools that somebody named: a plugin, or a part of the host.
 
 use airlock_host::native::NativeProducer;
-use airlock_host::{Plugin, RejectedTool, SessionBuilder, ToolDefinition};
+use airlock_host::tool::{RejectedTool, ToolDefinition};
+use airlock_host::{Plugin, SessionBuilder};
 
 /// What has the tools that somebody named.
 #[derive(Debug)]
