@@ -85,7 +85,7 @@ func schemaOf(params reflect.Type) (string, error) {
 	}
 	var top struct{ Type any }
 	if err := json.Unmarshal([]byte(text), &top); err != nil || top.Type != "object" {
-		return "", fmt.Errorf("%s is no struct", params)
+		return "", fmt.Errorf("%s is not a struct", params)
 	}
 	return text, nil
 }
@@ -119,7 +119,7 @@ func (r *reflector) of(t reflect.Type, top bool) (*schema, error) {
 	if own, ok := reflect.New(t).Interface().(describer); ok {
 		text := own.JSONSchema()
 		if !json.Valid(text) {
-			return nil, fmt.Errorf("the method JSONSchema of %s gives no JSON", t)
+			return nil, fmt.Errorf("the method JSONSchema of %s does not return JSON", t)
 		}
 		return &schema{own: text}, nil
 	}
@@ -155,7 +155,7 @@ func (r *reflector) of(t reflect.Type, top bool) (*schema, error) {
 		return &schema{Type: "array", Items: items, MinItems: &length, MaxItems: &length}, err
 	case reflect.Map:
 		if t.Key().Kind() != reflect.String {
-			return nil, fmt.Errorf("%s has keys that are no strings", t)
+			return nil, fmt.Errorf("%s has keys that are not strings", t)
 		}
 		values, err := r.of(t.Elem(), false)
 		return &schema{Type: "object", AdditionalProperties: values}, err
@@ -250,7 +250,7 @@ func narrow(value *schema, field reflect.StructField) (*schema, error) {
 		return value, nil
 	}
 	if value.own != nil {
-		return nil, errors.New("its type says its schema itself, so it takes no tags doc and schema")
+		return nil, errors.New("its type defines its own schema, so the tags doc and schema don't apply")
 	}
 	value.Description = doc
 	if rules == "" {

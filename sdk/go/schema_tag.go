@@ -31,7 +31,7 @@ func (s *schema) apply(rule string) error {
 	case "enum":
 		s.Enum, err = s.values(value)
 	default:
-		err = fmt.Errorf("there is no such keyword")
+		err = fmt.Errorf("unknown keyword")
 	}
 	if err != nil {
 		return fmt.Errorf("the rule %q of the tag schema: %w", rule, err)
@@ -41,7 +41,7 @@ func (s *schema) apply(rule string) error {
 
 func (s *schema) count(text, wanted string) (*uint64, error) {
 	if s.Type != wanted {
-		return nil, fmt.Errorf("the field is no %s", wanted)
+		return nil, fmt.Errorf("the field is not of type %s", wanted)
 	}
 	count, err := strconv.ParseUint(text, 10, 32)
 	return &count, err
@@ -49,7 +49,7 @@ func (s *schema) count(text, wanted string) (*uint64, error) {
 
 func (s *schema) number(text string) (*json.Number, error) {
 	if s.Type != "integer" && s.Type != "number" {
-		return nil, fmt.Errorf("the field is no number")
+		return nil, fmt.Errorf("the field is not a number")
 	}
 	_, err := strconv.ParseFloat(text, 64)
 	number := json.Number(text)

@@ -90,19 +90,19 @@ func TestWhatHasNoSchemaIsNamed(t *testing.T) {
 			t.Errorf("%s: %v, without %q", params, err, part)
 		}
 	}
-	check(reflect.TypeFor[string](), "string is no struct")
+	check(reflect.TypeFor[string](), "string is not a struct")
 	check(reflect.TypeFor[struct{ Done chan int }](), "the field Done")
-	check(reflect.TypeFor[struct{ Sizes map[int]int }](), "keys that are no strings")
+	check(reflect.TypeFor[struct{ Sizes map[int]int }](), "keys that are not strings")
 	check(reflect.TypeFor[struct {
 		Size int `schema:"minLength=1"`
-	}](), `the rule "minLength=1" of the tag schema: the field is no string`)
+	}](), `the rule "minLength=1" of the tag schema: the field is not of type string`)
 	check(reflect.TypeFor[struct {
 		Size int `schema:"least=1"`
-	}](), "there is no such keyword")
+	}](), "unknown keyword")
 	check(reflect.TypeFor[struct {
 		Size string `schema:"maxLength=many"`
 	}](), "invalid syntax")
 	check(reflect.TypeFor[struct {
 		Side side `doc:"A side."`
-	}](), "says its schema itself")
+	}](), "defines its own schema")
 }

@@ -163,7 +163,7 @@ func TestAToolThatCannotBeDescribedIsLeftOutWithTheReasonAndTheOthersAreThere(t 
 	check("it has no Name", Tool{})
 	check("it has no Execute", Tool{Name: "a"})
 	check("another tool of this plugin has that name", Tool{Name: "good", Execute: answering(nil, nil)})
-	check("its params: string is no struct", Tool{Name: "a", Execute: Typed(func(*Call, string) (*Result, error) { return nil, nil })})
+	check("its params: string is not a struct", Tool{Name: "a", Execute: Typed(func(*Call, string) (*Result, error) { return nil, nil })})
 }
 
 func TestWhatJSONWouldLoseIsRefusedWithItsPlace(t *testing.T) {

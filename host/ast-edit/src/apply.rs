@@ -11,9 +11,9 @@ use airlock_host::content::{Content, ToolResult};
 use airlock_host::digest::Digest;
 use airlock_host::json::Json;
 
-use crate::code::rewrite::{self, Found, Stuck};
+use crate::code::rewrite::{self, Rewrite, RewriteError};
 use crate::parallel::{in_parallel, into_inner, lock};
-use crate::parsers::Parsing;
+use crate::parsers::ParserSettings;
 use crate::plan::{Plan, PlannedFile, counted};
 use crate::search::{self, MAX_FILE_BYTES, Search};
 use airlock_host::native::folder::{Staged, Stamp, Unread, WritableFolder};
@@ -25,13 +25,13 @@ const NAMED: usize = 20;
 pub(crate) fn apply(
     plan: &Plan,
     decided: &DecidedAction,
-    parsing: &Parsing,
+    parsing: &ParserSettings,
     call: &ApplyCall,
 ) -> Result<ToolResult, Error> {
     let folder = &call.folder()?;
-    let standings = look_at_planned(plan, decided.attempt, folder, call)?;
-    let search = Search::new(&plan.params, folder, parsing, call).map_err(as_told)?;
-    let stale = stale(plan, &standings, &search)?;
+    let statuses = statuses_of_planned(plan, decided.attempt, folder, call)?;
+    let search = Search::new(&plan.params, folder, parsing, call).map_err(stale_params)?;
+    let stale = stale(plan, &statuses, &search)?;
     if !stale.is_empty() {
         return Err(refuse(&stale));
     }
@@ -39,8 +39,8 @@ pub(crate) fn apply(
     let to_write: Vec<&PlannedFile> = planned
         .filter(|file| {
             matches!(
-                standings.get(file.path.as_path()),
-                Some(Standing::AsPreviewed)
+                statuses.get(file.path.as_path()),
+                Some(FileStatus::AsPreviewed)
             )
         })
         .collect();
@@ -48,70 +48,70 @@ pub(crate) fn apply(
     call.begin_changes()?;
     place(ready, folder)?;
     let done_before = plan.files.len() - to_write.len();
-    Ok(told(plan, done_before, &decided.reason, call))
+    Ok(summary(plan, done_before, &decided.reason, call))
 }
 
 /// How a planned file stands now.
 #[derive(Debug, PartialEq, Eq)]
-enum Standing {
+enum FileStatus {
     AsPreviewed,
     /// It has its new contents: an attempt before this one came so far.
     Done,
     Stale(&'static str),
 }
 
-fn look_at_planned<'a>(
+fn statuses_of_planned<'a>(
     plan: &'a Plan,
     attempt: u32,
     folder: &WritableFolder,
     call: &RunningCall,
-) -> Result<BTreeMap<&'a Path, Standing>, Error> {
-    let standings = Mutex::new(BTreeMap::new());
+) -> Result<BTreeMap<&'a Path, FileStatus>, Error> {
+    let statuses = Mutex::new(BTreeMap::new());
     in_parallel(&plan.files, |file| {
         if call.check().is_err() {
             return ControlFlow::Break(());
         }
-        let standing = match folder.read(&file.path, MAX_FILE_BYTES) {
+        let status = match folder.read(&file.path, MAX_FILE_BYTES) {
             Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                Standing::Stale("is gone")
+                FileStatus::Stale("no longer exists")
             }
-            Err(_) => Standing::Stale("can't be read any more"),
+            Err(_) => FileStatus::Stale("can no longer be read"),
             Ok(read) => match Digest::of(&read.bytes) {
-                digest if digest == file.before => Standing::AsPreviewed,
+                digest if digest == file.before => FileStatus::AsPreviewed,
                 // Before the first attempt, whoever made it so was somebody else.
-                digest if digest == file.after && attempt > 1 => Standing::Done,
-                _ => Standing::Stale("has changed"),
+                digest if digest == file.after && attempt > 1 => FileStatus::Done,
+                _ => FileStatus::Stale("has changed"),
             },
         };
-        lock(&standings).insert(file.path.as_path(), standing);
+        lock(&statuses).insert(file.path.as_path(), status);
         ControlFlow::Continue(())
     });
     call.check()?;
-    Ok(into_inner(standings))
+    Ok(into_inner(statuses))
 }
 
 /// All files that are not as they were previewed, with what is wrong with each: the planned ones,
 /// and those that have matches now and had none.
 fn stale(
     plan: &Plan,
-    standings: &BTreeMap<&Path, Standing>,
+    statuses: &BTreeMap<&Path, FileStatus>,
     search: &Search<'_>,
 ) -> Result<BTreeMap<PathBuf, &'static str>, Error> {
     let mut stale = BTreeMap::new();
-    for (path, standing) in standings {
-        if let Standing::Stale(why) = standing {
+    for (path, status) in statuses {
+        if let FileStatus::Stale(why) = status {
             stale.insert(path.to_path_buf(), *why);
         }
     }
     let last = plan.files.last().map(|file| &file.path);
     let others = search
         .run(|path| plan.file(path).is_some())
-        .map_err(as_told)?;
+        .map_err(stale_params)?;
     for matched in others.matched {
         // What lies behind the limit was not previewed either.
         let behind_the_limit = plan.limited && last.is_some_and(|last| matched.path > *last);
         if !behind_the_limit {
-            stale.insert(matched.path, "has matches that it had not");
+            stale.insert(matched.path, "has new matches");
         }
     }
     Ok(stale)
@@ -186,10 +186,10 @@ fn stage_one<'a>(
     let new = rewritten(file, search, &read.bytes);
     // What had to end found nothing.
     search.call.check()?;
-    let new = new.map_err(|stuck| search::told(&stuck, path))?;
+    let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
     let new = new.ok_or_else(|| Error::Tool {
         message: format!(
-            "nothing was written: this version of airlock would change {} otherwise than was previewed; discard it and preview again",
+            "nothing was written: this version of airlock would change {} differently than was previewed; discard it and preview again",
             path.display()
         ),
     })?;
@@ -213,12 +213,12 @@ fn rewritten(
     file: &PlannedFile,
     search: &Search<'_>,
     bytes: &[u8],
-) -> Result<Option<String>, Stuck> {
+) -> Result<Option<String>, RewriteError> {
     let language = search.selection.language_of_selected(&file.path);
     let (Some(language), Some(source)) = (language, search::text(bytes)) else {
         return Ok(None);
     };
-    let Found { edits, .. } = search.find(language, source)?;
+    let Rewrite { edits, .. } = search.find(language, source)?;
     let Some(edits) = edits.get(..file.replacements) else {
         return Ok(None);
     };
@@ -244,7 +244,7 @@ fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
         let path = one.path;
         one.staged.place().map_err(|error| Error::Tool {
             message: format!(
-                "{written} of {} were written before {} could not be: {error}; applied again, the others are written too",
+                "{written} of {} were written before {} failed: {error}; applying again writes the others",
                 counted(count, "file"),
                 path.display()
             ),
@@ -256,13 +256,13 @@ fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
     for path in folders {
         // The files are in their places; only a crash of the machine could still undo that.
         if let Err(error) = folder.sync_folder(path) {
-            tracing::warn!("could not have {} on the disk: {error}", path.display());
+            tracing::warn!("could not fsync {}: {error}", path.display());
         }
     }
     Ok(())
 }
 
-fn told(plan: &Plan, done_before: usize, reason: &str, call: &RunningCall) -> ToolResult {
+fn summary(plan: &Plan, done_before: usize, reason: &str, call: &RunningCall) -> ToolResult {
     let mut text = format!("Made {}.", plan.summary());
     if !reason.is_empty() {
         let _ = write!(text, " Reason: {reason}");
@@ -294,7 +294,7 @@ fn told(plan: &Plan, done_before: usize, reason: &str, call: &RunningCall) -> To
 }
 
 /// Params that were right once can only be wrong now because the files have changed.
-fn as_told(error: Error) -> Error {
+fn stale_params(error: Error) -> Error {
     match error {
         Error::InvalidParams { violations, .. } => {
             let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();

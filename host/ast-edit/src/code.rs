@@ -2,7 +2,6 @@
 //! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
 //! one.
 
-mod damage;
 mod document;
 mod grammar;
 pub(crate) mod language;
@@ -13,6 +12,7 @@ pub(crate) mod pattern;
 pub(crate) mod rewrite;
 mod selected;
 mod steps;
+mod syntax_errors;
 pub(crate) mod template;
 
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use airlock_host::Error;
 
 use crate::code::language::{self, Language};
-use crate::code::rewrite::{Edit, Errors, Found};
+use crate::code::rewrite::{Edit, Errors, Rewrite};
 use crate::parallel::{into_inner, lock};
 use crate::search::{Matched, Results};
 
@@ -73,7 +73,7 @@ impl Collector {
     }
 
     /// What was found in a file, but the edits, which are given back.
-    pub fn take(&self, path: &Path, found: Found) -> Vec<Edit> {
+    pub fn take(&self, path: &Path, found: Rewrite) -> Vec<Edit> {
         self.nested.fetch_add(found.nested, Ordering::Relaxed);
         for (op, matches) in found.matches {
             self.matches[op].fetch_add(matches, Ordering::Relaxed);

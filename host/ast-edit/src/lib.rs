@@ -12,8 +12,8 @@ mod advice;
 mod apply;
 mod code;
 mod collector;
-mod ignored;
-mod nothing;
+mod ignore_files;
+mod no_files;
 mod parallel;
 mod params;
 mod parsers;
@@ -24,6 +24,8 @@ mod selection;
 mod walk;
 
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use airlock_host::Error;
 use airlock_host::content::ToolResult;
@@ -37,7 +39,9 @@ use serde_json::Value;
 pub use parsers::parser_main;
 
 use params::Params;
-use parsers::Parsing;
+use parsers::ParserSettings;
+#[cfg(unix)]
+use parsers::permits::Permits;
 use plan::Plan;
 use search::Search;
 
@@ -55,7 +59,7 @@ const PARSER_MEMORY: u64 = 1 << 30;
 /// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME`
 /// for several, and if wanted `paths`, `lang` and `limit`; the schema in its definition tells the
 /// rest. The preview is a unified diff. An apply first compares each file with the preview: if one
-/// has changed, is gone, or has matches that it had not, nothing is written.
+/// has changed, is gone, or has new matches, nothing is written.
 ///
 /// All new contents are written beside their files first, and then renamed into their places. A
 /// crash between two renames leaves some files changed and the others as they were, each of them
@@ -79,7 +83,7 @@ const PARSER_MEMORY: u64 = 1 << 30;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct AstEdit {
-    parsing: Parsing,
+    parsing: ParserSettings,
 }
 
 impl Default for AstEdit {
@@ -94,9 +98,11 @@ impl AstEdit {
     /// gigabytes. For files that others may have written, say where to [parse](Self::parser).
     pub fn new() -> Self {
         Self {
-            parsing: Parsing {
+            parsing: ParserSettings {
                 program: None,
                 memory: PARSER_MEMORY,
+                #[cfg(unix)]
+                permits: Arc::new(Permits::new(2 * parallel::cores())),
             },
         }
     }
@@ -110,10 +116,18 @@ impl AstEdit {
         self
     }
 
-    /// How many bytes of memory each such process may have; there are as many as threads, one for
-    /// each core. Default: 1 GiB.
+    /// How many bytes of memory each such process may have. Default: 1 GiB.
     pub fn parser_memory(mut self, bytes: u64) -> Self {
         self.parsing.memory = bytes;
+        self
+    }
+
+    /// How many such processes there may be at one time, over all sessions that this producer is
+    /// bound to; a call takes as many as it has threads, one for each core, and shares them with
+    /// calls that wait. Default: two for each core, so that one call leaves as many for others.
+    #[cfg(unix)]
+    pub fn most_parsers(mut self, count: usize) -> Self {
+        self.parsing.permits = Arc::new(Permits::new(count));
         self
     }
 
@@ -142,7 +156,7 @@ impl NativeTool for AstEdit {
         let search = Search::new(&params, &folder, &self.parsing, call)?.with_contents_checked();
         let results = search.run(|_| false)?;
         if results.searched == 0 && results.skipped.is_empty() {
-            return Err(nothing::searched(&search));
+            return Err(no_files::searched(&search));
         }
         search.check_that_each_op_was_read(&results)?;
         preview::of(&search, results)

@@ -9,24 +9,29 @@ use std::thread::{Builder, available_parallelism, scope};
 use airlock_host::native::STACK_BYTES;
 
 /// Takes an item to be worked on, from any thread. It says to stop once the work did.
-pub(crate) type Give<'a, T> = &'a (dyn Fn(T) -> ControlFlow<()> + Sync);
+pub(crate) type Enqueue<'a, T> = &'a (dyn Fn(T) -> ControlFlow<()> + Sync);
 
 /// Calls `work` with each item, from as many threads as there are cores, until it says to stop.
 pub(crate) fn in_parallel<'a, T: Sync>(
     items: &'a [T],
     work: impl Fn(&'a T) -> ControlFlow<()> + Sync,
 ) {
-    let feed = |give: Give<'_, &'a T>| {
+    let feed = |give: Enqueue<'_, &'a T>| {
         let _ = items.iter().try_for_each(give);
     };
     share_out(items.len(), feed, work);
+}
+
+/// How many threads a call has at most.
+pub(crate) fn cores() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than
 /// there are cores, until it says to stop.
 pub(crate) fn share_out<T: Send>(
     most_threads: usize,
-    feed: impl FnOnce(Give<'_, T>),
+    feed: impl FnOnce(Enqueue<'_, T>),
     work: impl Fn(T) -> ControlFlow<()> + Sync,
 ) {
     let (sender, receiver) = mpsc::channel();
@@ -47,9 +52,8 @@ pub(crate) fn share_out<T: Send>(
             }
         }
     };
-    let cores = available_parallelism().map_or(1, NonZero::get);
     scope(|scope| {
-        for _ in 1..cores.min(most_threads) {
+        for _ in 1..cores().min(most_threads) {
             let thread = Builder::new().stack_size(STACK_BYTES);
             // Fewer threads do the same work.
             if thread.spawn_scoped(scope, worker).is_err() {

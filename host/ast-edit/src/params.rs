@@ -94,7 +94,7 @@ pub(crate) fn definition() -> ToolDefinition {
             names. For example, pat `$A && $A()` and out `$A?.()`, or pat `foo($X, $$$REST)` and out `bar($X, $$$REST)`. \
             Layout and comments inside a match don't matter, strings and names do. A name that is used twice must match the same \
             code twice; `$_` and `$$$` match without a name. In Bash and PHP, `\\$NAME` is the language's own variable. Matches in, beside or \
-            around errors of syntax are told and left as they are. Nothing is written: the result is a preview as a unified diff, and \
+            around syntax errors are reported and left as they are. Nothing is written: the result is a preview as a unified diff, and \
             `resolve` applies or discards it. An apply is refused if a file has changed since."
             .to_owned(),
         parameters: Json::of_own(&json!({

@@ -5,6 +5,8 @@
 //! of its own needs too much for is one file that was not searched.
 
 #[cfg(unix)]
+pub(crate) mod permits;
+#[cfg(unix)]
 mod pool;
 #[cfg(unix)]
 mod protocol;
@@ -19,100 +21,109 @@ use airlock_host::native::{RunningCall, Stop};
 use crate::code::Op;
 use crate::code::language::{self, Language};
 use crate::code::outline::Outline;
-use crate::code::parser::Unparsed;
+use crate::code::parser::ParseFailure;
 use crate::code::pattern::Ops;
-use crate::code::rewrite::{self, Found, Room, Stuck};
+use crate::code::rewrite::{self, MemoryBudget, Rewrite, RewriteError};
 
 #[cfg(unix)]
 pub use serve::parser_main;
 
 /// Where sources are to be parsed.
 #[derive(Debug, Clone)]
-pub(crate) struct Parsing {
+pub(crate) struct ParserSettings {
     pub program: Option<PathBuf>,
     /// Bytes of memory that each process may have.
     pub memory: u64,
+    /// How many there may be at one time.
+    #[cfg(unix)]
+    pub permits: Arc<permits::Permits>,
 }
 
 /// The parsers of one search, for all of its threads.
 pub(crate) struct Parsers<'a> {
     ops: &'a [Op],
     stop: &'a Arc<Stop>,
-    outlines: PerLanguage<Result<Outline, Unparsed>>,
-    place: Place,
+    outlines: PerLanguage<Result<Outline, ParseFailure>>,
+    location: Location,
 }
 
 /// Made when the first file of a language is met.
 type PerLanguage<T> = [OnceLock<T>; language::COUNT];
 
-enum Place {
-    Here(Box<PerLanguage<Ops>>),
+enum Location {
+    ThisProcess(Box<PerLanguage<Ops>>),
     #[cfg(unix)]
-    Apart(pool::Pool),
+    OtherProcess(pool::Pool),
 }
 
 impl<'a> Parsers<'a> {
-    pub fn new(parsing: &Parsing, ops: &'a [Op], call: &'a RunningCall) -> Self {
-        let place = match &parsing.program {
+    pub fn new(parsing: &ParserSettings, ops: &'a [Op], call: &'a RunningCall) -> Self {
+        let location = match &parsing.program {
             #[cfg(unix)]
-            Some(program) => Place::Apart(pool::Pool::new(program, parsing.memory, ops, call)),
-            _ => Place::Here(Box::default()),
+            Some(program) => Location::OtherProcess(pool::Pool::new(
+                program,
+                parsing.memory,
+                &parsing.permits,
+                ops,
+                call,
+            )),
+            _ => Location::ThisProcess(Box::default()),
         };
         Self {
             ops,
             stop: call.stop(),
             outlines: Default::default(),
-            place,
+            location,
         }
     }
 
     /// The ops as code of a language.
     ///
     /// # Errors
-    /// [`Unparsed`], where the ops themselves could not be parsed in the process for that.
-    pub fn outline(&self, language: Language) -> Result<&Outline, Unparsed> {
-        let outline = self.outlines[language.index()].get_or_init(|| match &self.place {
-            Place::Here(ops) => Ok(self.ops_here(ops, language).outline()),
+    /// [`ParseFailure`], where the ops themselves could not be parsed in the process for that.
+    pub fn outline(&self, language: Language) -> Result<&Outline, ParseFailure> {
+        let outline = self.outlines[language.index()].get_or_init(|| match &self.location {
+            Location::ThisProcess(ops) => Ok(self.ops_here(ops, language).outline()),
             #[cfg(unix)]
-            Place::Apart(pool) => pool.outline(language),
+            Location::OtherProcess(pool) => pool.outline(language),
         });
-        outline.as_ref().map_err(Unparsed::clone)
+        outline.as_ref().map_err(ParseFailure::clone)
     }
 
     /// What the ops make of a source: see [`rewrite::find`].
     ///
     /// # Errors
-    /// [`Stuck`].
+    /// [`RewriteError`].
     pub fn find(
         &self,
         language: Language,
         source: &str,
-        room: &Room,
+        room: &MemoryBudget,
         checks_contents: bool,
-    ) -> Result<Found, Stuck> {
-        match &self.place {
-            Place::Here(ops) => {
+    ) -> Result<Rewrite, RewriteError> {
+        match &self.location {
+            Location::ThisProcess(ops) => {
                 let ops = self.ops_here(ops, language);
                 rewrite::find(source, ops, room, checks_contents, self.stop)
             }
             #[cfg(unix)]
-            Place::Apart(pool) => pool.find(language, source, room, checks_contents),
+            Location::OtherProcess(pool) => pool.find(language, source, room, checks_contents),
         }
     }
 
-    /// The errors of syntax in a source: see [`rewrite::errors`].
+    /// The syntax errors in a source: see [`rewrite::errors`].
     ///
     /// # Errors
-    /// [`Unparsed`].
+    /// [`ParseFailure`].
     pub fn errors(
         &self,
         language: Language,
         source: &str,
-    ) -> Result<Option<(usize, usize)>, Unparsed> {
-        match &self.place {
-            Place::Here(_) => rewrite::errors(source, language, self.stop),
+    ) -> Result<Option<(usize, usize)>, ParseFailure> {
+        match &self.location {
+            Location::ThisProcess(_) => rewrite::errors(source, language, self.stop),
             #[cfg(unix)]
-            Place::Apart(pool) => pool.errors(language, source),
+            Location::OtherProcess(pool) => pool.errors(language, source),
         }
     }
 

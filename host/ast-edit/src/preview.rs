@@ -70,7 +70,7 @@ pub(crate) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, E
     if state.len() > call.limits().state_bytes {
         return Err(Error::Tool {
             message: format!(
-                "there would be {}, more than one action can keep; name fewer files with `paths`, or set `limit`",
+                "there would be {}, more than one action can hold; name fewer files with `paths`, or set `limit`",
                 plan.summary()
             ),
         });
@@ -104,7 +104,7 @@ fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
     details["leftByErrors"] = left.into();
 }
 
-/// Where the new contents have errors of syntax that the old ones had not, for programs.
+/// Where the new contents have syntax errors that the old ones had not, for programs.
 fn breaks(results: &Results) -> Vec<Value> {
     let broken = results.matched.iter().filter_map(|matched| {
         let line = matched.breaks?;
@@ -181,7 +181,7 @@ fn notes(results: &Results, left_by_limit: usize) -> String {
     }
     if results.nested > 0 {
         note(format!(
-            "Left as they are: {} inside of another; call again after this is applied.",
+            "Left as they are: {} inside another; call again after this is applied.",
             counted(results.nested, "match")
         ));
     }
@@ -191,7 +191,7 @@ fn notes(results: &Results, left_by_limit: usize) -> String {
         .collect();
     if !places.is_empty() {
         note(format!(
-            "Errors of syntax in {}, the first of each at {}.",
+            "Syntax errors in {}, the first of each at {}.",
             counted(places.len(), "file"),
             listed(&places)
         ));
@@ -208,7 +208,7 @@ fn notes(results: &Results, left_by_limit: usize) -> String {
             })
             .collect();
         note(format!(
-            "Left as they are, being in, beside or around an error of syntax: {}, at {}.",
+            "Left as they are, being in, beside or around a syntax error: {}, at {}.",
             counted(left, "match"),
             listed(&places)
         ));
@@ -220,7 +220,7 @@ fn notes(results: &Results, left_by_limit: usize) -> String {
     let broken: Vec<String> = broken.collect();
     if !broken.is_empty() {
         note(format!(
-            "What is made is not code any more, with an error of syntax that was not there, in {}: {}.",
+            "The replacements would add a syntax error in {}: {}.",
             counted(broken.len(), "file"),
             listed(&broken)
         ));

@@ -11,14 +11,14 @@ use airlock_host::native::folder::{ReadableFolder, Unread};
 
 use crate::code::language::Language;
 use crate::code::outline::{Outline, Refusal};
-use crate::code::parser::Unparsed;
-use crate::code::rewrite::{self, Edit, Errors, Found, Room, Stuck, more_than};
+use crate::code::parser::ParseFailure;
+use crate::code::rewrite::{self, Edit, Errors, MemoryBudget, Rewrite, RewriteError, more_than};
 use crate::collector::Collector;
-use crate::parallel::{Give, share_out};
+use crate::parallel::{Enqueue, share_out};
 use crate::params::{Params, invalid};
-use crate::parsers::{Parsers, Parsing};
+use crate::parsers::{ParserSettings, Parsers};
 use crate::selection::Selection;
-use crate::walk::{Visited, walk};
+use crate::walk::{WalkEntry, walk};
 
 /// Larger files were hardly written by hand, and parsing one takes seconds and a hundred times its
 /// size in memory.
@@ -37,7 +37,7 @@ pub(crate) struct Search<'a> {
     pub folder: &'a ReadableFolder,
     pub call: &'a RunningCall,
     parsers: Parsers<'a>,
-    pub room: Room,
+    pub room: MemoryBudget,
     /// Whether the new contents are parsed, too.
     checks_contents: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Matched {
     pub after: Digest,
     pub edits: Vec<Edit>,
     pub is_read_only: bool,
-    /// The line of the first error of syntax in the new contents, where these have more of them
+    /// The line of the first syntax error in the new contents, where these have more of them
     /// than the old ones.
     pub breaks: Option<usize>,
 }
@@ -64,11 +64,11 @@ pub(crate) struct Results {
     pub matched: Vec<Matched>,
     /// How many files were looked at.
     pub searched: u64,
-    /// Matches inside of other matches, see [`rewrite::Found::nested`].
+    /// Matches inside of other matches, see [`rewrite::Rewrite::nested`].
     pub nested: usize,
     /// What could not be searched, and why, by path.
     pub skipped: BTreeMap<String, String>,
-    /// Files with errors of syntax, by path.
+    /// Files with syntax errors, by path.
     pub errors: BTreeMap<String, Errors>,
     /// Folders of dependencies and builds that were left out.
     pub left_out: Vec<PathBuf>,
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
     pub fn new(
         params: &'a Params,
         folder: &'a ReadableFolder,
-        parsing: &Parsing,
+        parsing: &ParserSettings,
         call: &'a RunningCall,
     ) -> Result<Self, Error> {
         let language = params.language()?;
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
             folder,
             call,
             parsers: Parsers::new(parsing, &params.ops, call),
-            room: Room::new(MAX_EDITS_BYTES),
+            room: MemoryBudget::new(MAX_EDITS_BYTES),
             checks_contents: false,
         };
         if let Some(language) = language {
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
     /// Searches all files that are meant, but those that `leave_out` knows.
     pub fn run(&self, leave_out: impl Fn(&Path) -> bool + Sync) -> Result<Results, Error> {
         let collector = Collector::new(self.params.ops.len());
-        let feed = |give: Give<'_, Job>| self.feed(give, &leave_out, &collector);
+        let feed = |give: Enqueue<'_, Job>| self.feed(give, &leave_out, &collector);
         share_out(usize::MAX, feed, |job: Job| {
             collector.keep(self.search(&job, &collector))
         });
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
     /// Gives all files that are meant to those who search them.
     fn feed(
         &self,
-        give: Give<'_, Job>,
+        give: Enqueue<'_, Job>,
         leave_out: &(impl Fn(&Path) -> bool + Sync),
         collector: &Collector,
     ) {
@@ -155,13 +155,13 @@ impl<'a> Search<'a> {
         let left_out = walk(self.folder, &starts, |visited| {
             collector.keep(self.call.check())?;
             match visited {
-                Visited::Unreadable(problem) => {
-                    collector.skip(problem, "can't be looked at".to_owned());
+                WalkEntry::Unreadable(problem) => {
+                    collector.skip(problem, "can't be read".to_owned());
                     ControlFlow::Continue(())
                 }
-                Visited::File(path) => visit(path, self.selection.language(path)),
-                Visited::Hidden(path) => visit(path, self.selection.language_of_hidden(path)),
-                Visited::Other => ControlFlow::Continue(()),
+                WalkEntry::File(path) => visit(path, self.selection.language(path)),
+                WalkEntry::Hidden(path) => visit(path, self.selection.language_of_hidden(path)),
+                WalkEntry::Other => ControlFlow::Continue(()),
             }
         });
         collector.leave_out(left_out);
@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
     }
 
     /// What becomes of one source, as [`rewrite::find`] finds it.
-    pub fn find(&self, language: Language, source: &str) -> Result<Found, Stuck> {
+    pub fn find(&self, language: Language, source: &str) -> Result<Rewrite, RewriteError> {
         let checks = self.checks_contents;
         self.parsers.find(language, source, &self.room, checks)
     }
@@ -225,11 +225,11 @@ impl<'a> Search<'a> {
         };
         let found = match self.find(*language, source) {
             Ok(found) => found,
-            Err(Stuck::Unparsed(why)) if !matches!(why, Unparsed::NotStarted(_)) => {
+            Err(RewriteError::ParseFailure(why)) if !matches!(why, ParseFailure::NotStarted(_)) => {
                 self.call.check()?;
                 return skip(why.to_string());
             }
-            Err(stuck) => return Err(told(&stuck, path)),
+            Err(stuck) => return Err(refusal(&stuck, path)),
         };
         for (op, name) in ops.variables_of_its_own(source) {
             collector.has_variable(op, *language, name);
@@ -314,20 +314,20 @@ fn refused(index: usize, refusal: &Refusal) -> Error {
 }
 
 /// What can't be done in a file, and so not at all.
-pub(crate) fn told(stuck: &Stuck, path: &Path) -> Error {
+pub(crate) fn refusal(stuck: &RewriteError, path: &Path) -> Error {
     let message = match stuck {
-        Stuck::Overlap {
+        RewriteError::Overlap {
             ops: (first, second),
             line,
         } => format!(
             "ops {first} and {second} would both change {}:{line}; make two calls, the one for what lies inside first",
             path.display()
         ),
-        Stuck::TooLarge => format!(
+        RewriteError::TooLarge => format!(
             "there is too much to replace: more than {} MiB of text; name fewer files with `paths`, or say more in `pat`",
             MAX_EDITS_BYTES >> 20
         ),
-        Stuck::Unparsed(why) => format!("can't search {}: {why}", path.display()),
+        RewriteError::ParseFailure(why) => format!("can't search {}: {why}", path.display()),
     };
     Error::Tool { message }
 }

@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::code::language::Language;
 use crate::params::invalid;
-use crate::walk::Start;
+use crate::walk::WalkRoot;
 
 /// The files that params name.
 pub(crate) struct Selection {
@@ -62,17 +62,17 @@ impl Selection {
         let path = inside(text, folder.path())?;
         if let Some(link) = first_link(&path, folder)? {
             return Err(format!(
-                "{text:?} leads through the link {link:?}, and links are not followed; name the path that it leads to, if that lies in the workspace"
+                "{text:?} goes through the symbolic link {link:?}, and links are not followed; name the path that it points to, if that is in the workspace"
             ));
         }
         let kind = folder
             .kind(&path)
-            .map_err(|error| format!("can't look at {text:?}: {error}"))?;
+            .map_err(|error| format!("can't access {text:?}: {error}"))?;
         match kind {
             Some(EntryKind::File) => {
                 if self.language.is_none() && Language::of_file(&path).is_none() {
                     return Err(format!(
-                        "can't tell from its name what {text:?} is written in; say it with `lang`"
+                        "can't tell the language of {text:?} from its name; give it with `lang`"
                     ));
                 }
                 self.files.insert(path);
@@ -104,13 +104,13 @@ impl Selection {
     }
 
     /// Where to look for more.
-    pub fn starts(&self) -> Vec<Start> {
-        let starts = self.folders.iter().map(|folder| Start {
+    pub fn starts(&self) -> Vec<WalkRoot> {
+        let starts = self.folders.iter().map(|folder| WalkRoot {
             path: folder.path.clone(),
             hidden: folder.hidden,
         });
         let plain = self.folders.iter().filter(|folder| folder.hidden);
-        let plain = plain.map(|folder| Start {
+        let plain = plain.map(|folder| WalkRoot {
             path: folder.path.clone(),
             hidden: false,
         });
@@ -195,7 +195,7 @@ fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
         )
     };
     if text.contains('\0') {
-        return Err("there is a null character in it".to_owned());
+        return Err("it contains a NUL character".to_owned());
     }
     let path = Path::new(text);
     let relative = match path.is_absolute() {
@@ -223,7 +223,7 @@ fn first_link(path: &Path, folder: &ReadableFolder) -> Result<Option<PathBuf>, S
     for step in way {
         let kind = folder
             .kind(step)
-            .map_err(|error| format!("can't look at {:?}: {error}", step.display()))?;
+            .map_err(|error| format!("can't access {:?}: {error}", step.display()))?;
         match kind {
             Some(EntryKind::Link) => return Ok(Some(step.to_owned())),
             Some(_) => {}
@@ -238,7 +238,7 @@ fn glob(index: usize, path: &Path, text: &str) -> Result<Folder, String> {
     let glob = GlobBuilder::new(&pattern)
         .literal_separator(true)
         .build()
-        .map_err(|error| format!("{text:?} is no glob: {}", error.kind()))?;
+        .map_err(|error| format!("{text:?} is not a glob: {}", error.kind()))?;
     let is_literal = |component: &Component<'_>| {
         let name = component.as_os_str().to_string_lossy();
         !name.contains(['*', '?', '[', ']', '{', '}', '\\'])

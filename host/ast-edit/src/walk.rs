@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{WalkBuilder, WalkState};
 
-use crate::ignored::Ignored;
+use crate::ignore_files::IgnoreFiles;
 use airlock_host::native::folder::ReadableFolder;
 
 /// Folders of what others wrote or a program made, wherever they are.
@@ -41,7 +41,7 @@ const MANIFESTS: [&str; 14] = [
 const LEFT_OUT_NAMED: usize = 1000;
 
 /// What a walk comes by.
-pub(crate) enum Visited<'a> {
+pub(crate) enum WalkEntry<'a> {
     /// A regular file, by its path from the workspace down.
     File(&'a Path),
     /// One that is hidden, or in a hidden folder, below a start that asks for those too. Others may
@@ -55,10 +55,10 @@ pub(crate) enum Visited<'a> {
 
 /// Where a walk begins.
 #[derive(Debug, Clone)]
-pub(crate) struct Start {
+pub(crate) struct WalkRoot {
     /// From the workspace down; empty for the workspace itself.
     pub path: PathBuf,
-    /// Whether hidden files are visited too, each as [`Visited::Hidden`].
+    /// Whether hidden files are visited too, each as [`WalkEntry::Hidden`].
     pub hidden: bool,
 }
 
@@ -69,13 +69,17 @@ pub(crate) struct Start {
 /// out, hidden files, and folders of dependencies and builds, unless a folder is named that is
 /// itself left out: that counts as meant. Links are not followed. What lies outside of the
 /// workspace, such as the user's own ignore file, plays no part.
-pub(crate) fn walk<F>(folder: &ReadableFolder, starts: &[Start], visit: F) -> BTreeSet<PathBuf>
+pub(crate) fn walk<F>(folder: &ReadableFolder, starts: &[WalkRoot], visit: F) -> BTreeSet<PathBuf>
 where
-    F: Fn(Visited<'_>) -> ControlFlow<()> + Sync,
+    F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync,
 {
     let plain = starts.iter().filter(|start| !start.hidden);
-    let wanted: Arc<Vec<Wanted>> = Arc::new(plain.map(|start| Wanted::new(&start.path)).collect());
-    let run = Run {
+    let wanted: Arc<Vec<SelectedFolder>> = Arc::new(
+        plain
+            .map(|start| SelectedFolder::new(&start.path))
+            .collect(),
+    );
+    let run = Walker {
         folder,
         stopped: AtomicBool::new(false),
         left_out: Arc::default(),
@@ -100,7 +104,7 @@ where
 /// paths, and whether each is a folder.
 pub(crate) fn walk_all(
     folder: &ReadableFolder,
-    starts: &[Start],
+    starts: &[WalkRoot],
     mut visit: impl FnMut(&Path, bool) -> ControlFlow<()>,
 ) {
     for start in starts {
@@ -124,16 +128,16 @@ pub(crate) fn walk_all(
 }
 
 /// One walk, from several starts.
-struct Run<'a, F> {
+struct Walker<'a, F> {
     folder: &'a ReadableFolder,
     stopped: AtomicBool,
     left_out: Arc<Mutex<BTreeSet<PathBuf>>>,
     visit: &'a F,
 }
 
-impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
+impl<F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync> Walker<'_, F> {
     /// Visits the files below one folder; with `wanted`, those that are below one of these.
-    fn from(&self, start: &Path, wanted: Option<&Arc<Vec<Wanted>>>, hidden: bool) {
+    fn from(&self, start: &Path, wanted: Option<&Arc<Vec<SelectedFolder>>>, hidden: bool) {
         if self.stopped.load(Ordering::Relaxed) {
             return;
         }
@@ -149,13 +153,13 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
         let folder = match self.folder.try_clone() {
             Ok(folder) => folder,
             Err(error) => {
-                if (self.visit)(Visited::Unreadable(error.to_string())).is_break() {
+                if (self.visit)(WalkEntry::Unreadable(error.to_string())).is_break() {
                     self.stopped.store(true, Ordering::Relaxed);
                 }
                 return;
             }
         };
-        let ignored = Arc::new(Ignored::below(folder, start));
+        let ignored = Arc::new(IgnoreFiles::below(folder, start));
         let mut builder = WalkBuilder::new(top);
         // What is left out is for the filter to say.
         builder.standard_filters(false).follow_links(false);
@@ -178,15 +182,15 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
             Box::new(|entry| {
                 let flow = match &entry {
                     Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                        (self.visit)(Visited::Other)
+                        (self.visit)(WalkEntry::Other)
                     }
                     Ok(entry) => match entry.path().strip_prefix(workspace) {
                         Ok(path) if hidden && !is_hidden(path) => ControlFlow::Continue(()),
-                        Ok(path) if hidden => (self.visit)(Visited::Hidden(path)),
-                        Ok(path) => (self.visit)(Visited::File(path)),
+                        Ok(path) if hidden => (self.visit)(WalkEntry::Hidden(path)),
+                        Ok(path) => (self.visit)(WalkEntry::File(path)),
                         Err(_) => ControlFlow::Continue(()),
                     },
-                    Err(error) => (self.visit)(Visited::Unreadable(error.to_string())),
+                    Err(error) => (self.visit)(WalkEntry::Unreadable(error.to_string())),
                 };
                 match flow {
                     ControlFlow::Continue(()) => WalkState::Continue,
@@ -198,7 +202,7 @@ impl<F: Fn(Visited<'_>) -> ControlFlow<()> + Sync> Run<'_, F> {
             })
         });
         for problem in ignored.problems() {
-            if (self.visit)(Visited::Unreadable(problem)).is_break() {
+            if (self.visit)(WalkEntry::Unreadable(problem)).is_break() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
         }
@@ -221,10 +225,10 @@ fn below(workspace: &Path, start: &Path) -> PathBuf {
 /// What a walk comes by and enters.
 struct Filter {
     workspace: PathBuf,
-    ignored: Arc<Ignored>,
+    ignored: Arc<IgnoreFiles>,
     /// Whether hidden files are meant too.
     hidden: bool,
-    wanted: Option<Arc<Vec<Wanted>>>,
+    wanted: Option<Arc<Vec<SelectedFolder>>>,
     /// None where folders of dependencies and builds are meant.
     leaves_out: Option<Arc<Mutex<BTreeSet<PathBuf>>>>,
 }
@@ -292,13 +296,13 @@ fn is_made(absolute: &Path, path: &Path) -> bool {
 }
 
 /// A folder whose files are to be visited.
-struct Wanted {
+struct SelectedFolder {
     path: PathBuf,
     /// Whether the walk from the top came by; if not, it is left out otherwise.
     reached: AtomicBool,
 }
 
-impl Wanted {
+impl SelectedFolder {
     fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),

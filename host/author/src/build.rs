@@ -1,6 +1,5 @@
 //! From a project to a component that was checked.
 
-mod bench;
 mod bindings;
 mod c;
 mod component;
@@ -13,6 +12,7 @@ mod project;
 mod python;
 mod rust;
 mod sources;
+mod toolchain;
 mod watch;
 
 use std::ffi::OsString;
@@ -25,31 +25,31 @@ use project::Project;
 
 pub(crate) use embedded::WORLD;
 
-pub use bench::{Bench, Reporter};
 pub use project::{Language, is_project};
 pub use sources::newer_than;
-pub use watch::Changes;
+pub use toolchain::{Reporter, Toolchain};
+pub use watch::SourceWatcher;
 
-/// What is to be built.
+/// What to build.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct BuildOptions<'a> {
     /// The project's folder.
     pub folder: &'a Path,
-    /// Where the component goes; else `build/NAME.wasm` in the folder.
+    /// Where to write the component; none for `build/NAME.wasm` in the folder.
     pub output: Option<&'a Path>,
-    /// For the language's own builder.
+    /// Arguments for the language's own build tool.
     pub options: &'a [OsString],
 }
 
-/// What a language's tools make of a project.
-struct Made {
+/// The output of a language's build tools.
+struct BuildOutput {
     component: Vec<u8>,
-    about: About,
+    about: ProjectInfo,
 }
 
-/// What is known of a project, and goes into its component.
+/// A project's metadata, which goes into its component.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct ProjectInfo {
     /// What it is called.
     pub name: String,
     /// Its own version.
@@ -58,14 +58,14 @@ pub struct About {
     pub sdk: Option<(&'static str, String)>,
 }
 
-/// A component that was written, as it was told.
+/// A component that was built and written.
 pub struct Built {
     /// Where it is.
     pub path: PathBuf,
     /// What it is written in.
     pub language: Language,
     /// What its project says of it.
-    pub about: About,
+    pub about: ProjectInfo,
     /// The component, as a host loads it.
     pub plugin: Plugin,
 }
@@ -76,22 +76,22 @@ pub struct Built {
 /// If the folder holds no project, if its language's tools are missing or fail, if a host would not
 /// load what they make or would leave out a tool, and if it can't be written. In place of the
 /// component there is then what was there before.
-pub async fn build(order: Order<'_>, bench: &Bench<'_>) -> Result<Built, Error> {
-    let Order {
+pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result<Built, Error> {
+    let BuildOptions {
         folder,
         output,
         options,
     } = order;
     let project = Project::find(folder)?;
     let made = match project.language {
-        Language::Rust => rust::build(&project, options, bench).await?,
-        Language::TypeScript => node::build(&project, options, bench).await?,
-        Language::Python => python::build(&project, options, bench).await?,
-        Language::C => c::build(&project, options, bench).await?,
-        Language::Go => go::build(&project, options, bench).await?,
+        Language::Rust => rust::build(&project, options, toolchain).await?,
+        Language::TypeScript => node::build(&project, options, toolchain).await?,
+        Language::Python => python::build(&project, options, toolchain).await?,
+        Language::C => c::build(&project, options, toolchain).await?,
+        Language::Go => go::build(&project, options, toolchain).await?,
     };
     let component = metadata::add(made.component, project.language, &made.about)?;
-    let plugin = check(&made.about, component, bench).await?;
+    let plugin = check(&made.about, component, toolchain).await?;
     let path = match output {
         Some(path) => path.to_owned(),
         None => folder
@@ -109,11 +109,15 @@ pub async fn build(order: Order<'_>, bench: &Bench<'_>) -> Result<Built, Error> 
 
 /// Loads the component as a host would. An author wants all of the tools, so that one which a host
 /// would leave out is an error.
-async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<Plugin, Error> {
-    let engine = bench.engine()?;
+async fn check(
+    about: &ProjectInfo,
+    component: Vec<u8>,
+    toolchain: &Toolchain<'_>,
+) -> Result<Plugin, Error> {
+    let engine = toolchain.engine()?;
     let name = about.name.clone();
     let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
-    let plugin = bench
+    let plugin = toolchain
         .during(format!("Checking {}…", about.name), loading)
         .await?;
     match plugin.rejected() {
@@ -134,7 +138,7 @@ async fn check(about: &About, component: Vec<u8>, bench: &Bench<'_>) -> Result<P
 fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
     let failed = |error: std::io::Error| {
         Error::machine(format!("could not write {}: {error}", path.display()))
-            .with_advice("`-o FILE` puts it elsewhere")
+            .with_advice("`-o FILE` writes it elsewhere")
     };
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

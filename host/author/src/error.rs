@@ -1,25 +1,25 @@
-//! Why something could not be made or built.
+//! Why a project could not be created or built.
 
 use airlock_host::load::LoadError;
 
-/// Why something could not be made or built.
+/// Why a project could not be created or built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is told in full.
+    /// An error with its message.
     #[error("{message}")]
     Told {
-        /// What it is about.
+        /// What kind of error it is.
         kind: ErrorKind,
         /// What is wrong.
         message: String,
         /// What to do about it.
         advice: Option<String>,
     },
-    /// What was built is nothing that a host loads.
+    /// A host can't load what was built.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// There is no engine to check on what was built.
+    /// The engine that checks what was built could not be made.
     #[error(transparent)]
     Engine(#[from] airlock_host::Error),
     /// The work was cancelled.
@@ -27,15 +27,15 @@ pub enum Error {
     Cancelled,
 }
 
-/// What an error is about.
+/// A kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was asked for can't be done, or what a project says of itself is wrong.
+    /// The request can't be carried out, or the project's manifest is wrong.
     Usage,
-    /// The machine did not play along.
+    /// The machine or its configuration is at fault.
     Machine,
-    /// A tool of the language's did not make what it should.
+    /// A build tool failed.
     BuildFailed,
     /// Something has to be installed first.
     MissingTool,

@@ -26,7 +26,7 @@ const WASI: [&str; 6] = [
     "wasi:sockets/",
 ];
 
-/// How a component and the world go together.
+/// How a component fits the world.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
@@ -35,7 +35,7 @@ pub struct Fit {
     /// The version of the package `airlock:tool` that the component was built for, as far as its
     /// names say.
     pub built_for: Option<String>,
-    /// All that is not the same; where there is none, it fits.
+    /// All differences; if there are none, it fits.
     pub differences: Vec<Difference>,
 }
 

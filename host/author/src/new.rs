@@ -1,4 +1,4 @@
-//! A project to begin with.
+//! New projects.
 
 mod sdk;
 mod template;
@@ -10,7 +10,7 @@ use airlock_render::shell;
 
 use crate::error::Error;
 
-/// What there are templates for.
+/// The languages that there are templates for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewLanguage {
     /// Built by cargo.
@@ -39,9 +39,9 @@ impl NewLanguage {
     ];
 }
 
-/// What is to be made.
+/// What to create.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct NewOptions<'a> {
     /// The project's name.
     pub name: &'a str,
     /// What it is written in.
@@ -52,7 +52,7 @@ pub struct Order<'a> {
     pub checkout: Option<&'a Path>,
 }
 
-/// A project that was made.
+/// A project that was created.
 #[derive(Debug)]
 pub struct Project {
     /// Where it is.
@@ -65,13 +65,13 @@ pub struct Project {
     pub commands: Vec<String>,
 }
 
-/// Makes a project.
+/// Creates a project.
 ///
 /// # Errors
 /// If the name is none that every language takes, if there is something in the folder, if the
 /// checkout has no SDK that can be used, and if the files can't be written.
-pub fn new(order: Order<'_>) -> Result<Project, Error> {
-    let Order { name, language, .. } = order;
+pub fn new(order: NewOptions<'_>) -> Result<Project, Error> {
+    let NewOptions { name, language, .. } = order;
     check_name(name)?;
     let folder = order.folder.unwrap_or(Path::new(name));
     check_folder(folder)?;
@@ -101,10 +101,10 @@ fn check_name(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let message = match fits {
-        true => format!("a tool can't be called `{name}`: that name has a meaning already"),
+        true => format!("a tool can't be called `{name}`: that name is reserved"),
         false => format!("`{name}` can't be a project's name"),
     };
-    let hint = "a name is made of small letters, digits and single dashes, a letter first, for example: rename-photos";
+    let hint = "a name has lowercase letters, digits and single dashes, and begins with a letter, for example: rename-photos";
     Err(Error::usage(message).with_advice(hint))
 }
 

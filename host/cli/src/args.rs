@@ -38,7 +38,7 @@ use examples::{
     PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
-/// Runs WebAssembly tools that can't have an effect before you decided.
+/// Runs WebAssembly tools that can't have an effect before you decide.
 ///
 /// A tool first makes a preview, during which it can't change a file. What it would do is pending
 /// until you apply or discard it: at once, or later with `airlock resolve`.
@@ -46,7 +46,7 @@ use examples::{
 #[command(name = "airlock", version, arg_required_else_help = true)]
 #[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}{LEFT_OUT}"))]
 pub struct Cli {
-    /// Show on standard error what the tool and the host log; -vv and -vvv show more
+    /// Show the tool's and the host's logs on standard error; -vv and -vvv show more
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
     pub verbose: u8,
 
@@ -71,7 +71,7 @@ pub enum Command {
     Show(ShowArgs),
     Resolve(ResolveArgs),
     Log(LogArgs),
-    /// Look after the store in which pending actions are kept
+    /// Maintain the store in which pending actions are kept
     #[command(subcommand)]
     Store(StoreCommand),
     Inspect(InspectArgs),
@@ -88,7 +88,7 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// Call a tool, and decide about what it wants to do
+/// Call a tool, and decide about what it would do
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]

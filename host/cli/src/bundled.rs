@@ -1,6 +1,6 @@
 //! What is part of this program and has tools: plugins, and producers that are native.
 
-use airlock_desk::plugin::{Bundled, Catalog, Form};
+use airlock_desk::plugin::{Bundled, BundledKind, Catalog};
 #[cfg(feature = "ast-edit")]
 use airlock_host::native::NativeProducer;
 
@@ -9,7 +9,7 @@ pub const CATALOG: Catalog = Catalog::new(&[
         name: "batch-rename",
         about: "Renames files by a regular expression, once you have seen the list of old and new names",
         tools: &["batch_rename_preview"],
-        form: Form::Component(include_bytes!(
+        kind: BundledKind::Component(include_bytes!(
             "../../../plugins/batch-rename/batch_rename.wasm"
         )),
     },
@@ -18,7 +18,7 @@ pub const CATALOG: Catalog = Catalog::new(&[
         name: "ast_edit",
         about: "Rewrites code by its structure, in many files at once, once you have seen the diff",
         tools: &["ast_edit"],
-        form: Form::Native(ast_edit),
+        kind: BundledKind::Native(ast_edit),
     },
 ]);
 
@@ -41,14 +41,16 @@ mod tests {
     async fn the_names_that_are_reserved_are_those_of_the_bundled_tools() {
         let engine = CATALOG.reserve_names(Engine::builder()).build().unwrap();
         for bundled in CATALOG.all() {
-            let tools: Vec<String> = match bundled.form {
-                Form::Component(bytes) => {
+            let tools: Vec<String> = match bundled.kind {
+                BundledKind::Component(bytes) => {
                     let plugin = Plugin::from_bytes(&engine, bundled.name, bytes).await;
                     let plugin = plugin.unwrap();
                     assert!(plugin.rejected().is_empty(), "{:?}", plugin.rejected());
                     plugin.tools().map(|tool| tool.name.clone()).collect()
                 }
-                Form::Native(native) => native().tools().map(|tool| tool.name.clone()).collect(),
+                BundledKind::Native(native) => {
+                    native().tools().map(|tool| tool.name.clone()).collect()
+                }
             };
             assert_eq!(tools, bundled.tools, "{}", bundled.name);
         }

@@ -1,14 +1,15 @@
-//! The commands, a file or a folder each, and what several of them share: `stage` and `left`.
+//! The commands, a file or a folder each, and what several of them share: `context` and
+//! `still_pending`.
 
 #[cfg(feature = "author")]
 pub mod author;
+mod context;
 pub mod inspect;
-mod left;
 pub mod log;
 pub mod pending;
 pub mod plugins;
 pub mod resolve;
 pub mod run;
 pub mod show;
-mod stage;
+mod still_pending;
 pub mod store;

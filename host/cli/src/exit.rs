@@ -1,4 +1,4 @@
-//! How a command ends, for whoever started the program.
+//! Exit codes.
 
 use std::process::ExitCode;
 

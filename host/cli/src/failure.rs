@@ -1,4 +1,4 @@
-//! Why a command failed, and how that is said.
+//! Why a command failed, and how that is printed.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 pub use crate::exit::Exit;
 use crate::terminal::output::{Output, say, show_on_stderr};
 
-/// Why a command did not do what it was asked for.
+/// Why a command failed.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -41,12 +41,12 @@ impl Failure {
         Self::new(Exit::Usage, "usage", message)
     }
 
-    /// The machine did not play along.
+    /// The machine or its configuration is at fault.
     pub fn host(message: impl Into<String>) -> Self {
         Self::new(Exit::Failed, "host", message)
     }
 
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "cancelled", "cancelled")
     }

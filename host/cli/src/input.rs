@@ -22,7 +22,7 @@ pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
         Failure::new(
             Exit::Usage,
             "invalid-params",
-            format!("the {what} are not JSON: {error}"),
+            format!("the {what} are not valid JSON: {error}"),
         )
         .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
     })
@@ -32,7 +32,7 @@ pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
 pub fn extra(word: &str) -> Result<Map<String, Value>, Failure> {
     match json("extras", word)? {
         Value::Object(extra) => Ok(extra),
-        _ => Err(Failure::usage("what `--extra` holds is not an object")
+        _ => Err(Failure::usage("the value of `--extra` is not an object")
             .with_hint("for example: --extra '{\"ticket\": 17}'")),
     }
 }

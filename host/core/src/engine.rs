@@ -14,7 +14,7 @@ use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
 use crate::reserved::ReservedNames;
 use crate::runtime::{LiveInstances, Runtime};
-use crate::workspace::ScratchHomes;
+use crate::workspace::ScratchRoots;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
 ///
@@ -33,7 +33,7 @@ struct EngineInner {
     cache: Option<CompileCache>,
     compiler: Compiler,
     scratch_parent: PathBuf,
-    scratch_homes: Arc<ScratchHomes>,
+    scratch_roots: Arc<ScratchRoots>,
     reserved_names: ReservedNames,
 }
 
@@ -46,7 +46,7 @@ impl Engine {
         Self::builder().build()
     }
 
-    /// An engine with settings of one's own.
+    /// A builder for an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
@@ -109,8 +109,8 @@ impl Engine {
         &self.inner.runtime
     }
 
-    pub(crate) fn scratch_homes(&self) -> &Arc<ScratchHomes> {
-        &self.inner.scratch_homes
+    pub(crate) fn scratch_roots(&self) -> &Arc<ScratchRoots> {
+        &self.inner.scratch_roots
     }
 }
 
@@ -122,7 +122,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The settings of an [`Engine`].
+/// Builder for an [`Engine`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EngineBuilder {
@@ -278,7 +278,7 @@ impl EngineBuilder {
                 cache: self.cache,
                 compiler: Compiler::new(self.compiler, self.compile_limits),
                 scratch_parent: self.scratch_parent,
-                scratch_homes: Arc::default(),
+                scratch_roots: Arc::default(),
                 reserved_names: self.reserved_names,
             }),
         })

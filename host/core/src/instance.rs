@@ -22,7 +22,7 @@ use crate::workspace::HasFiles;
 use crate::world::{self, Guest, GuestPre};
 
 pub(crate) use call::{Call, Done};
-pub(crate) use state::{Home, State, VolatileActions};
+pub(crate) use state::{InstanceContext, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to
 /// its end.
@@ -38,13 +38,13 @@ impl Instance {
     pub async fn new(
         runtime: &Runtime,
         component: &GuestPre<State>,
-        home: Home,
+        context: InstanceContext,
         permit: Permit,
     ) -> Result<Box<Self>, Error> {
         runtime.make_room_for_files();
-        let limits = home.limits.clone();
-        let plugin = Arc::clone(&home.plugin.name);
-        let mut store = Store::new(runtime.wasmtime(), State::new(home));
+        let limits = context.limits.clone();
+        let plugin = Arc::clone(&context.plugin.name);
+        let mut store = Store::new(runtime.wasmtime(), State::new(context));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.hostcall_bytes);
         store.set_max_component_handles(state::handles(&limits));

@@ -26,7 +26,7 @@ pub enum LoadError {
     },
     /// The component is larger than
     /// [`EngineBuilder::plugin_bytes`](crate::EngineBuilder::plugin_bytes).
-    #[error("{plugin} has {size} bytes, {limit} is the most")]
+    #[error("{plugin} is {size} bytes; the limit is {limit}")]
     TooLarge {
         /// The plugin's name.
         plugin: String,
@@ -53,7 +53,7 @@ pub enum LoadError {
         reason: String,
     },
     /// Compiling took longer than [`CompileLimits::time`](crate::compile::CompileLimits::time).
-    #[error("{plugin} was not compiled within {} s, the most that it may take", .limit.as_secs_f64())]
+    #[error("{plugin} was not compiled within the limit of {} s", .limit.as_secs_f64())]
     CompileTime {
         /// The plugin's name.
         plugin: String,
@@ -61,7 +61,7 @@ pub enum LoadError {
         limit: Duration,
     },
     /// Compiling needed more than [`CompileLimits::memory`](crate::compile::CompileLimits::memory).
-    #[error("{plugin} can't be compiled in {limit} bytes of memory, the most that it may take")]
+    #[error("{plugin} can't be compiled within the limit of {limit} bytes of memory")]
     CompileMemory {
         /// The plugin's name.
         plugin: String,
@@ -91,7 +91,7 @@ pub enum LoadError {
     /// [`CompileLimits::time`](crate::compile::CompileLimits::time). Doesn't happen where a process
     /// compiles.
     #[error(
-        "{plugin} could not be compiled: {at_once} others are being compiled, the most at one time, and none came to an end"
+        "{plugin} could not be compiled: the limit of concurrent compilations ({at_once}) is reached, and none of them finished in time"
     )]
     CompilerBusy {
         /// The plugin's name.

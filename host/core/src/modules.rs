@@ -61,7 +61,7 @@ pub mod pending {
 
 /// What a [`Policy`](crate::Policy) grants, when, and to whom.
 pub mod policy {
-    pub use crate::session::Binding;
+    pub use crate::session::ProducerWithPolicy;
     pub use airlock_model::policy::{Phase, WorkspaceGrant};
 }
 

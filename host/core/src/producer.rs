@@ -34,7 +34,7 @@ pub(crate) enum Origin {
 
 /// What a producer gets of its session.
 #[derive(Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct ProducerContext {
     pub policy: Policy,
     pub workspace: Option<Arc<WorkspaceFolder>>,
     pub limits: Arc<Limits>,
@@ -45,20 +45,19 @@ pub(crate) struct Surroundings {
 /// A producer in one session, under one policy. Cheap to clone.
 #[derive(Clone)]
 pub(crate) enum Producer {
-    Wasm(Arc<wasm::Slot>),
-    Native(Arc<native::Slot>),
+    Wasm(Arc<wasm::Binding>),
+    Native(Arc<native::Binding>),
 }
 
 impl Origin {
     /// # Errors
     /// [`Error::Workspace`] where a plugin could have no scratch directory outside of the
     /// workspace.
-    pub fn bind(&self, surroundings: Surroundings) -> Result<Producer, Error> {
+    pub fn bind(&self, context: ProducerContext) -> Result<Producer, Error> {
         match self {
-            Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Slot::new(plugin, surroundings)?)),
-            Origin::Native(native) => Ok(Producer::Native(Arc::new(native::Slot::new(
-                native,
-                surroundings,
+            Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Binding::new(plugin, context)?)),
+            Origin::Native(native) => Ok(Producer::Native(Arc::new(native::Binding::new(
+                native, context,
             )))),
         }
     }
@@ -68,23 +67,23 @@ impl Producer {
     /// What it was made of.
     pub fn origin(&self) -> Origin {
         match self {
-            Producer::Wasm(slot) => Origin::Plugin(slot.plugin().clone()),
-            Producer::Native(slot) => Origin::Native(slot.producer().clone()),
+            Producer::Wasm(binding) => Origin::Plugin(binding.plugin().clone()),
+            Producer::Native(binding) => Origin::Native(binding.producer().clone()),
         }
     }
 
     /// What it is called in messages.
     pub fn name(&self) -> &str {
         match self {
-            Producer::Wasm(slot) => slot.plugin().name(),
-            Producer::Native(slot) => slot.producer().name(),
+            Producer::Wasm(binding) => binding.plugin().name(),
+            Producer::Native(binding) => binding.producer().name(),
         }
     }
 
     pub fn digest(&self) -> Digest {
         match self {
-            Producer::Wasm(slot) => slot.plugin().digest(),
-            Producer::Native(slot) => slot.producer().digest(),
+            Producer::Wasm(binding) => binding.plugin().digest(),
+            Producer::Native(binding) => binding.producer().digest(),
         }
     }
 
@@ -92,28 +91,28 @@ impl Producer {
     pub fn native(&self) -> Option<&NativeIdentity> {
         match self {
             Producer::Wasm(_) => None,
-            Producer::Native(slot) => Some(slot.producer().identity()),
+            Producer::Native(binding) => Some(binding.producer().identity()),
         }
     }
 
     pub fn policy(&self) -> &Policy {
         match self {
-            Producer::Wasm(slot) => slot.policy(),
-            Producer::Native(slot) => slot.policy(),
+            Producer::Wasm(binding) => binding.policy(),
+            Producer::Native(binding) => binding.policy(),
         }
     }
 
     pub fn tools(&self) -> &[LoadedTool] {
         match self {
-            Producer::Wasm(slot) => slot.plugin().loaded_tools(),
-            Producer::Native(slot) => slot.producer().loaded_tools(),
+            Producer::Wasm(binding) => binding.plugin().loaded_tools(),
+            Producer::Native(binding) => binding.producer().loaded_tools(),
         }
     }
 
     /// The tools that can't be used, whatever else the session has.
     pub fn rejected(&self) -> &[RejectedTool] {
         match self {
-            Producer::Wasm(slot) => slot.plugin().rejected(),
+            Producer::Wasm(binding) => binding.plugin().rejected(),
             Producer::Native(_) => &[],
         }
     }
@@ -134,8 +133,8 @@ impl Producer {
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
         match self {
-            Producer::Wasm(slot) => slot.execute(call, params).await,
-            Producer::Native(slot) => slot.execute(call, params).await,
+            Producer::Wasm(binding) => binding.execute(call, params).await,
+            Producer::Native(binding) => binding.execute(call, params).await,
         }
     }
 
@@ -147,13 +146,13 @@ impl Producer {
         resolution: &DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
         match self {
-            Producer::Wasm(slot) => slot.apply(call, action, resolution).await,
-            Producer::Native(slot) => slot.apply(call, action, resolution).await,
+            Producer::Wasm(binding) => binding.apply(call, action, resolution).await,
+            Producer::Native(binding) => binding.apply(call, action, resolution).await,
         }
     }
 
-    /// Tells of a discard whoever wanted to hear of it. None where there is nothing to say, or
-    /// nobody to say it.
+    /// Calls the producer's reject handler, if any. None where there is no handler, or it returns
+    /// nothing.
     pub async fn reject(
         &self,
         call: &Call<'_>,
@@ -161,15 +160,15 @@ impl Producer {
         resolution: &DecidedAction<'_>,
     ) -> Result<Option<ToolResult>, Error> {
         match self {
-            Producer::Wasm(slot) => slot.reject(call, action, resolution).await,
-            Producer::Native(slot) => slot.reject(call, action, resolution).await,
+            Producer::Wasm(binding) => binding.reject(call, action, resolution).await,
+            Producer::Native(binding) => binding.reject(call, action, resolution).await,
         }
     }
 
     /// Makes what the next call needs, so that it needn't.
     pub async fn start(&self) -> Result<(), Error> {
         match self {
-            Producer::Wasm(slot) => slot.start().await,
+            Producer::Wasm(binding) => binding.start().await,
             Producer::Native(_) => Ok(()),
         }
     }
@@ -177,7 +176,7 @@ impl Producer {
     /// Drops what an idle producer needn't hold.
     pub fn make_room(&self) {
         match self {
-            Producer::Wasm(slot) => slot.make_room(),
+            Producer::Wasm(binding) => binding.make_room(),
             Producer::Native(_) => {}
         }
     }
@@ -185,7 +184,7 @@ impl Producer {
     /// A volatile action was resolved for good.
     pub fn release(&self, action: &ActionId) {
         match self {
-            Producer::Wasm(slot) => slot.release(action),
+            Producer::Wasm(binding) => binding.release(action),
             // All that it pushes is durable.
             Producer::Native(_) => {}
         }

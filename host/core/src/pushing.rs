@@ -46,7 +46,7 @@ impl SessionContext {
 }
 
 /// What a producer wants decided.
-pub(crate) struct Pushed {
+pub(crate) struct PushRequest {
     pub label: String,
     pub source_tool_name: Option<String>,
     pub details: Details,
@@ -64,14 +64,14 @@ pub(crate) enum Details {
 
 /// Why it was not taken.
 #[derive(Debug)]
-pub(crate) enum NotPushed {
+pub(crate) enum PushError {
     StoreUnavailable(String),
     LimitExceeded(String),
     Invalid(String),
 }
 
 /// Who pushes, and under what.
-pub(crate) struct Pusher<'a> {
+pub(crate) struct PushContext<'a> {
     pub source: &'a PluginBytes,
     /// Whether a tool of this name is one of its own.
     pub has_tool: &'a (dyn Fn(&str) -> bool + Sync),
@@ -79,15 +79,15 @@ pub(crate) struct Pusher<'a> {
     pub limits: &'a Limits,
 }
 
-impl Pusher<'_> {
+impl PushContext<'_> {
     /// Puts the action on top of the session's stack.
     pub async fn push(
         &self,
         session: &SessionContext,
-        pushed: Pushed,
-    ) -> Result<Arc<PendingAction>, NotPushed> {
+        pushed: PushRequest,
+    ) -> Result<Arc<PendingAction>, PushError> {
         let Some(store) = &session.store else {
-            return Err(NotPushed::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
+            return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
         let (action, guest_state) = self.accept(pushed, session)?;
         let action = Arc::new(action);
@@ -101,17 +101,17 @@ impl Pusher<'_> {
                 full @ (StoreError::Full { .. }
                 | StoreError::SessionFull { .. }
                 | StoreError::StoreFull { .. }),
-            ) => Err(NotPushed::LimitExceeded(full.to_string())),
-            Err(error) => Err(NotPushed::StoreUnavailable(error.to_string())),
+            ) => Err(PushError::LimitExceeded(full.to_string())),
+            Err(error) => Err(PushError::StoreUnavailable(error.to_string())),
         }
     }
 
     /// Checks what was pushed, and fills in what was left out.
     fn accept(
         &self,
-        pushed: Pushed,
+        pushed: PushRequest,
         session: &SessionContext,
-    ) -> Result<(PendingAction, Option<Vec<u8>>), NotPushed> {
+    ) -> Result<(PendingAction, Option<Vec<u8>>), PushError> {
         let limits = self.limits;
         let source_tool_name = match pushed.source_tool_name {
             Some(name) => name,
@@ -159,13 +159,13 @@ impl Pusher<'_> {
     }
 }
 
-fn check_line(what: &str, text: &str) -> Result<(), NotPushed> {
+fn check_line(what: &str, text: &str) -> Result<(), PushError> {
     if text.trim().is_empty() {
-        return Err(NotPushed::Invalid(format!("the {what} is empty")));
+        return Err(PushError::Invalid(format!("the {what} is empty")));
     }
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if !is_plain && text.contains(is_line_end) {
-        return Err(NotPushed::Invalid(format!(
+        return Err(PushError::Invalid(format!(
             "the {what} has more than one line"
         )));
     }
@@ -180,15 +180,15 @@ fn is_line_end(c: char) -> bool {
     )
 }
 
-fn check_size(what: &str, size: usize, limit: usize) -> Result<(), NotPushed> {
+fn check_size(what: &str, size: usize, limit: usize) -> Result<(), PushError> {
     if size > limit {
-        let message = format!("the {what} has {size} bytes, {limit} is the most");
-        return Err(NotPushed::LimitExceeded(message));
+        let message = format!("the size of the {what} is {size} bytes; the limit is {limit}");
+        return Err(PushError::LimitExceeded(message));
     }
     Ok(())
 }
 
-fn check_details(details: &str) -> Result<Json, NotPushed> {
+fn check_details(details: &str) -> Result<Json, PushError> {
     Json::checked(details)
-        .map_err(|error| NotPushed::Invalid(format!("the details are not JSON: {error}")))
+        .map_err(|error| PushError::Invalid(format!("the details are not JSON: {error}")))
 }

@@ -1,16 +1,16 @@
 //! One conversation: the tools that are bound to it, the files that they see, and its stack of
 //! pending actions.
 
-mod binding;
 mod bindings;
 mod builder;
 mod cancellable;
-mod kept;
 mod lease;
 mod resolve;
+mod resolver;
 mod standing;
 mod turns;
 mod watched;
+mod with_policy;
 
 use std::fmt;
 use std::path::Path;
@@ -33,17 +33,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::instance::Call;
-use crate::producer::{Origin, Producer, Surroundings};
+use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
-use standing::Standing;
+use standing::StandingState;
 use turns::Turns;
 
-pub use binding::Binding;
 pub use builder::SessionBuilder;
 pub use cancellable::{Cancellable, Work};
 pub use standing::{StandingHandler, StandingResult};
+pub use with_policy::ProducerWithPolicy;
 
 /// One conversation. Cheap to clone; clones are the same session.
 ///
@@ -70,11 +70,11 @@ struct SessionInner {
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
     turns: Turns,
-    standing: Standing,
+    standing: StandingState,
 }
 
 impl Session {
-    /// The settings of a session that is to be opened.
+    /// Builder for a [`Session`].
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// Adds the tools of a plugin or of a native producer, under the default policy unless another
-    /// is [given](Binding). Those that can't be used, or whose names are taken, are left out, and
-    /// returned with the reason.
+    /// is [given](ProducerWithPolicy). Those that can't be used, or whose names are taken, are left
+    /// out, and returned with the reason.
     ///
     /// What is bound already stays under its policy; to change that, [unbind](Session::unbind) it
     /// first. Actions that it pushed before are then applied under the new policy, and its volatile
@@ -103,8 +103,11 @@ impl Session {
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
     /// workspace.
-    pub fn bind(&self, producer: impl Into<Binding>) -> Result<Vec<RejectedTool>, Error> {
-        let Binding { origin, policy } = producer.into();
+    pub fn bind(
+        &self,
+        producer: impl Into<ProducerWithPolicy>,
+    ) -> Result<Vec<RejectedTool>, Error> {
+        let ProducerWithPolicy { origin, policy } = producer.into();
         let producer = self.producer(&origin, policy)?;
         Ok(self.write_bindings(|bindings| bindings.add(producer)))
     }
@@ -189,7 +192,7 @@ impl Session {
     /// # }
     /// ```
     ///
-    /// It may also end for nothing. Without a store it never ends.
+    /// May return spuriously. Without a store it never returns.
     pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
         let watch = self.inner.context.store.as_ref();
         let watch = watch.map(|store| store.watch(self.id()));
@@ -255,7 +258,7 @@ impl Session {
         Ok(CallOutcome::new(result, pushed))
     }
 
-    /// Makes the instances that the next calls would make, so that those needn't.
+    /// Pre-instantiates every bound plugin, so that the next calls need not.
     ///
     /// # Errors
     /// As the first call would: [`Error::Trap`] and [`Error::Limit`].
@@ -276,7 +279,7 @@ impl Session {
 
     fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {
         let inner = &self.inner;
-        origin.bind(Surroundings {
+        origin.bind(ProducerContext {
             policy,
             workspace: inner.workspace.clone(),
             limits: Arc::clone(&inner.limits),

@@ -29,7 +29,7 @@ use crate::descriptors::HeldDescriptors;
 
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
-pub(crate) use scratch::{ScratchFolder, ScratchHomes};
+pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 
 use handle::{OpenCount, OpenHandle};
 use listing::Listing;
@@ -98,7 +98,7 @@ impl fmt::Display for TooManyOpen {
                 "had more than {limit} files and directories open at one time"
             ),
             None => f.write_str(
-                "found no descriptor left for its directories: sessions of this host have as many files open as they may",
+                "found no descriptor left for its directories: the sessions of this host have reached the limit on open files",
             ),
         }
     }

@@ -17,7 +17,7 @@ use airlock_model::tool::ToolTraits;
 use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{AsContextMut, Store};
 
-use crate::pushing::{NotPushed, Pushed};
+use crate::pushing::{PushError, PushRequest};
 
 /// The newest version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";
@@ -37,7 +37,10 @@ pub(crate) fn takes(version: &str) -> bool {
 /// What a guest may ask of its host, beside WASI.
 pub(crate) trait Host: Send {
     /// Puts an action on top of the session's stack.
-    fn push(&mut self, action: Pushed) -> impl Future<Output = Result<ActionId, NotPushed>> + Send;
+    fn push(
+        &mut self,
+        action: PushRequest,
+    ) -> impl Future<Output = Result<ActionId, PushError>> + Send;
 
     /// Writes a line to the log.
     fn log(&mut self, level: LogLevel, message: String);

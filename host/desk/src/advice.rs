@@ -1,14 +1,14 @@
-//! What to do about each kind of error, for whoever has the program `airlock` at hand.
+//! Advice for each kind of error, addressed to users of the program `airlock`.
 
 use airlock_host::Error;
 use airlock_host::limits::LimitKind;
 use airlock_host::load::LoadError;
 use airlock_host::store::{BackendErrorKind, StoreError};
 
-/// What addresses of stores look like.
+/// The syntax of store addresses.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";
 
-/// For a call, a decision, a session or a store.
+/// Advice on an error of a call, a decision, a session or a store.
 pub fn about(error: &Error) -> Option<&'static str> {
     Some(match error.root() {
         Error::Limit { kind, .. } => match kind {
@@ -16,9 +16,9 @@ pub fn about(error: &Error) -> Option<&'static str> {
             LimitKind::Memory => "`--max-memory MIB` gives it more",
             _ => return None,
         },
-        Error::Trap { .. } => "the fault is the tool's; `-v` shows what it logged before",
+        Error::Trap { .. } => "this is a fault of the tool; `-v` shows what it logged before",
         Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => {
-            "where it is the same workspace, moved, copied or restored, `--same-workspace` says so; else preview again there"
+            "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }
         Error::Workspace { .. } => "`--workspace DIR` names another directory",
         Error::Store(error) | Error::NotRecorded { source: error, .. } => {
@@ -32,7 +32,7 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
     match error {
         StoreError::StoreFull { .. } => {
             return Some(
-                "`airlock store prune --older-than 30d` makes room, and `airlock store limit` tells and sets how much there is",
+                "`airlock store prune --older-than 30d` frees space, and `airlock store limit` shows and sets the limit",
             );
         }
         StoreError::SessionFull { .. } => {
@@ -48,10 +48,10 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
             "check the permissions of the file and of its folder, or name another store with `--store`"
         }
         BackendErrorKind::Missing => {
-            "check what `--store` or AIRLOCK_STORE names; `airlock run` makes a file where there is none"
+            "check what `--store` or AIRLOCK_STORE names; `airlock run` creates the file if there is none"
         }
         BackendErrorKind::Damaged => {
-            "if it is a store, move it away and bring a backup back with `airlock store restore FILE`; if not, name another with `--store`"
+            "if it is a store, move it away and restore a backup with `airlock store restore FILE`; if not, name another with `--store`"
         }
         BackendErrorKind::Newer => "update airlock, or name another store with `--store`",
         BackendErrorKind::Unreachable => "check the address, and that the server is running",
@@ -64,30 +64,30 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-/// For a plugin that can't be loaded.
+/// Advice on a plugin that can't be loaded.
 pub fn about_loading(error: &LoadError) -> &'static str {
     match error {
         LoadError::Read { .. } => "check the path and its permissions",
         LoadError::TooLarge { .. } => "build it for release, without debug information",
         LoadError::NotAComponent { .. } => {
-            "a plugin is built for the target wasm32-wasip2, or its like"
+            "build the plugin for the target wasm32-wasip2, or its equivalent"
         }
         LoadError::TooComplex { .. } => {
-            "no compiler makes such a component from sources that people write; build it for release, and without what generates code"
+            "no compiler makes such a component from hand-written sources; build it for release, and without generated code"
         }
         LoadError::CompileTime { .. } | LoadError::CompileMemory { .. } => {
-            "a component from somebody you don't know may be made to do that; one of your own is built for release, from smaller functions"
+            "a component that you don't trust may be made to do that; if it is your own, build it for release, from smaller functions"
         }
         LoadError::NoCompiler { .. } => {
-            "the program starts itself to compile a plugin; check that its file may be executed, and how many processes you may have"
+            "the program runs itself to compile a plugin; check that its file is executable, and your limit on processes"
         }
         LoadError::CompilerFailed { .. } => {
-            "run it again; where the machine is short of memory, the system may have ended it"
+            "run it again; if the machine is short of memory, the system may have killed it"
         }
         LoadError::World { .. } => {
             "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
         }
-        LoadError::Definitions { .. } => "the fault is the plugin's; `-v` shows what it logged",
+        LoadError::Definitions { .. } => "this is a fault of the plugin; `-v` shows what it logged",
         LoadError::NoTools { .. } => "correct the tools' definitions, and build the plugin again",
         _ => "`-vv` shows what was tried",
     }

@@ -4,10 +4,10 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// What this program decides by itself.
+/// The decider of what this program decides by itself.
 pub const PROGRAM: &str = "airlock";
 
-/// Whoever runs the program: `user@machine`.
+/// The user who runs the program: `user@machine`.
 pub fn name() -> String {
     let machine = rustix::system::uname();
     format!("{}@{}", user(), machine.nodename().to_string_lossy())
@@ -22,7 +22,7 @@ fn user() -> String {
         .unwrap_or_else(|| "somebody".to_owned())
 }
 
-/// The number, where the environment has no name.
+/// The user's name; their numeric id where the environment has no name.
 fn user_id() -> Option<String> {
     let own = fs::metadata("/proc/self").ok()?;
     Some(format!("uid{}", own.uid()))

@@ -1,4 +1,4 @@
-//! Why something that was asked for could not be done.
+//! Why a request failed.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,17 @@ use airlock_host::store::StoreError;
 
 use crate::advice;
 
-/// Why something that was asked for could not be done. It reads as a clause, and
-/// [`advice`](Self::advice) says what to do about it.
+/// Why a request failed. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A call, a decision, a session or a store did not do its part.
+    /// A call, a decision, a session or a store failed.
     #[error(transparent)]
     Host(#[from] airlock_host::Error),
-    /// The same, where more is known of it than the error says.
+    /// The same, with advice that is specific to the situation.
     #[error("{error}")]
     Advised {
-        /// What it is.
+        /// The error.
         error: airlock_host::Error,
         /// What to do about it.
         advice: String,
@@ -27,33 +26,33 @@ pub enum Error {
     /// A plugin can't be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A name is none of a bundled plugin, and no path either.
+    /// A name is neither a bundled plugin's nor a path.
     #[error("there is no bundled plugin `{name}`, and no such file here")]
     UnknownPlugin {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The names of the bundled plugins.
         bundled: String,
     },
-    /// The address is that of something else.
+    /// The address has a scheme that no store has.
     #[error("there is no store for {scheme}://")]
     UnknownStore {
-        /// What it begins with.
+        /// The scheme.
         scheme: String,
     },
     /// The address is empty.
     #[error("the store's path is empty")]
     EmptyStorePath,
-    /// This program can't open such a store.
+    /// This program was built without support for such a store.
     #[error("this airlock was built without stores {place} (its feature `{feature}`)")]
     LeftOut {
-        /// Where such stores are, as in `in files`.
+        /// The kind of store, as in `in files`.
         place: &'static str,
-        /// What it would have to be built with.
+        /// The feature that it would have to be built with.
         feature: &'static str,
     },
-    /// The user has no folder for the store that nobody has to name.
-    #[error("there is no place for the pending store: {problem}")]
+    /// There is no folder for the user's default store.
+    #[error("there is no location for the pending store: {problem}")]
     NoPlace {
         /// Why.
         problem: String,
@@ -63,7 +62,7 @@ pub enum Error {
     NoSuchAction {
         /// The id.
         id: ActionId,
-        /// Which store it is.
+        /// The store.
         store: String,
         /// What to do about it.
         advice: String,
@@ -72,24 +71,24 @@ pub enum Error {
     #[error(
         "pending action {id} can't be applied{}",
         match is_lost {
-            true => ": its tool kept the preview in memory only, and that is gone",
-            false => " here: its preview is in the memory of the process that previewed it only",
+            true => ": its tool kept the preview only in memory, and it is lost",
+            false => " here: its preview exists only in the memory of the process that made it",
         }
     )]
     Volatile {
         /// The action.
         id: ActionId,
-        /// Whether it can't be applied anywhere.
+        /// Whether it can't be applied anywhere, rather than only not here.
         is_lost: bool,
         /// What to do about it.
         advice: String,
     },
-    /// Nobody knows whether an earlier apply of the topmost action had its effect.
+    /// It is unknown whether an earlier apply of the topmost action took effect.
     #[error("the topmost action ({label}) is interrupted: {why}")]
     Interrupted {
-        /// What the action is, in a few words of its tool's.
+        /// The action's label.
         label: String,
-        /// How that came.
+        /// How it was interrupted.
         why: String,
         /// What to do about it.
         advice: String,
@@ -97,7 +96,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For programs, in kebab case.
+    /// A short name for programs, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Host(error) | Error::Advised { error, .. } => error.kind(),

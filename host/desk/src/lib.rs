@@ -6,20 +6,20 @@
 //! | know which session a workspace has | [`session`] |
 //! | find a plugin by its name or path, and load it | [`plugin`] |
 //! | find the action that a decision is about | [`target`] |
-//! | carry a decision out, and tell how that ended | [`resolution`] |
+//! | carry out a decision, and report how that ended | [`resolution`] |
 //! | know who decides | [`decider`] |
-//! | discard what nobody is to decide about | [`unheard`] |
+//! | discard what nobody is to decide about | [`discard`] |
 //! | tell programs what a store keeps | [`record`] |
-//! | tell people what to do about an error | [`advice`], [`Error::advice`] |
+//! | advise people on an error | [`advice`], [`Error::advice`] |
 //!
-//! Nothing here reads arguments, writes to a stream or asks anybody. Advice is for whoever has the
-//! program `airlock` at hand: it names its commands and options, and says which store they are to
-//! use.
+//! Nothing here reads arguments, writes to a stream or prompts. Advice is for users of the program
+//! `airlock`: it names its commands and options, and the store that they are to use.
 
 #![warn(missing_docs)]
 
 pub mod advice;
 pub mod decider;
+pub mod discard;
 mod error;
 pub mod plugin;
 pub mod record;
@@ -27,6 +27,5 @@ pub mod resolution;
 pub mod session;
 pub mod store;
 pub mod target;
-pub mod unheard;
 
 pub use error::Error;

@@ -14,27 +14,27 @@ use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
 use crate::Error;
 
-pub use bundled::{Bundled, Catalog, Form};
+pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
 
 /// What the user's folders for it are called.
 const PROGRAM: &str = "airlock";
 
-/// A larger file is no plugin that was loaded.
+/// The largest file that is read as a plugin.
 const MOST_PLUGIN_BYTES: u64 = 1 << 30;
 
-/// Where something with tools is that somebody named.
+/// Where the tools that a user named come from.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
     /// A component's file.
     File(&'a Path),
-    /// What the program brings along.
+    /// Something that is bundled with the program.
     Bundled(&'static Bundled),
 }
 
 impl<'a> Source<'a> {
-    /// What has a separator, ends in `.wasm` or is a file's path is a path; anything else is the
-    /// name of something bundled.
+    /// Parses a path or a name: what has a separator, ends in `.wasm` or is an existing file is a
+    /// path; anything else is the name of something bundled.
     ///
     /// # Errors
     /// If nothing of this name is bundled.
@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> Cow<'a, str> {
         match self {
             Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
@@ -64,20 +64,20 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The component's bytes, where there is one that can be read.
+    /// The component's bytes, if there is one that can be read.
     pub fn bytes(&self) -> Option<Cow<'static, [u8]>> {
         match self {
             Source::File(path) => read_regular_file(path, MOST_PLUGIN_BYTES)
                 .ok()
                 .map(Cow::Owned),
-            Source::Bundled(bundled) => match bundled.form {
-                Form::Component(bytes) => Some(Cow::Borrowed(bytes)),
-                Form::Native(_) => None,
+            Source::Bundled(bundled) => match bundled.kind {
+                BundledKind::Component(bytes) => Some(Cow::Borrowed(bytes)),
+                BundledKind::Native(_) => None,
             },
         }
     }
 
-    /// Loads it, on an engine that is made where there is something to load.
+    /// Loads it. `engine` is called only if there is something to load.
     ///
     /// # Errors
     /// If there is no engine, and if the component can't be loaded.
@@ -87,11 +87,11 @@ impl<'a> Source<'a> {
     ) -> Result<Loaded, Error> {
         let plugin = match self {
             Source::File(path) => Plugin::load(&engine()?, path).await?,
-            Source::Bundled(bundled) => match bundled.form {
-                Form::Component(bytes) => {
+            Source::Bundled(bundled) => match bundled.kind {
+                BundledKind::Component(bytes) => {
                     Plugin::from_bytes(&engine()?, bundled.name, bytes).await?
                 }
-                Form::Native(native) => return Ok(Loaded::Native(native())),
+                BundledKind::Native(native) => return Ok(Loaded::Native(native())),
             },
         };
         Ok(Loaded::Plugin(plugin))
@@ -152,13 +152,13 @@ mod tests {
             name: "batch-rename",
             about: "",
             tools: &[],
-            form: Form::Component(b""),
+            kind: BundledKind::Component(b""),
         },
         Bundled {
             name: "ast_edit",
             about: "",
             tools: &[],
-            form: Form::Component(b""),
+            kind: BundledKind::Component(b""),
         },
     ]);
 

@@ -1,4 +1,4 @@
-//! What a store keeps of an action, as an object for programs.
+//! What a store keeps of an action, as JSON for programs.
 
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 /// An action as it was pushed, in a few words.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pushed<'a> {
+pub struct ActionSummary<'a> {
     id: &'a ActionId,
     label: &'a str,
     source_tool_name: &'a str,
@@ -30,7 +30,7 @@ pub struct Pushed<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct Entry<'a> {
     #[serde(flatten)]
-    pushed: Pushed<'a>,
+    pushed: ActionSummary<'a>,
     session: &'a SessionId,
     pushed_at: Option<String>,
     attempts: u32,
@@ -55,10 +55,10 @@ pub struct Unreadable<'a> {
     problem: &'a str,
 }
 
-/// What was decided.
+/// The audit log.
 #[derive(Serialize)]
 pub struct Log<'a> {
-    /// The decisions, the last ones first.
+    /// The decisions, latest first.
     pub log: Vec<Record<'a>>,
 }
 
@@ -98,7 +98,7 @@ struct Resolved<'a> {
     error: &'a Option<String>,
 }
 
-impl<'a> Pushed<'a> {
+impl<'a> ActionSummary<'a> {
     /// Of an action.
     pub fn new(action: &'a PendingAction) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl<'a> Entry<'a> {
     /// Of what a store keeps.
     pub fn new(record: &'a ActionRecord) -> Self {
         Self {
-            pushed: Pushed::new(&record.action),
+            pushed: ActionSummary::new(&record.action),
             session: &record.session,
             pushed_at: utc(record.action.pushed_at),
             attempts: record.attempts,

@@ -1,4 +1,4 @@
-//! Decisions: carrying them out, and how that ended.
+//! Carrying out decisions, and how that ended.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use airlock_render::{Block, Decided};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::record::Pushed;
+use crate::record::ActionSummary;
 
 /// What became of an action that could not be applied.
 pub const PENDING_AGAIN: &str = "the action is pending again";
 
-/// The same, where its tool kept the preview in memory, and was stopped.
+/// What became of a volatile action whose instance has ended.
 pub const LOST: &str =
-    "its tool kept the preview in memory only, and that is gone: it can only be discarded";
+    "its tool kept the preview only in memory, and it is lost: it can only be discarded";
 
-/// A decision, and how carrying it out ended.
+/// A decision, and its outcome.
 #[derive(Debug)]
 pub struct Resolved {
     /// What it was about.
     pub action: Arc<PendingAction>,
     /// What was decided.
     pub resolution: Resolution,
-    /// What the tool answered, or why it is not carried out.
+    /// The tool's answer, or why the decision was not carried out.
     pub outcome: Result<ResolutionOutcome, Error>,
     /// Whether the action is still there, and can't be applied any more.
     pub is_lost: bool,
@@ -72,7 +72,7 @@ pub struct Report<'a> {
     /// What is pending in the session after the decision, topmost first; left out where a call's
     /// report has it, or where it could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<Vec<Pushed<'a>>>,
+    pending: Option<Vec<ActionSummary<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -140,7 +140,10 @@ impl<'a> Report<'a> {
     /// With what is pending in the session since.
     pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
         let pending = pending.map(|pending| pending.iter());
-        self.pending = pending.map(|all| all.map(|stacked| Pushed::new(&stacked.action)).collect());
+        self.pending = pending.map(|all| {
+            all.map(|stacked| ActionSummary::new(&stacked.action))
+                .collect()
+        });
         self
     }
 }

@@ -1,4 +1,4 @@
-//! Which session is meant: one by its name, or a workspace's.
+//! Choosing a session: one by its name, or a workspace's.
 
 use std::path::{Path, PathBuf, absolute};
 
@@ -8,12 +8,12 @@ use airlock_render::escape_line;
 
 use crate::store::Store;
 
-/// What somebody said of a session.
+/// How the user chose a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChoice {
-    /// The workspace; else the current directory.
+    /// The workspace; none for the current directory.
     pub workspace: Option<PathBuf>,
-    /// The session's name; else it is made from the workspace's path.
+    /// The session's name; none to derive it from the workspace's path.
     pub session: Option<String>,
 }
 

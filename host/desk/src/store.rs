@@ -15,19 +15,19 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 use crate::Error;
 
-/// The environment variable for who always uses another store than the default.
+/// The environment variable that names another default store.
 const VARIABLE: &str = "AIRLOCK_STORE";
 
-/// A place for a store.
+/// Where a store is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file's path.
     File(PathBuf),
-    /// With all that the address holds, a password too: never to be shown as it is.
+    /// An address, perhaps with a password: never to be shown as it is.
     Postgres(String),
 }
 
-/// Who said which store to use.
+/// Where the choice of a store came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChosenBy {
     Nobody,
@@ -35,17 +35,17 @@ enum ChosenBy {
     Option,
 }
 
-/// What becomes of a file that isn't there.
+/// What to do if the store's file doesn't exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenMissing {
-    /// It is made.
+    /// Create it.
     Make,
-    /// An error where somebody named it, since there is nothing in it to read; who has not mistyped
-    /// an address finds an empty store.
+    /// An error if the user named it, since they may have mistyped it; an empty store if it is the
+    /// default.
     Refuse,
 }
 
-/// The store that is meant.
+/// The choice of a store.
 #[derive(Debug, Clone)]
 pub struct Choice {
     /// Where it is.
@@ -60,7 +60,7 @@ pub struct Store {
 }
 
 impl Choice {
-    /// The one that somebody named, else that of AIRLOCK_STORE, else the user's own.
+    /// The store that the user named, else that of AIRLOCK_STORE, else the user's default store.
     ///
     /// # Errors
     /// Where what is named can't be a store's address, and where the user has no folder for one.
@@ -80,7 +80,7 @@ impl Choice {
         Ok(Self { location, chosen })
     }
 
-    /// Whether a file that isn't there is to be made.
+    /// Whether a missing file is to be created.
     pub fn makes(&self, missing: WhenMissing) -> bool {
         missing == WhenMissing::Make || self.chosen != ChosenBy::Option
     }
@@ -157,7 +157,7 @@ fn default_location() -> Result<Location, Error> {
     Ok(Location::File(state.join("airlock").join("pending.db")))
 }
 
-/// Opens the store that somebody named, or the one that holds where nobody did: see [`Choice::of`].
+/// Opens the store that the user named, or the default one: see [`Choice::of`].
 ///
 /// # Errors
 /// As [`Choice::of`], and if it can't be opened.
@@ -171,7 +171,7 @@ pub async fn open(named: Option<&OsStr>, missing: WhenMissing) -> Result<Store, 
 }
 
 impl Store {
-    /// All that it can do.
+    /// The store, with its operations for operators.
     pub fn durable(&self) -> &dyn DurableStore {
         &*self.durable
     }
@@ -196,7 +196,7 @@ impl Store {
         self.choice.command(words)
     }
 
-    /// The action of this id, of whichever session.
+    /// The action with this id, of any session.
     ///
     /// # Errors
     /// If there is none, and if the store can't be used.
@@ -210,7 +210,7 @@ impl Store {
         Err(Error::NoSuchAction {
             id,
             store: self.location(),
-            advice: format!("`{all}` lists those that are pending, and `{log}` those that were"),
+            advice: format!("`{all}` lists pending actions, and `{log}` past decisions"),
         })
     }
 

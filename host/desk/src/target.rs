@@ -63,7 +63,7 @@ impl Target {
         (request.decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
     }
 
-    /// In what the workspace differs from the one that was previewed, where it is to be changed.
+    /// How the workspace differs from the one that was previewed, if the decision would change it.
     pub fn difference(&self, request: &Request) -> Option<HostError> {
         if request.decision != Decision::Apply {
             return None;
@@ -90,7 +90,7 @@ impl Target {
             previewed: self.action.workspace.clone(),
             session: Some(path.into()),
         };
-        let advice = "without `--workspace`, the action's own is used; `--same-workspace` says that this is the same";
+        let advice = "without `--workspace`, the action's own is used; add `--same-workspace` if this is the same";
         Err(advised(error, advice))
     }
 
@@ -102,7 +102,7 @@ impl Target {
             "--id",
             self.action.id.as_str(),
             "--reason",
-            "its preview is gone",
+            "its preview is lost",
         ]);
         Error::Volatile {
             id: self.action.id.clone(),
@@ -152,7 +152,7 @@ async fn nothing(session: &SessionId, store: &Store) -> Error {
         ),
         _ => {
             let all = store.command(&["pending", "--all"]);
-            format!("this is about the session {session}; `{all}` lists those of all")
+            format!("this covers the session {session}; `{all}` lists all sessions")
         }
     };
     advised(HostError::NothingPending, advice)
@@ -171,7 +171,7 @@ fn interrupted(top: &StackedAction, store: &Store) -> Error {
             .unwrap_or(APPLY_INTERRUPTED)
             .to_owned(),
         advice: format!(
-            "`{show}` tells what it is; with `--id {id}` it is applied all the same, and `resolve discard` drops it"
+            "`{show}` shows it; `--id {id}` applies it all the same, and `resolve discard` drops it"
         ),
     }
 }
@@ -185,7 +185,7 @@ fn advised(error: HostError, advice: impl Into<String>) -> Error {
 
 /// Where to read how an action was resolved.
 pub fn tells_by_whom(store: &Store, id: &str) -> String {
-    format!("`{}` tells by whom, and why", store.command(&["show", id]))
+    format!("`{}` shows by whom, and why", store.command(&["show", id]))
 }
 
 impl From<ActionRecord> for Target {

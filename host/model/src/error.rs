@@ -22,22 +22,23 @@ use crate::store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The tool said so on purpose.
+    /// The tool reported an error on purpose.
     #[error("{message}")]
     Tool {
         /// The tool's own words.
         message: String,
     },
-    /// The tool reported a failure that it had not foreseen.
+    /// The tool reported an unexpected failure.
     #[error("{message}")]
     Failed {
         /// The tool's own words.
         message: String,
     },
-    /// The caller cancelled, or the tool said that it noticed.
+    /// The caller cancelled the call, or the tool acknowledged a cancellation.
     #[error("cancelled")]
     Cancelled,
-    /// The guest trapped: a panic, an `unreachable`, a bad memory access. Its instance is gone.
+    /// The guest trapped: a panic, an `unreachable`, a bad memory access. Its instance has been
+    /// dropped.
     #[error("tool `{tool}` crashed: {message}")]
     Trap {
         /// The tool that was called or resolved.
@@ -45,12 +46,12 @@ pub enum Error {
         /// The trap, and the last that the guest wrote to its standard error.
         message: String,
     },
-    /// The guest used up something. Its instance is gone.
+    /// The guest exceeded a limit. Its instance has been dropped.
     #[error("tool `{tool}` {message}")]
     Limit {
         /// The tool that was called or resolved.
         tool: String,
-        /// What it used up.
+        /// The limit.
         kind: LimitKind,
         /// What it did, behind the tool's name.
         message: String,
@@ -74,7 +75,7 @@ pub enum Error {
     /// The stack is empty.
     #[error("No pending action to resolve. Nothing to apply or discard.")]
     NothingPending,
-    /// The action was resolved before.
+    /// The action has already been resolved.
     #[error("Pending action {id} was already {}.", .decision.past())]
     AlreadyResolved {
         /// The action.
@@ -92,9 +93,9 @@ pub enum Error {
     /// again.
     #[error("Apply failed: {0}")]
     ApplyFailed(#[source] Box<Error>),
-    /// The instance that held a volatile action's preview in memory is gone.
+    /// The instance that held a volatile action's preview in memory no longer exists.
     #[error(
-        "the tool kept this preview in memory only, and that is gone; discard the action and preview again"
+        "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
     )]
     InstanceGone,
     /// The action was previewed on another workspace than the session's.
@@ -114,7 +115,7 @@ pub enum Error {
     WorkspaceReplaced {
         /// The workspace's path.
         path: Arc<Path>,
-        /// In what it differs.
+        /// How it differs.
         difference: WorkspaceDifference,
     },
     /// The decision was carried out, and the store could not take note of it. The action is listed
@@ -132,8 +133,8 @@ pub enum Error {
         "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
     )]
     PluginGone(Digest),
-    /// A producer that is part of the host pushed the action, and this session has it not, or in
-    /// another version.
+    /// A native producer pushed the action, and this session doesn't have it, or has another
+    /// version of it.
     #[error("this action was made by the host's own `{name}`, with a state in format {state_version}, {}", Here(.name, .here))]
     ProducerGone {
         /// The producer, which is also what its tool is called.
@@ -144,7 +145,7 @@ pub enum Error {
         /// no such producer.
         here: Option<u32>,
     },
-    /// The workspace is not there, or is no directory.
+    /// The workspace doesn't exist, or is not a directory.
     #[error("can't use {} as a workspace: {reason}", .path.display())]
     Workspace {
         /// The path as it was given.
@@ -152,13 +153,13 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The pending store did not do as asked.
+    /// An operation of the pending store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The session was opened without a pending store.
     #[error("this session has no pending store")]
     NoStore,
-    /// The host itself could not do its part.
+    /// The host itself failed.
     #[error("{doing}: {source}")]
     Host {
         /// What it was doing.
@@ -221,7 +222,7 @@ impl Error {
         Error::Limit {
             tool: tool.to_owned(),
             kind: LimitKind::CallTime,
-            message: format!("was stopped after {seconds} s, the most that a call may take"),
+            message: format!("was stopped after {seconds} s, the limit for a call"),
         }
     }
 
@@ -230,12 +231,10 @@ impl Error {
         let seconds = most.as_secs_f64();
         // What a person would not notice is not told.
         let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
-            true => format!("was stopped after {seconds} s, the most that a call may take"),
+            true => format!("was stopped after {seconds} s, the limit for a call"),
             false => {
                 let elapsed = elapsed.as_secs_f64();
-                format!(
-                    "was stopped after {elapsed:.1} s; {seconds} s is the most that a call may take"
-                )
+                format!("was stopped after {elapsed:.1} s; the limit for a call is {seconds} s")
             }
         };
         Error::Limit {
@@ -262,7 +261,7 @@ impl Error {
         Error::Limit {
             tool: tool.to_owned(),
             kind: LimitKind::ResultBytes,
-            message: format!("returned {bytes} bytes, {most} is the most"),
+            message: format!("returned {bytes} bytes; the limit is {most}"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What happens during a call that somebody may want to watch.
+//! What happens during a call, for observers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ pub enum Event {
         /// One line.
         message: String,
     },
-    /// How far the call is.
+    /// The progress of the call.
     Progress {
-        /// What is going on.
+        /// What is being done.
         message: String,
         /// How much is done, in the tool's own unit.
         progress: Option<f64>,
@@ -53,8 +53,8 @@ pub enum Event {
         /// The number of listings that lack some.
         listings: u64,
     },
-    /// The guest asked for something that it was not granted, or for more than it may have, and was
-    /// told no. It may go on.
+    /// The guest asked for something that it was not granted, or for more than its limit, and was
+    /// refused. It may go on.
     Refused(Refusal),
     /// A guest, or a native tool, is about to be called.
     Began {
@@ -92,9 +92,9 @@ pub enum Event {
 pub enum ToolFunction {
     /// A preview.
     Execute,
-    /// To let an action happen.
+    /// To apply an action.
     Apply,
-    /// To hear of a discard.
+    /// To reject an action, since it is discarded.
     Reject,
 }
 
@@ -119,12 +119,12 @@ impl fmt::Display for ToolFunction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// To change the workspace while it may only read it: told once, at the end of the call.
+    /// To change the workspace while it may only read it: reported once, at the end of the call.
     WorkspaceChange {
         /// How often it tried in this call.
         times: u64,
     },
-    /// To reach a network, which no guest may: told once, at the end of the call.
+    /// To reach a network, which no guest may: reported once, at the end of the call.
     Network {
         /// How often it tried in this call: each address that it would use, and each name that it
         /// looks up.
@@ -141,20 +141,15 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::WorkspaceChange { times: 1 } => {
-                f.write_str("refused to change the workspace while it may only be read")
+                f.write_str("refused write access to the workspace, which is read-only now")
             }
             Refusal::WorkspaceChange { times } => write!(
                 f,
-                "refused to change the workspace while it may only be read, {times} times"
+                "refused write access to the workspace, which is read-only now, {times} times"
             ),
-            Refusal::Network { times: 1 } => {
-                f.write_str("refused to reach the network: tools have none")
-            }
+            Refusal::Network { times: 1 } => f.write_str("refused network access: tools have none"),
             Refusal::Network { times } => {
-                write!(
-                    f,
-                    "refused to reach the network, {times} times: tools have none"
-                )
+                write!(f, "refused network access, {times} times: tools have none")
             }
             Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
         }
@@ -229,10 +224,11 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             LogLevel::Error => line!(error, message),
         },
         Event::Progress { message, .. } => line!(debug, message),
+        Event::LogsDropped { lines: 1 } => line!(warn, "1 more line dropped"),
         Event::LogsDropped { lines } => line!(warn, format_args!("{lines} more lines dropped")),
         Event::NamesLeftOut { names, listings } => line!(
             warn,
-            format_args!("{names} names that are not UTF-8 left out of {listings} listings")
+            format_args!("names that are not UTF-8: {names} left out; listings: {listings}")
         ),
         Event::Refused(refusal) => line!(debug, refusal),
         Event::Began { function } => call!(format_args!("{function} began")),

@@ -42,22 +42,22 @@ pub struct Machine {
     pub name: String,
 }
 
-/// In what an action's workspace differs from the one at hand.
+/// How an action's workspace differs from the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkspaceDifference {
     /// It was previewed on another machine.
     Machine {
-        /// What that one is called.
+        /// That machine's name.
         previewed: String,
-        /// What this one is called.
+        /// This machine's name.
         here: String,
     },
     /// Another file system is at the path.
     FileSystem,
     /// Another directory is at the path.
     Directory,
-    /// Who pushed the action didn't note which directory it was.
+    /// An older version pushed the action, and didn't note which directory it was.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ impl WorkspaceIdentity {
     /// Of the directory at `path`, on this machine.
     ///
     /// # Errors
-    /// Where it is not there, or may not be looked at.
+    /// Where it doesn't exist, or can't be accessed.
     pub fn at(path: &Path) -> io::Result<Self> {
         Ok(Self::of(
             path,
@@ -74,8 +74,8 @@ impl WorkspaceIdentity {
         ))
     }
 
-    /// In what the directory at `path` differs from the one that was `previewed`. On another
-    /// machine that alone is told; one that is not there differs from none.
+    /// How the directory at `path` differs from the one that was `previewed`. On another machine
+    /// only that is reported; a directory that doesn't exist differs from none.
     pub fn difference_at(path: &Path, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let machine = previewed.and_then(|it| Machine::this().difference(&it.machine));
         machine.or_else(|| Self::at(path).ok()?.difference(previewed))
@@ -92,8 +92,8 @@ impl WorkspaceIdentity {
         }
     }
 
-    /// In what the workspace that was `previewed` differs from this one; none where all that is
-    /// known of both is the same.
+    /// How the workspace that was `previewed` differs from this one; none where all that is known
+    /// of both is the same.
     pub fn difference(&self, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let Some(previewed) = previewed else {
             return Some(WorkspaceDifference::Unknown);
@@ -119,7 +119,7 @@ impl fmt::Display for WorkspaceDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkspaceDifference::Machine { previewed, here } if previewed == here => {
-                write!(f, "on another machine that is called {here} too")
+                write!(f, "on another machine that is also called {here}")
             }
             WorkspaceDifference::Machine { previewed, here } => {
                 write!(f, "on the machine {previewed}, and this one is {here}")
@@ -134,7 +134,7 @@ impl fmt::Display for WorkspaceDifference {
 }
 
 impl Machine {
-    /// The one that this process runs on.
+    /// The machine that this process runs on.
     pub fn this() -> &'static Self {
         static THIS: LazyLock<Machine> = LazyLock::new(|| {
             let name = host_name();

@@ -1,9 +1,9 @@
-//! What one guest may use up.
+//! The limits of one guest.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Bounds on what a guest can take from its host, each with a safe default.
+/// Bounds on the resources that a guest can use, each with a safe default.
 ///
 /// They hold for each live instance, or each call where that is said. Stack depth and the number of
 /// live instances belong to the whole `Engine`, and are set on its builder.

@@ -228,9 +228,9 @@ impl StackedAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Let it happen.
+    /// Apply it.
     Apply,
-    /// Drop it.
+    /// Discard it.
     Discard,
 }
 

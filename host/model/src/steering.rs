@@ -12,7 +12,7 @@ use crate::pending::{ActionId, ActionState, StackedAction};
 
 pub use reminder::{REMINDER, RemindedAction, Reminder, ReminderKind};
 
-/// When a model is made to call `resolve`.
+/// When a model is forced to call `resolve`.
 ///
 /// What is steered is the topmost action. Each that is newly on top is steered afresh, whatever was
 /// ignored before: one that was just pushed, one that lay below another, and one that is back after

@@ -22,19 +22,19 @@ impl Block {
     /// An action that waits for a decision. `when` tells people of a moment, for example
     /// `3 minutes ago`.
     pub fn stacked(stacked: &StackedAction, when: impl Fn(SystemTime) -> String) -> Self {
-        let standing = Standing {
+        let status = Status {
             state: stacked.state,
             attempts: stacked.attempts,
             last_error: stacked.last_error.as_deref(),
             lease: None,
         };
-        entry(&stacked.action, &standing, when)
+        entry(&stacked.action, &status, when)
     }
 
     /// An action that is open in a store, also one that somebody is resolving. `when` tells people
     /// of a moment.
     pub fn open(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
-        entry(&record.action, &Standing::of(record), when)
+        entry(&record.action, &Status::of(record), when)
     }
 
     /// All that a store knows of an action. `when` tells people of a moment, for example
@@ -81,7 +81,8 @@ impl Block {
             true => block,
             false => {
                 let bytes = details.as_str().len();
-                let more = format!("… this is the beginning of {bytes} bytes of details");
+                let more =
+                    format!("… this is the beginning of the details, which are {bytes} bytes");
                 block.line(Line::new().with_role(Role::Note, more).indented(4))
             }
         }
@@ -115,13 +116,13 @@ impl Block {
     }
 
     fn with_state(self, record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
-        let standing = Standing::of(record);
-        let told = match record.state {
+        let status = Status::of(record);
+        let text = match record.state {
             ActionState::Pending => None,
-            _ => standing.tell(&when),
+            _ => status.describe(&when),
         };
-        let mut block = match told {
-            Some(told) => self.fact(NAMES, "state", &told.in_full()),
+        let mut block = match text {
+            Some(text) => self.fact(NAMES, "state", &text.in_full()),
             None => self.fact(NAMES, "state", record.state.as_str()),
         };
         // What else is known of an interrupted one is that it was.
@@ -201,7 +202,7 @@ fn plugin_name(action: &PendingAction) -> &str {
 fn tool_of(action: &PendingAction) -> String {
     match (action.source_is_own_tool, names_another_tool(action)) {
         (false, true) => format!(
-            "{}, which is the plugin's word and no tool of it",
+            "{}, as the plugin says, which has no such tool",
             in_quotes(&action.source_tool_name)
         ),
         _ => action.source_tool_name.clone(),
@@ -219,20 +220,20 @@ fn in_quotes(name: &str) -> String {
 
 fn entry(
     action: &PendingAction,
-    standing: &Standing<'_>,
+    status: &Status<'_>,
     when: impl Fn(SystemTime) -> String,
 ) -> Block {
     let label = Line::new().with_quoted(Role::Title, &*action.label);
     let block = Block::from(label.hanging(2))
         .line(origin(action, Some(when(action.pushed_at))).indented(2));
-    match standing.tell(when) {
-        Some(told) => block.line(told.in_a_line().indented(2).hanging(2)),
+    match status.describe(when) {
+        Some(text) => block.line(text.in_a_line().indented(2).hanging(2)),
         None => block,
     }
 }
 
 /// Where an action stands.
-struct Standing<'a> {
+struct Status<'a> {
     state: ActionState,
     attempts: u32,
     last_error: Option<&'a str>,
@@ -240,13 +241,13 @@ struct Standing<'a> {
 }
 
 /// Where an action stands, in words.
-struct Told<'a> {
+struct StatusText<'a> {
     state: Option<ActionState>,
-    told: String,
+    text: String,
     error: Option<&'a str>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> Status<'a> {
     fn of(record: &'a ActionRecord) -> Self {
         Self {
             state: record.state,
@@ -257,27 +258,31 @@ impl<'a> Standing<'a> {
     }
 
     /// None where it is simply pending, or resolved.
-    fn tell(&self, when: impl Fn(SystemTime) -> String) -> Option<Told<'a>> {
+    fn describe(&self, when: impl Fn(SystemTime) -> String) -> Option<StatusText<'a>> {
         let state = Some(self.state);
         Some(match self.state {
-            ActionState::Pending if self.attempts > 0 || self.last_error.is_some() => Told {
+            ActionState::Pending if self.attempts > 0 || self.last_error.is_some() => StatusText {
                 state: None,
-                told: tried(self.attempts),
+                text: tried(self.attempts),
                 error: self.last_error,
             },
-            ActionState::Interrupted => Told {
+            ActionState::Interrupted => StatusText {
                 state,
-                told: format!(" in attempt {}", self.attempts),
+                text: format!(" in attempt {}", self.attempts),
                 error: self.last_error,
             },
-            ActionState::Lost => Told {
+            ActionState::Lost => StatusText {
                 state,
-                told: ": its tool kept the preview in memory only, and that is gone; it can only be discarded".to_owned(),
+                text: ": its tool kept the preview only in memory; it can only be discarded"
+                    .to_owned(),
                 error: None,
             },
-            ActionState::Resolving => Told {
+            ActionState::Resolving => StatusText {
                 state,
-                told: self.lease.map(|lease| held(lease, when)).unwrap_or_default(),
+                text: self
+                    .lease
+                    .map(|lease| held(lease, when))
+                    .unwrap_or_default(),
                 error: None,
             },
             ActionState::Pending | ActionState::Applied | ActionState::Discarded => return None,
@@ -285,12 +290,12 @@ impl<'a> Standing<'a> {
     }
 }
 
-impl Told<'_> {
+impl StatusText<'_> {
     fn in_full(&self) -> String {
         let state = self.state.map_or("", ActionState::as_str);
         match self.error {
-            Some(error) => format!("{state}{}: {error}", self.told),
-            None => format!("{state}{}", self.told),
+            Some(error) => format!("{state}{}: {error}", self.text),
+            None => format!("{state}{}", self.text),
         }
     }
 
@@ -302,8 +307,8 @@ impl Told<'_> {
         };
         let line = match self.state {
             // Another host gave its own name.
-            Some(ActionState::Resolving) => line.with_quoted(Role::Plain, &*self.told),
-            _ => line.with(&*self.told),
+            Some(ActionState::Resolving) => line.with_quoted(Role::Plain, &*self.text),
+            _ => line.with(&*self.text),
         };
         let Some(error) = self.error else {
             return line;
@@ -318,7 +323,7 @@ impl Told<'_> {
 
 fn tried(attempts: u32) -> String {
     match attempts {
-        0 => "the last try to discard it failed".to_owned(),
+        0 => "the last attempt to discard it failed".to_owned(),
         1 => "tried once".to_owned(),
         count => format!("tried {count} times, the last time"),
     }
@@ -328,7 +333,7 @@ fn tried(attempts: u32) -> String {
 fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
     let (decision, holder) = (lease.decision.past(), &lease.holder);
     format!(
-        ": being {decision} by {holder}, begun {}",
+        ": being {decision} by {holder}, started {}",
         when(lease.since)
     )
 }

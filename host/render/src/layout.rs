@@ -25,7 +25,7 @@ pub(super) const MARGIN: &str = "│";
 const MARGIN_COLUMNS: usize = 2;
 
 /// A line fit for a terminal, and the rows that it is broken into.
-pub(super) struct Laid {
+pub(super) struct LaidOutLine {
     pub text: String,
     /// Where each part of the text ends, and its role.
     pub roles: Vec<(usize, Role)>,
@@ -64,7 +64,7 @@ fn shown_width(text: &str) -> usize {
 }
 
 /// A line in rows of at most so many columns; in one row where there is no such number.
-pub(super) fn lay_out(line: &Line, width: Option<usize>) -> Laid {
+pub(super) fn lay_out(line: &Line, width: Option<usize>) -> LaidOutLine {
     let mut laid = flatten(line);
     laid.rows = match width {
         Some(width) => rows(line, &laid, width.max(1)),
@@ -80,7 +80,7 @@ pub(super) fn lay_out(line: &Line, width: Option<usize>) -> Laid {
 }
 
 /// The line's parts as one text, with what must be escaped, and tabs as spaces.
-fn flatten(line: &Line) -> Laid {
+fn flatten(line: &Line) -> LaidOutLine {
     let tabs = match line.flow {
         Flow::Words => Tabs::Escaped,
         Flow::Text | Flow::Diff => Tabs::Kept,
@@ -119,7 +119,7 @@ fn flatten(line: &Line) -> Laid {
             joined = text.len();
         }
     }
-    Laid {
+    LaidOutLine {
         text,
         roles,
         quoted,
@@ -128,7 +128,7 @@ fn flatten(line: &Line) -> Laid {
     }
 }
 
-fn rows(line: &Line, laid: &Laid, width: usize) -> Vec<Row> {
+fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
     let text = &*laid.text;
     let room = ROOM.min(width.div_ceil(2));
     let is_diff = line.flow == Flow::Diff;
@@ -183,7 +183,7 @@ fn rows(line: &Line, laid: &Laid, width: usize) -> Vec<Row> {
 }
 
 /// Whether a row of this line that begins there has the margin.
-fn has_margin(line: &Line, laid: &Laid, start: usize) -> bool {
+fn has_margin(line: &Line, laid: &LaidOutLine, start: usize) -> bool {
     // Spaces can't be told from an indent.
     let rest = &laid.text[start..];
     let start = start + rest.len() - rest.trim_start_matches(' ').len();

@@ -63,7 +63,7 @@ pub use label::Label;
 pub use layout::width;
 pub use theme::{Role, Theme};
 
-use layout::{CONTINUED, Laid, MARGIN, Row, lay_out};
+use layout::{CONTINUED, LaidOutLine, MARGIN, Row, lay_out};
 
 /// Where blocks are shown: in which colours, and how wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +166,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn row(&mut self, laid: &Laid, row: &Row) {
+    fn row(&mut self, laid: &LaidOutLine, row: &Row) {
         if self.rows > 0 {
             self.text.push('\n');
         }

@@ -1,4 +1,4 @@
-//! Connecting.
+//! The builder, and connecting.
 
 use std::io::ErrorKind;
 use std::str::FromStr;
@@ -14,17 +14,17 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::changes::Changes;
 use super::connections::Connections;
-use super::heart::Heart;
+use super::heartbeat::Heartbeat;
+use super::notifications::ChangeNotifier;
 use super::problem::{Failure, is_passing};
-use super::{HostId, Inner, PostgresStore, schema};
+use super::{HostId, PostgresStore, PostgresStoreInner, schema};
 
-/// How long the tables of another version may take to be brought up to date. No patience is as
-/// long: who gives up too early would do so again each time.
+/// How long a migration of the tables may take. Longer than any patience: a host that gives up too
+/// early would do so again each time.
 const LONGEST_UPDATE: Duration = Duration::from_secs(30 * 60);
 
-/// The settings of a [`PostgresStore`].
+/// Builder for a [`PostgresStore`].
 #[derive(Clone)]
 #[must_use]
 pub struct PostgresStoreBuilder {
@@ -106,19 +106,25 @@ impl PostgresStoreBuilder {
         let stop = CancellationToken::new();
         let holder = self.holder.clone().unwrap_or_else(process_name);
         let shared = || (Arc::clone(&connections), stop.clone());
-        let (for_changes, stop_changes) = shared();
-        let (for_heart, stop_heart) = shared();
-        let inner = Inner {
-            changes: Changes::new(for_changes, &host, stop_changes),
-            heart: Heart::new(for_heart, &host, &holder, self.lease_time, stop_heart),
+        let (for_notifier, stop_notifier) = shared();
+        let (for_heartbeat, stop_heartbeat) = shared();
+        let inner = PostgresStoreInner {
+            notifier: ChangeNotifier::new(for_notifier, &host, stop_notifier),
+            heartbeat: Heartbeat::new(
+                for_heartbeat,
+                &host,
+                &holder,
+                self.lease_time,
+                stop_heartbeat,
+            ),
             connections,
             location,
             lease_time: self.lease_time,
             holder,
             host,
             claims: AtomicU64::new(0),
-            upkeep_due: Mutex::new(Instant::now()),
-            room: Mutex::default(),
+            maintenance_due: Mutex::new(Instant::now()),
+            usage: Mutex::default(),
             pushing: Mutex::default(),
             runtime: Handle::current(),
             _stop: stop.drop_guard(),
@@ -130,19 +136,18 @@ impl PostgresStoreBuilder {
 
     fn options(&self) -> Result<PgConnectOptions, StoreError> {
         // The address is not repeated, since its password is.
-        let wrong = |problem: String| {
-            StoreError::backend(BackendErrorKind::Settings, "at this address", problem)
-        };
+        let wrong =
+            |problem: String| StoreError::backend(BackendErrorKind::Settings, "address", problem);
         if !["postgres://", "postgresql://"]
             .iter()
             .any(|scheme| self.url.starts_with(scheme))
         {
-            let problem = "can't be meant: write postgres://user:password@server:port/database";
+            let problem = "is not a PostgreSQL address; expected postgres://user:password@server:port/database";
             return Err(wrong(problem.to_owned()));
         }
         PgConnectOptions::from_str(&self.url).map_err(|error| {
             wrong(format!(
-                "can't be meant: {error}; write postgres://user:password@server:port/database"
+                "is not a PostgreSQL address: {error}; expected postgres://user:password@server:port/database"
             ))
         })
     }
@@ -150,10 +155,10 @@ impl PostgresStoreBuilder {
     fn check_settings(&self, location: &str) -> Result<(), StoreError> {
         let wrong = |problem| Err(unusable(location, problem));
         if self.max_connections == 0 {
-            return wrong("it needs one connection at least");
+            return wrong("it needs at least one connection");
         }
         if self.lease_time < Duration::from_millis(10) {
-            return wrong("a lease must last 10 ms at least");
+            return wrong("a lease must last at least 10 ms");
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use airlock_model::store::StoreError;
 
-use super::Inner;
+use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::durable::AFTER;
 use super::record::{get, text};
@@ -10,7 +10,7 @@ use super::text::escaped;
 
 /// Each gives one column of sentences, and sees one moment of the store.
 const QUESTIONS: [&str; 8] = [
-    "SELECT format('the plugin %s has other bytes than its digest says', digest) AS said
+    "SELECT format('the bytes of the plugin %s don''t match its digest', digest) AS said
         FROM airlock.plugins WHERE 'sha256:' || encode(sha256(bytes), 'hex') <> digest",
     "SELECT format('the session %s counts %s open actions, and there are %s', s.id, s.open, count(a.id)) AS said
         FROM airlock.sessions AS s JOIN airlock.actions AS a ON a.session = s.key AND a.open
@@ -39,7 +39,7 @@ const QUESTIONS: [&str; 8] = [
 
 const PAGE: i64 = 1000;
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         let mut problems = Vec::new();
         for question in QUESTIONS {

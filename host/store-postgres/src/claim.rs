@@ -13,9 +13,9 @@ use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{action, action_columns, get, micros, text};
 use super::text::escaped;
-use super::{Inner, Nonce, session_key};
+use super::{Nonce, PostgresStoreInner, session_key};
 
-/// What [`Inner::claimed`] reads: where the action stands now is known.
+/// What [`PostgresStoreInner::claimed`] reads: where the action stands now is known.
 macro_rules! claimed_columns {
     () => {
         concat!(action_columns!(), ", a.attempts, a.guest_state, a.token")
@@ -74,7 +74,7 @@ const RECALL: &str = concat!(
 
 const STATE: &str = "SELECT state FROM airlock.actions WHERE id = $1 AND session = $2";
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn claim(
         &self,
         session: &SessionId,

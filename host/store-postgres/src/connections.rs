@@ -151,17 +151,17 @@ impl Connections {
         statement: &Statement,
         recall: Option<&Statement>,
     ) -> Result<Vec<PgRow>, Failure> {
-        let mut tries = Tries::new(self.patience);
+        let mut backoff = Backoff::new(self.patience);
         let mut was_sent = false;
         loop {
-            let mut borrowed = self.borrow(&mut tries).await?;
+            let mut pooled = self.borrow(&mut backoff).await?;
             // One that was sent before may have got there after all.
             let recall = recall.filter(|_| was_sent);
             was_sent = true;
-            let asked = ask(borrowed.connection(), statement, recall);
-            let error = match timeout_at(tries.deadline, asked).await {
+            let asked = ask(pooled.connection(), statement, recall);
+            let error = match timeout_at(backoff.deadline, asked).await {
                 Ok(Ok(rows)) => {
-                    borrowed.give_back();
+                    pooled.give_back();
                     return Ok(rows);
                 }
                 Ok(Err(error)) => error,
@@ -176,34 +176,34 @@ impl Connections {
                 let _ = self.pool.retain(|_, _| false);
             } else {
                 // A statement that was refused leaves its connection as good as it was.
-                borrowed.give_back();
+                pooled.give_back();
                 if recall.is_none() || !is_duplicate(&error) {
                     return Err(Failure::Refused(error));
                 }
             }
-            tries.pause(error).await?;
+            backoff.pause(error).await?;
         }
     }
 
     /// A connection for several statements.
-    pub async fn borrow_patiently(&self) -> Result<Borrowed, Failure> {
-        self.borrow(&mut Tries::new(self.patience)).await
+    pub async fn borrow_patiently(&self) -> Result<PooledConnection, Failure> {
+        self.borrow(&mut Backoff::new(self.patience)).await
     }
 
-    async fn borrow(&self, tries: &mut Tries) -> Result<Borrowed, Failure> {
+    async fn borrow(&self, backoff: &mut Backoff) -> Result<PooledConnection, Failure> {
         loop {
-            let left = Some(tries.deadline.saturating_duration_since(Instant::now()));
+            let left = Some(backoff.deadline.saturating_duration_since(Instant::now()));
             let timeouts = Timeouts {
                 wait: left,
                 create: left,
                 recycle: left,
             };
             let error = match self.pool.timeout_get(&timeouts).await {
-                Ok(object) => return Ok(Borrowed(Some(object))),
+                Ok(object) => return Ok(PooledConnection(Some(object))),
                 Err(PoolError::Backend(error)) if is_passing(&error) => error,
                 Err(error) => return Err(self.unavailable(error)),
             };
-            tries.pause(error).await?;
+            backoff.pause(error).await?;
         }
     }
 
@@ -237,13 +237,13 @@ async fn ask(
 }
 
 /// How long a call goes on trying.
-struct Tries {
+struct Backoff {
     patience: Duration,
     deadline: Instant,
     pause: Duration,
 }
 
-impl Tries {
+impl Backoff {
     fn new(patience: Duration) -> Self {
         Self {
             patience,
@@ -267,9 +267,9 @@ impl Tries {
 /// A connection in use. It is closed with this, also where a future is dropped in the middle of a
 /// statement, unless it is given back.
 #[derive(Debug)]
-pub struct Borrowed(Option<Object<Connector>>);
+pub struct PooledConnection(Option<Object<Connector>>);
 
-impl Borrowed {
+impl PooledConnection {
     pub fn connection(&mut self) -> &mut PgConnection {
         self.0.as_mut().expect("there until it is given back")
     }
@@ -280,7 +280,7 @@ impl Borrowed {
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         // Taken out of the pool, which makes room for another.
         self.0.take().map(Object::take);

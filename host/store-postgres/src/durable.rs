@@ -1,4 +1,4 @@
-//! What operators ask.
+//! Operations for operators.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{self, action_columns, get, kept_columns, record_columns, text};
 use super::text::escaped;
-use super::{Inner, PostgresStore, schema, session_key};
+use super::{PostgresStore, PostgresStoreInner, schema, session_key};
 
 macro_rules! records {
     ($rest:literal) => {
@@ -67,7 +67,7 @@ const STATS: &str = "SELECT o.*, r.*, p.*, (
         SELECT count(*) AS plugins, coalesce(sum(octet_length(bytes)), 0)::bigint AS plugin_bytes FROM airlock.plugins
     ) AS p";
 
-impl Inner {
+impl PostgresStoreInner {
     async fn records(&self, statement: Statement) -> Result<Vec<ActionRecord>, StoreError> {
         let rows = self.read(&statement).await?;
         self.readable(&rows, rows.iter().map(|row| self.record(row)))

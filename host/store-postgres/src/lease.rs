@@ -7,7 +7,7 @@ use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, L
 use super::connections::Statement;
 use super::record::{get, micros};
 use super::text::escaped;
-use super::{Inner, session_key};
+use super::{PostgresStoreInner, session_key};
 
 const RENEW: &str =
     "UPDATE airlock.actions SET lease_until = clock_timestamp() + $4 * interval '1 microsecond'
@@ -48,7 +48,7 @@ const RELEASE: &str =
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
     RETURNING 1";
 
-/// The same that becomes of a lease that runs out.
+/// The same as for a lease that expires.
 const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
         interrupted = interrupted OR decision = 'apply',
         last_error = CASE WHEN decision = 'apply' THEN $4 WHEN interrupted THEN last_error ELSE $5 END
@@ -59,7 +59,7 @@ const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NUL
 const LOSE: &str = "UPDATE airlock.actions SET owner = ''::bytea
     WHERE id = ANY($1) AND session = $2 AND open AND NOT durable";
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn lose(&self, session: &SessionId, actions: &[ActionId]) -> Result<(), StoreError> {
         let ids: Vec<String> = actions
             .iter()

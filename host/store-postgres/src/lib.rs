@@ -1,20 +1,20 @@
 //! The store that many hosts share.
 
 mod builder;
-mod changes;
+mod capacity;
 mod check;
 mod claim;
 mod connections;
 mod durable;
-mod heart;
+mod heartbeat;
 mod lease;
+mod maintenance;
+mod notifications;
 mod problem;
 mod push;
 mod record;
-mod room;
 mod schema;
 mod text;
-mod upkeep;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -34,12 +34,12 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
-use self::changes::Changes;
+use self::capacity::UsageEstimate;
 use self::connections::{Connections, Statement};
-use self::heart::Heart;
+use self::heartbeat::Heartbeat;
+use self::notifications::ChangeNotifier;
 use self::problem::Failure;
 use self::record::{action_columns, get, kept, kept_columns, text};
-use self::room::Room;
 
 pub use builder::PostgresStoreBuilder;
 
@@ -93,20 +93,20 @@ type SessionKey = [u8; 16];
 #[doc = include_str!("SCALING.md")]
 #[derive(Clone)]
 pub struct PostgresStore {
-    inner: Arc<Inner>,
+    inner: Arc<PostgresStoreInner>,
 }
 
-struct Inner {
+struct PostgresStoreInner {
     connections: Arc<Connections>,
-    changes: Changes,
-    heart: Heart,
+    notifier: ChangeNotifier,
+    heartbeat: Heartbeat,
     location: String,
     lease_time: Duration,
     holder: String,
     host: HostId,
     claims: AtomicU64,
-    upkeep_due: Mutex<Instant>,
-    room: Mutex<Room>,
+    maintenance_due: Mutex<Instant>,
+    usage: Mutex<UsageEstimate>,
     /// The plugins that this host has pushed for, and probably will again.
     pushing: Mutex<HashSet<Digest>>,
     runtime: Handle,
@@ -127,7 +127,7 @@ const LIST: &str = concat!(
 const PLUGIN: &str = "SELECT name, bytes FROM airlock.plugins WHERE digest = $1";
 
 impl PostgresStore {
-    /// The settings of a store at `url`: `postgres://user:password@server:port/database`.
+    /// A builder for a store at `url`: `postgres://user:password@server:port/database`.
     pub fn builder(url: impl Into<String>) -> PostgresStoreBuilder {
         PostgresStoreBuilder::new(url.into())
     }
@@ -141,7 +141,7 @@ impl PostgresStore {
     }
 }
 
-impl Inner {
+impl PostgresStoreInner {
     fn error(&self, failure: Failure) -> StoreError {
         failure.at(&self.location)
     }
@@ -203,7 +203,7 @@ impl Inner {
 impl PendingStore for PostgresStore {
     async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
         self.inner.push(&push).await?;
-        self.inner.changes.tell(push.session);
+        self.inner.notifier.tell(push.session);
         Ok(())
     }
 
@@ -227,7 +227,7 @@ impl PendingStore for PostgresStore {
     ) -> Result<Claim, StoreError> {
         let claim = self.inner.claim(session, resolution).await?;
         if matches!(claim, Claim::Claimed(_)) {
-            self.inner.changes.tell(session);
+            self.inner.notifier.tell(session);
         }
         Ok(claim)
     }
@@ -242,20 +242,20 @@ impl PendingStore for PostgresStore {
 
     async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
         self.inner.complete(&lease, completion).await?;
-        self.inner.changes.tell(&lease.session);
-        self.inner.upkeep_where_due();
+        self.inner.notifier.tell(&lease.session);
+        self.inner.maintain_if_due();
         Ok(())
     }
 
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
         self.inner.requeue(&lease, failure).await?;
-        self.inner.changes.tell(&lease.session);
+        self.inner.notifier.tell(&lease.session);
         Ok(())
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.inner.release(&lease).await?;
-        self.inner.changes.tell(&lease.session);
+        self.inner.notifier.tell(&lease.session);
         Ok(())
     }
 
@@ -263,9 +263,9 @@ impl PendingStore for PostgresStore {
         let inner = Arc::clone(&self.inner);
         self.inner.runtime.spawn(async move {
             match inner.abandon(&lease).await {
-                Ok(()) => inner.changes.tell(&lease.session),
+                Ok(()) => inner.notifier.tell(&lease.session),
                 Err(error) => {
-                    tracing::warn!("a claim was not given back, and will run out: {error}")
+                    tracing::warn!("a claim was not released, and will expire: {error}")
                 }
             }
         });
@@ -276,7 +276,7 @@ impl PendingStore for PostgresStore {
         let (session, actions) = (session.clone(), actions.to_vec());
         self.inner.runtime.spawn(async move {
             match inner.lose(&session, &actions).await {
-                Ok(()) => inner.changes.tell(&session),
+                Ok(()) => inner.notifier.tell(&session),
                 Err(error) => tracing::warn!(
                     "volatile actions were lost, and others see them as pending until this host ends: {error}"
                 ),
@@ -289,7 +289,7 @@ impl PendingStore for PostgresStore {
     }
 
     fn watch(&self, session: &SessionId) -> Watch {
-        self.inner.changes.watch(session)
+        self.inner.notifier.watch(session)
     }
 }
 

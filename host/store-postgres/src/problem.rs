@@ -1,4 +1,4 @@
-//! What went wrong between us and a server, and what to say of it.
+//! Failures of the server and of connections to it, as store errors.
 
 use std::io;
 use std::time::Duration;
@@ -87,14 +87,14 @@ impl Failure {
             Failure::Silent { after } => (
                 BackendErrorKind::Unreachable,
                 format!(
-                    "gave no answer within {}; see whether the server is overloaded, or the network broken",
+                    "did not answer within {}; check whether the server is overloaded or the network is down",
                     seconds(after)
                 ),
             ),
             Failure::Busy { connections, after } => (
                 BackendErrorKind::Busy,
                 format!(
-                    "is busy: all {connections} connections of this host were in use for {}; allow it more of them",
+                    "is busy: all {connections} connections of this host were in use for {}; allow more",
                     seconds(after)
                 ),
             ),
@@ -180,7 +180,7 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
         ),
         "3D000" => (
             BackendErrorKind::Missing,
-            format!("is not there: {words}; create the database first"),
+            format!("does not exist: {words}; create the database first"),
         ),
         "3F000" | "42P01" | "42703" => (
             BackendErrorKind::Missing,
@@ -194,12 +194,12 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
         "28000" => (
             BackendErrorKind::Denied,
             format!(
-                "doesn't let us in: {words}; correct the user and `sslmode` in the address, or let the server's `pg_hba.conf` take connections from here"
+                "denies access: {words}; correct the user and `sslmode` in the address, or let the server's `pg_hba.conf` take connections from here"
             ),
         ),
         code if code.starts_with("28") => (
             BackendErrorKind::Denied,
-            format!("doesn't let us in: {words}; correct the user and the password in the address"),
+            format!("denies access: {words}; correct the user and the password in the address"),
         ),
         code if code.starts_with("XX0") => (
             BackendErrorKind::Damaged,

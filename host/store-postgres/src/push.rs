@@ -10,7 +10,7 @@ use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, nanos_of_time};
 use super::text::escaped;
-use super::{HostId, Inner, session_key};
+use super::{HostId, PostgresStoreInner, session_key};
 
 /// The row of the session is made or locked, the action put behind it. It has a row for an answer
 /// where it was pushed.
@@ -63,10 +63,13 @@ const COUNT: &str = "UPDATE airlock.sessions AS s SET open = counted.open, bytes
 /// Whether a push that had no answer took effect.
 const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn push(&self, push: &Push<'_>) -> Result<(), StoreError> {
         if !push.action.durable {
-            self.heart.beat().await.map_err(|error| self.error(error))?;
+            self.heartbeat
+                .beat()
+                .await
+                .map_err(|error| self.error(error))?;
         }
         let key = session_key(push.session);
         let recall = Statement::new(RECALL)

@@ -61,7 +61,7 @@ async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result
         BackendErrorKind::Damaged,
         location,
         format!(
-            "was altered: it has {what}; this program makes no such thing, and it could change what is kept without a word; drop it, and look at what it did"
+            "was altered: it has {what}; this program creates no such thing, and it could silently change what is stored; drop it, and check what it did"
         ),
     ))
 }
@@ -129,7 +129,7 @@ fn refuse_newer(found: u32, location: &str) -> Result<(), StoreError> {
         BackendErrorKind::Newer,
         location,
         format!(
-            "was made by a newer version: its schema is {found}, and this program knows {VERSION} at most; use a newer airlock"
+            "was made by a newer version: its schema is {found}, and this program supports at most {VERSION}; use a newer airlock"
         ),
     ))
 }

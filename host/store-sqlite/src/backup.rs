@@ -11,9 +11,9 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use super::connection::Opening;
+use super::connection::ConnectionOptions;
 use super::foreign;
-use super::hosts::{Hosts, folder_of, make_private_folder};
+use super::hosts::{HostRegistry, folder_of, make_private_folder};
 use super::problem::{Problem, unfit};
 
 /// What a restored action says of itself. Between the backup and now somebody may have applied it.
@@ -49,8 +49,8 @@ pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
 
 /// A file that nobody else has open.
 fn open(path: &Path) -> Result<Connection, StoreError> {
-    let hosts = Arc::new(Hosts::beside(path, String::new()));
-    let opening = Opening {
+    let hosts = Arc::new(HostRegistry::beside(path, String::new()));
+    let opening = ConnectionOptions {
         path,
         hosts: &hosts,
         patience: Duration::ZERO,
@@ -61,7 +61,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
 /// Refuses what is no store, or a damaged one.
 fn check(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
-    let problems = super::upkeep::check(&connection).map_err(|problem| problem.at(path))?;
+    let problems = super::maintenance::check(&connection).map_err(|problem| problem.at(path))?;
     match problems.first() {
         None => Ok(()),
         Some(first) => {
@@ -108,7 +108,7 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::Io(error).at(path)),
         Ok(_) => {
-            let problem = "is there already, and is not overwritten";
+            let problem = "already exists, and is not overwritten";
             Err(unfit(path, BackendErrorKind::Settings, problem))
         }
     }
@@ -116,7 +116,7 @@ fn refuse_existing(path: &Path) -> Result<(), StoreError> {
 
 fn path_text<'a>(path: &'a Path, to: &Path) -> Result<&'a str, StoreError> {
     path.to_str().ok_or_else(|| {
-        let problem = "has a path that is not text, which SQLite can't copy to";
+        let problem = "has a path that is not UTF-8, which SQLite can't copy to";
         unfit(to, BackendErrorKind::Settings, problem)
     })
 }

@@ -1,4 +1,4 @@
-//! The settings of a store that is to be opened.
+//! The builder of a store.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -7,14 +7,14 @@ use std::time::Duration;
 use airlock_model::store::kept::process_name;
 use airlock_model::store::{StoreError, Watchers};
 
-use super::connection::{self, Readers};
-use super::hosts::Hosts;
+use super::connection::{self, ReadPool};
+use super::file_watcher::FileWatcher;
+use super::hosts::HostRegistry;
 use super::problem::Problem;
-use super::watching::Watching;
 use super::writer::Writer;
-use super::{Inner, SqliteStore, blocking};
+use super::{SqliteStore, SqliteStoreInner, blocking};
 
-/// The settings of a [`SqliteStore`] that is to be opened.
+/// Builder for a [`SqliteStore`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct SqliteStoreBuilder {
@@ -78,8 +78,8 @@ impl SqliteStoreBuilder {
         connection::make_file(&path, self.create)?;
         let path = path.canonicalize().unwrap_or(path);
         let name = self.holder.unwrap_or_else(process_name);
-        let hosts = Arc::new(Hosts::beside(&path, name));
-        let opening = connection::Opening {
+        let hosts = Arc::new(HostRegistry::beside(&path, name));
+        let opening = connection::ConnectionOptions {
             path: &path,
             hosts: &hosts,
             patience: self.patience,
@@ -87,13 +87,13 @@ impl SqliteStoreBuilder {
         let connection = opening.open()?;
         let writer = Writer::start(connection, path.clone(), self.patience);
         Ok(SqliteStore {
-            inner: Arc::new(Inner {
+            inner: Arc::new(SqliteStoreInner {
                 lease_time: self.lease_time,
                 writer: writer.map_err(|error| Problem::Io(error).at(&path))?,
-                readers: Readers::new(path.clone(), Arc::clone(&hosts), self.patience),
+                readers: ReadPool::new(path.clone(), Arc::clone(&hosts), self.patience),
                 hosts,
                 watchers: Watchers::default(),
-                watching: Watching::default(),
+                file_watcher: FileWatcher::default(),
                 pruned: Mutex::default(),
                 pushing: Mutex::default(),
                 path,

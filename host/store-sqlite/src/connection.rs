@@ -12,9 +12,9 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 use super::foreign;
-use super::hosts::{Hosts, folder_of, make_private_folder};
+use super::hosts::{HostRegistry, folder_of, make_private_folder};
 use super::problem::{Problem, is_busy, unfit};
-use super::schema::{self, Misfit};
+use super::schema::{self, SchemaMismatch};
 
 /// Between two tries to set the file up while others do.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
@@ -37,7 +37,7 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
         Err(error) => return Err(Problem::Io(error).at(path)),
     }
     if !create {
-        return Err(unfit(path, BackendErrorKind::Missing, "is not there"));
+        return Err(unfit(path, BackendErrorKind::Missing, "does not exist"));
     }
     // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the
     // same rights.
@@ -69,7 +69,7 @@ fn make_whole(path: &Path) -> Result<(), StoreError> {
     folder.map_err(io)
 }
 
-fn make_tables(path: &Path) -> Result<(), Misfit> {
+fn make_tables(path: &Path) -> Result<(), SchemaMismatch> {
     let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // A commit changes a few hundred bytes in each of its pages, and writes them whole.
     connection.pragma_update(None, "page_size", 2048)?;
@@ -82,14 +82,14 @@ fn make_tables(path: &Path) -> Result<(), Misfit> {
 
 /// What is needed to open a connection.
 #[derive(Clone, Copy)]
-pub(super) struct Opening<'a> {
+pub(super) struct ConnectionOptions<'a> {
     pub path: &'a Path,
-    pub hosts: &'a Arc<Hosts>,
+    pub hosts: &'a Arc<HostRegistry>,
     /// How long to wait for another process's commit.
     pub patience: Duration,
 }
 
-impl Opening<'_> {
+impl ConnectionOptions<'_> {
     /// Opens the store to write to, and makes its tables where it has none yet.
     pub fn open(self) -> Result<Connection, StoreError> {
         let failed = |error| Problem::Sqlite(error).at(self.path);
@@ -99,7 +99,9 @@ impl Opening<'_> {
             match set_up(&mut connection) {
                 // SQLite waits for other processes by itself, but not where the kind of the log is
                 // changed.
-                Err(Misfit::Sqlite(error)) if is_busy(&error) && Instant::now() < deadline => {
+                Err(SchemaMismatch::Sqlite(error))
+                    if is_busy(&error) && Instant::now() < deadline =>
+                {
                     thread::sleep(BETWEEN_TRIES);
                 }
                 Err(misfit) => return Err(misfit.at(self.path)),
@@ -139,7 +141,7 @@ impl Opening<'_> {
     }
 }
 
-fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
+fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     // Before anything is written: a foreign file, or a newer one, is left as it is.
     schema::version_now(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -151,15 +153,15 @@ fn set_up(connection: &mut Connection) -> Result<(), Misfit> {
 
 /// Connections that read what has been committed, for one query at a time each.
 #[derive(Debug)]
-pub(super) struct Readers {
+pub(super) struct ReadPool {
     path: PathBuf,
-    hosts: Arc<Hosts>,
+    hosts: Arc<HostRegistry>,
     patience: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
-impl Readers {
-    pub fn new(path: PathBuf, hosts: Arc<Hosts>, patience: Duration) -> Self {
+impl ReadPool {
+    pub fn new(path: PathBuf, hosts: Arc<HostRegistry>, patience: Duration) -> Self {
         Self {
             path,
             hosts,
@@ -191,7 +193,7 @@ impl Readers {
 
     /// A connection that can't write.
     pub fn connect(&self) -> rusqlite::Result<Connection> {
-        let opening = Opening {
+        let opening = ConnectionOptions {
             path: &self.path,
             hosts: &self.hosts,
             patience: self.patience,

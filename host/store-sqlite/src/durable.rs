@@ -1,4 +1,4 @@
-//! What operators ask, and what a host does for them by itself.
+//! Operations for operators, and periodic maintenance.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use airlock_model::store::{
 use async_trait::async_trait;
 
 use super::problem::Problem;
-use super::{SqliteStore, blocking, listing, room, upkeep};
+use super::{SqliteStore, blocking, capacity, listing, maintenance};
 
 #[async_trait]
 impl DurableStore for SqliteStore {
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError> {
         let id = id.clone();
-        self.read(move |connection| upkeep::find(connection, &id))
+        self.read(move |connection| maintenance::find(connection, &id))
             .await
     }
 
@@ -40,11 +40,11 @@ impl DurableStore for SqliteStore {
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        self.read(upkeep::stats).await
+        self.read(maintenance::stats).await
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.read(upkeep::check).await
+        self.read(maintenance::check).await
     }
 
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
@@ -52,18 +52,18 @@ impl DurableStore for SqliteStore {
         let plugins = self
             .inner
             .writer
-            .write(|connection| upkeep::forget_plugins(connection, &HashSet::new()))
+            .write(|connection| maintenance::forget_plugins(connection, &HashSet::new()))
             .await?;
         self.give_all_back().await?;
         Ok(Pruned::new(actions, plugins))
     }
 
     async fn retention(&self) -> Result<Option<Duration>, StoreError> {
-        self.read(upkeep::retention).await
+        self.read(maintenance::retention).await
     }
 
     async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
-        let work = move |connection: &_| upkeep::set_retention(connection, retention);
+        let work = move |connection: &_| maintenance::set_retention(connection, retention);
         self.inner.writer.write(work).await?;
         *self
             .inner
@@ -74,11 +74,11 @@ impl DurableStore for SqliteStore {
     }
 
     async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
-        self.read(room::limit).await
+        self.read(capacity::limit).await
     }
 
     async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
-        let work = move |connection: &_| room::set_limit(connection, limit);
+        let work = move |connection: &_| capacity::set_limit(connection, limit);
         self.inner.writer.write(work).await
     }
 
@@ -92,36 +92,36 @@ impl DurableStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// What a host does now and then: a part of it at a time, so that nobody waits long for a
-    /// commit of their own.
+    /// Periodic maintenance: a part of it at a time, so that nobody waits long for a commit of
+    /// their own.
     pub(super) async fn keep_tidy(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             self.forget_actions(age).await?;
         }
         let writer = &self.inner.writer;
         while writer
-            .write(|connection| upkeep::forget_details(connection, DETAILS_KEPT))
+            .write(|connection| maintenance::forget_details(connection, DETAILS_KEPT))
             .await?
         {}
         let pushing = self.inner.pushing().clone();
-        let work = move |connection: &_| upkeep::forget_plugins(connection, &pushing);
+        let work = move |connection: &_| maintenance::forget_plugins(connection, &pushing);
         writer.write(work).await?;
         self.shrink().await
     }
 
     async fn forget_actions(&self, age: Duration) -> Result<u64, StoreError> {
-        let old = self.read(move |connection| upkeep::resolved_before(connection, age));
+        let old = self.read(move |connection| maintenance::resolved_before(connection, age));
         let mut forgotten = 0;
-        for numbers in old.await?.chunks(upkeep::PRUNED_AT_ONCE) {
+        for numbers in old.await?.chunks(maintenance::PRUNED_AT_ONCE) {
             let numbers = numbers.to_vec();
-            let work = move |connection: &_| upkeep::forget_actions(connection, &numbers);
+            let work = move |connection: &_| maintenance::forget_actions(connection, &numbers);
             forgotten += self.inner.writer.write(work).await?;
         }
         Ok(forgotten)
     }
 
     async fn shrink(&self) -> Result<(), StoreError> {
-        while self.inner.writer.write(room::give_back).await? {}
+        while self.inner.writer.write(capacity::give_back).await? {}
         Ok(())
     }
 
@@ -132,7 +132,7 @@ impl SqliteStore {
         blocking(move || {
             let failed = |error| Problem::Sqlite(error).at(&inner.path);
             let connection = inner.readers.connect().map_err(failed)?;
-            room::rewrite_where_loose(&connection).map_err(failed)
+            capacity::rewrite_where_loose(&connection).map_err(failed)
         })
         .await
     }

@@ -38,7 +38,9 @@ pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     read.map_err(io)?;
     let foreign = |problem: &str| Err(unfit(path, BackendErrorKind::Damaged, problem));
     if header.is_empty() {
-        return foreign("is an empty file, and no store; a store is made where there is no file");
+        return foreign(
+            "is an empty file, not a store; a store is created only where there is no file",
+        );
     }
     if header.len() < HEADER || !header.starts_with(MAGIC) {
         return foreign("is damaged: file is not a database");
@@ -59,7 +61,7 @@ pub(super) fn refuse_siblings(path: &Path) -> Result<(), StoreError> {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Problem::Io(error).at(&sibling)),
             Ok(_) => {
-                let problem = "is there already, and belongs to a file that is not; move it away";
+                let problem = "already exists, and belongs to a file that doesn't; move it away";
                 return Err(unfit(&sibling, BackendErrorKind::Settings, problem));
             }
         }

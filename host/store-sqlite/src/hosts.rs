@@ -18,7 +18,7 @@ use uuid::Uuid;
 const FOLDER_LOCK: &str = "lock";
 
 #[derive(Debug)]
-pub(super) struct Hosts {
+pub(super) struct HostRegistry {
     folder: PathBuf,
     own: String,
     name: String,
@@ -28,7 +28,7 @@ pub(super) struct Hosts {
     gone: Mutex<HashSet<String>>,
 }
 
-impl Hosts {
+impl HostRegistry {
     /// The hosts of the store at `path`, of which this process is to be a new one, called `name`
     /// for people.
     pub fn beside(path: &Path, name: String) -> Self {
@@ -101,7 +101,7 @@ impl Hosts {
     }
 }
 
-impl Drop for Hosts {
+impl Drop for HostRegistry {
     fn drop(&mut self) {
         if lock(&self.alive).is_some() {
             let _ = fs::remove_file(self.folder.join(&self.own));
@@ -168,8 +168,8 @@ pub(super) fn open_private(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    fn hosts(folder: &Path) -> Hosts {
-        Hosts::beside(&folder.join("store.db"), "here/1".to_owned())
+    fn hosts(folder: &Path) -> HostRegistry {
+        HostRegistry::beside(&folder.join("store.db"), "here/1".to_owned())
     }
 
     #[test]

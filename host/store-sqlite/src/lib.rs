@@ -2,18 +2,18 @@
 
 mod backup;
 mod builder;
+mod capacity;
 mod connection;
 mod durable;
+mod file_watcher;
 mod foreign;
 mod hosts;
 mod listing;
+mod maintenance;
 mod problem;
-mod room;
 mod rows;
 mod schema;
 mod stack;
-mod upkeep;
-mod watching;
 mod writer;
 
 use std::collections::HashSet;
@@ -32,8 +32,8 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::task::spawn_blocking;
 
-use connection::Readers;
-use hosts::Hosts;
+use connection::ReadPool;
+use hosts::HostRegistry;
 use problem::Problem;
 use stack::{End, OwnedPush};
 use writer::{Undo, Writer};
@@ -53,31 +53,31 @@ pub use builder::SqliteStoreBuilder;
 /// host.
 #[derive(Clone)]
 pub struct SqliteStore {
-    inner: Arc<Inner>,
+    inner: Arc<SqliteStoreInner>,
 }
 
-struct Inner {
+struct SqliteStoreInner {
     path: PathBuf,
     lease_time: Duration,
     // Dropped in this order: the writer first does what it was told, and then the host's lock goes.
     writer: Writer,
-    readers: Readers,
-    hosts: Arc<Hosts>,
+    readers: ReadPool,
+    hosts: Arc<HostRegistry>,
     watchers: Watchers,
-    watching: watching::Watching,
+    file_watcher: file_watcher::FileWatcher,
     /// When what is old was last forgotten.
     pruned: Mutex<Option<Instant>>,
     /// The plugins that this host has pushed for, and probably will again.
     pushing: Mutex<HashSet<Digest>>,
 }
 
-impl Inner {
+impl SqliteStoreInner {
     fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Inner {
+impl Drop for SqliteStoreInner {
     fn drop(&mut self) {
         // It will not push again; what else needs them is in the file.
         let plugins = std::mem::take(&mut *self.pushing());
@@ -96,7 +96,7 @@ impl Drop for Inner {
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 impl SqliteStore {
-    /// The settings of a store that is to be opened at `path`.
+    /// A builder for a store at `path`.
     pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
         SqliteStoreBuilder::new(path.into())
     }
@@ -285,7 +285,7 @@ impl PendingStore for SqliteStore {
             if !pushing.contains(&plugin) {
                 stack::forget_plugin(connection, &plugin)?;
             }
-            room::is_loose(connection)
+            capacity::is_loose(connection)
         };
         let is_loose = self.inner.writer.write(work).await?;
         self.inner.watchers.notify(&session);
@@ -293,7 +293,7 @@ impl PendingStore for SqliteStore {
             // Whoever waits for a decision need not wait for that.
             self.inner
                 .writer
-                .write_later(|connection| room::give_back(connection).map(drop));
+                .write_later(|connection| capacity::give_back(connection).map(drop));
         }
         self.prune_sometimes();
         Ok(())
@@ -338,13 +338,13 @@ impl PendingStore for SqliteStore {
     }
 
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
-        self.read(move |connection| upkeep::plugin(connection, digest))
+        self.read(move |connection| maintenance::plugin(connection, digest))
             .await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {
         let watch = self.inner.watchers.watch(session);
-        self.inner.watching.start(&self.inner);
+        self.inner.file_watcher.start(&self.inner);
         watch
     }
 }

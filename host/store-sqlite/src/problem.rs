@@ -1,4 +1,4 @@
-//! What went wrong with the file, in the words of a store.
+//! Failures of the file, as store errors.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -8,7 +8,7 @@ use airlock_model::pending::ActionId;
 use airlock_model::store::{BackendErrorKind, StoreError, UnreadableAction};
 use rusqlite::ffi::{self, ErrorCode};
 
-use super::schema::{self, Misfit};
+use super::schema::{self, SchemaMismatch};
 
 /// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is
 /// known.
@@ -108,24 +108,24 @@ pub(super) fn unfit(path: &Path, kind: BackendErrorKind, problem: impl Into<Stri
     StoreError::backend(kind, path.display().to_string(), problem)
 }
 
-impl Misfit {
+impl SchemaMismatch {
     pub fn at(self, path: &Path) -> StoreError {
         let (kind, problem) = match self {
-            Misfit::Sqlite(error) => return Problem::Sqlite(error).at(path),
-            Misfit::Foreign => (
+            SchemaMismatch::Sqlite(error) => return Problem::Sqlite(error).at(path),
+            SchemaMismatch::Foreign => (
                 BackendErrorKind::Damaged,
                 "is a SQLite file of another program".to_owned(),
             ),
-            Misfit::Altered(what) => (
+            SchemaMismatch::Altered(what) => (
                 BackendErrorKind::Damaged,
                 format!(
-                    "was altered: {what}; this program makes no such thing, and it could change what is kept without a word"
+                    "was altered: {what}; this program creates no such thing, and it could silently change what is stored"
                 ),
             ),
-            Misfit::Newer(found) => {
+            SchemaMismatch::Newer(found) => {
                 let known = schema::VERSION;
                 let problem = format!(
-                    "was changed by a newer version of this program: it has schema {found}, and {known} is the newest known here"
+                    "was changed by a newer version of this program: it has schema {found}; the newest that this program supports is {known}"
                 );
                 (BackendErrorKind::Newer, problem)
             }
@@ -145,11 +145,11 @@ fn failed(
 
 fn of_io(error: &io::Error) -> (BackendErrorKind, &'static str) {
     match error.kind() {
-        io::ErrorKind::NotFound => (BackendErrorKind::Missing, "is not there"),
+        io::ErrorKind::NotFound => (BackendErrorKind::Missing, "does not exist"),
         io::ErrorKind::PermissionDenied => (BackendErrorKind::Denied, "can't be accessed"),
         io::ErrorKind::ReadOnlyFilesystem => (BackendErrorKind::ReadOnly, "can't be written"),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            (BackendErrorKind::NoSpace, "has no room left on its disk")
+            (BackendErrorKind::NoSpace, "has no space left on its disk")
         }
         _ => (BackendErrorKind::Other, "can't be used"),
     }
@@ -162,16 +162,16 @@ fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'stati
     // The file with the index of the log is given its size at once, which fails so where the disk
     // is full.
     if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
-        return (BackendErrorKind::NoSpace, "has no room left on its disk");
+        return (BackendErrorKind::NoSpace, "has no space left on its disk");
     }
     match failure.code {
-        ErrorCode::DiskFull => (BackendErrorKind::NoSpace, "has no room left on its disk"),
+        ErrorCode::DiskFull => (BackendErrorKind::NoSpace, "has no space left on its disk"),
         ErrorCode::ReadOnly => (BackendErrorKind::ReadOnly, "can't be written"),
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
             (BackendErrorKind::Damaged, "is damaged")
         }
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
-            (BackendErrorKind::Busy, "is kept locked by another process")
+            (BackendErrorKind::Busy, "is locked by another process")
         }
         // SQLite doesn't tell why; who asks the system to open the file for writing hears it.
         ErrorCode::CannotOpen => match OpenOptions::new().append(true).open(path) {

@@ -1,4 +1,4 @@
-//! Rows, as the actions that they are.
+//! Reading actions from rows.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -11,8 +11,8 @@ use rusqlite::{Connection, Params, Row};
 
 use super::problem::Problem;
 
-/// What [`Found::read`] reads, from `actions a`. No join: SQLite would plan one anew for each value
-/// that is bound.
+/// What [`ActionRow::read`] reads, from `actions a`. No join: SQLite would plan one anew for each
+/// value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at,
@@ -24,7 +24,7 @@ const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.labe
     NOT a.durable AND host_gone(a.owner) AS host_gone";
 
 /// An action, and what else changing it takes.
-pub(super) struct Found {
+pub(super) struct ActionRow {
     pub number: i64,
     pub session: SessionId,
     pub token: i64,
@@ -33,7 +33,7 @@ pub(super) struct Found {
     resolved: Option<ResolvedRecord>,
 }
 
-impl Found {
+impl ActionRow {
     fn read(row: &Row<'_>) -> Result<Self, Problem> {
         let written = match row.get_ref("state")?.as_str() {
             Ok("pending") => KeptState::Pending,
@@ -116,7 +116,7 @@ pub(super) fn select(
     connection: &Connection,
     tail: &str,
     params: impl Params,
-    mut wants_more: impl FnMut(Found) -> bool,
+    mut wants_more: impl FnMut(ActionRow) -> bool,
 ) -> Result<(), Problem> {
     select_all(connection, tail, params, |row| match row {
         Ok(found) => wants_more(found),
@@ -133,13 +133,13 @@ pub(super) fn select_all(
     connection: &Connection,
     tail: &str,
     params: impl Params,
-    mut wants_more: impl FnMut(Result<Found, UnreadableAction>) -> bool,
+    mut wants_more: impl FnMut(Result<ActionRow, UnreadableAction>) -> bool,
 ) -> Result<(), Problem> {
     let select = format!("SELECT {COLUMNS} FROM actions a {tail}");
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
-        let found = match Found::read(row) {
+        let found = match ActionRow::read(row) {
             Ok(found) => Ok(found),
             Err(problem) => Err(unreadable(row, problem)?),
         };

@@ -116,7 +116,7 @@ CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE re
 ";
 
 /// What is wrong with a file that is to be a store.
-pub(super) enum Misfit {
+pub(super) enum SchemaMismatch {
     /// It is a SQLite file of something else.
     Foreign,
     /// Somebody added to its schema, or changed it.
@@ -126,14 +126,14 @@ pub(super) enum Misfit {
     Sqlite(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Misfit {
+impl From<rusqlite::Error> for SchemaMismatch {
     fn from(error: rusqlite::Error) -> Self {
-        Misfit::Sqlite(error)
+        SchemaMismatch::Sqlite(error)
     }
 }
 
 /// Makes the tables where there are none yet, or fewer.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     if version_now(connection)? == Some(VERSION) {
         return compare(connection, VERSION);
     }
@@ -154,14 +154,14 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Misfit> {
 ///
 /// It is read in one transaction: another process may be making the tables at the same time, and
 /// half of what it did would look like a file of somebody else.
-pub(super) fn version_now(connection: &Connection) -> Result<Option<u32>, Misfit> {
+pub(super) fn version_now(connection: &Connection) -> Result<Option<u32>, SchemaMismatch> {
     let transaction = connection.unchecked_transaction()?;
     let version = version(&transaction)?;
     transaction.finish()?;
     Ok(version)
 }
 
-fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
+fn version(connection: &Connection) -> Result<Option<u32>, SchemaMismatch> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application != APPLICATION_ID {
@@ -169,11 +169,11 @@ fn version(connection: &Connection) -> Result<Option<u32>, Misfit> {
         let is_empty = connection.query_row(count, [], |row| row.get::<_, u32>(0))? == 0;
         return match is_empty && application == 0 && version == 0 {
             true => Ok(None),
-            false => Err(Misfit::Foreign),
+            false => Err(SchemaMismatch::Foreign),
         };
     }
     match version > VERSION {
-        true => Err(Misfit::Newer(version)),
+        true => Err(SchemaMismatch::Newer(version)),
         false => Ok(Some(version)),
     }
 }
@@ -183,22 +183,22 @@ type Schema = BTreeMap<(String, String), String>;
 
 /// Whether the schema is what this library makes, and nothing else: a trigger changes what is kept,
 /// unseen.
-fn compare(connection: &Connection, version: u32) -> Result<(), Misfit> {
+fn compare(connection: &Connection, version: u32) -> Result<(), SchemaMismatch> {
     let expected = expected(version)?;
     let found = schema(connection)?;
     let is = |(kind, name): &(String, String)| format!("the {kind} `{name}`");
     for (object, made_by) in &found {
         match expected.get(object) {
-            None => return Err(Misfit::Altered(format!("it has {}", is(object)))),
+            None => return Err(SchemaMismatch::Altered(format!("it has {}", is(object)))),
             Some(expected) if expected != made_by => {
                 let what = format!("{} is not as it was made", is(object));
-                return Err(Misfit::Altered(what));
+                return Err(SchemaMismatch::Altered(what));
             }
             Some(_) => {}
         }
     }
     match expected.keys().find(|object| !found.contains_key(*object)) {
-        Some(missing) => Err(Misfit::Altered(format!("it lacks {}", is(missing)))),
+        Some(missing) => Err(SchemaMismatch::Altered(format!("it lacks {}", is(missing)))),
         None => Ok(()),
     }
 }

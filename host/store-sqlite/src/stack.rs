@@ -15,10 +15,10 @@ use airlock_model::store::{
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use serde_json::{Map, Value};
 
-use super::hosts::{self, Hosts};
+use super::capacity;
+use super::hosts::{self, HostRegistry};
 use super::problem::Problem;
-use super::room;
-use super::rows::{Found, millis, select, select_all};
+use super::rows::{ActionRow, millis, select, select_all};
 
 /// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
 ///
@@ -41,7 +41,7 @@ pub(super) struct OwnedPush {
 
 pub(super) fn push(
     connection: &Connection,
-    hosts: &Hosts,
+    hosts: &HostRegistry,
     push: &OwnedPush,
 ) -> Result<(), Problem> {
     let (session, action) = (push.session.as_str(), &push.action);
@@ -70,7 +70,7 @@ pub(super) fn push(
         true => 0,
         false => push.plugin.bytes.len() as u64,
     };
-    room::check(connection, bytes.saturating_add(plugin_bytes))?;
+    capacity::check(connection, bytes.saturating_add(plugin_bytes))?;
     if !is_kept {
         keep_plugin(connection, &push.plugin)?;
     }
@@ -159,7 +159,7 @@ pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<
 /// Claims for this host, for `lease_time` from now.
 pub(super) fn claim(
     connection: &Connection,
-    hosts: &Hosts,
+    hosts: &HostRegistry,
     lease_time: Duration,
     session: &SessionId,
     resolution: &Resolution,
@@ -219,17 +219,17 @@ pub(super) fn claim(
     }))
 }
 
-fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<Found>, Problem> {
+fn topmost(connection: &Connection, session: &SessionId) -> Result<Option<ActionRow>, Problem> {
     let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
     let mut top = None;
     select(connection, &tail, [session.as_str()], |found| {
-        top = Some(found).filter(Found::is_pending);
+        top = Some(found).filter(ActionRow::is_pending);
         top.is_none()
     })?;
     Ok(top)
 }
 
-pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Found>, Problem> {
+pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<ActionRow>, Problem> {
     let mut only = None;
     select_all(connection, "WHERE a.id = ?", [id.as_str()], |found| {
         only = Some(found);
@@ -238,7 +238,7 @@ pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Fou
     only.transpose().map_err(Problem::Unreadable)
 }
 
-fn answer_for(found: &Found) -> Claim {
+fn answer_for(found: &ActionRow) -> Claim {
     let id = found.kept.action.id.clone();
     match found.kept.state {
         ActionState::Applied => Claim::Resolved(id, Decision::Apply),
@@ -250,7 +250,7 @@ fn answer_for(found: &Found) -> Claim {
 /// A claim that ran out is good again where nobody has taken the action since.
 pub(super) fn renew(
     connection: &Connection,
-    hosts: &Hosts,
+    hosts: &HostRegistry,
     lease_time: Duration,
     lease: &Lease,
 ) -> Result<(), Problem> {

@@ -29,7 +29,7 @@ const QUICK: Duration = Duration::from_millis(3);
 /// together again.
 const CROWDED: u32 = 64;
 
-/// What takes back an operation whose answer nobody heard.
+/// Undoes an operation whose answer nobody received.
 pub(super) type Undo = Box<dyn FnMut(&Connection) -> Result<(), Problem> + Send>;
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -124,7 +124,7 @@ impl Writer {
         &self,
         work: impl FnMut(&Connection) -> Result<(), Problem> + Send + 'static,
     ) {
-        self.shared.enqueue(Box::new(unheard(work)));
+        self.shared.enqueue(Box::new(detached(work)));
     }
 }
 
@@ -180,7 +180,7 @@ impl Shared {
     }
 
     fn run(&self) {
-        let _close = CloseWhenDropped(self);
+        let _close = CloseGuard(self);
         while let Some(mut together) = self.wait() {
             let connection = lock(&self.connection);
             let _ = connection.busy_timeout(self.patience);
@@ -229,9 +229,9 @@ impl Shared {
 }
 
 /// Nobody waits for a thread that has ended, also where it panicked.
-struct CloseWhenDropped<'a>(&'a Shared);
+struct CloseGuard<'a>(&'a Shared);
 
-impl Drop for CloseWhenDropped<'_> {
+impl Drop for CloseGuard<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.0.queue);
         queue.closed = true;
@@ -360,17 +360,17 @@ where
             Some((reply, undo)) => reply.send(done).err()?.ok().and_then(undo)?,
             None => {
                 if let Err(error) = done {
-                    tracing::warn!("a claim could not be given back: {error}");
+                    tracing::warn!("a claim could not be released: {error}");
                 }
                 return None;
             }
         };
-        Some(Box::new(unheard(undo)))
+        Some(Box::new(detached(undo)))
     }
 }
 
 /// An operation whose end nobody waits for.
-fn unheard<F: FnMut(&Connection) -> Result<(), Problem>>(
+fn detached<F: FnMut(&Connection) -> Result<(), Problem>>(
     work: F,
 ) -> Work<(), F, fn(()) -> Option<Undo>> {
     Work {

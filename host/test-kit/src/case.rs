@@ -14,7 +14,7 @@ use airlock_host::Plugin;
 use serde::Deserialize;
 
 use super::files::Files;
-use expectation::{Answered, ExpectedChanges, Pushed};
+use expectation::{ExpectedAction, ExpectedAnswer, ExpectedChanges};
 use fixture::Fixture;
 use json::{Json, Object};
 
@@ -39,9 +39,9 @@ struct CaseEntry {
     params: Object,
     workspace: Option<Fixture>,
     #[serde(default)]
-    expect: Answered,
+    expect: ExpectedAnswer,
     /// Topmost first: the one that was pushed last.
-    pushed: Option<Vec<Pushed>>,
+    pushed: Option<Vec<ExpectedAction>>,
     #[serde(default)]
     resolve: Vec<Resolve>,
     #[serde(default)]
@@ -57,7 +57,7 @@ struct Resolve {
     reason: String,
     extra: Option<Object>,
     #[serde(default)]
-    expect: Answered,
+    expect: ExpectedAnswer,
 }
 
 fn reason() -> String {
@@ -74,7 +74,7 @@ enum Action {
 /// The cases of a file.
 #[derive(Debug)]
 pub struct Cases {
-    /// What tries with made-up params begin with; none where the file doesn't say.
+    /// What tries with generated params begin with; none where the file doesn't say.
     pub(crate) files: Option<Files>,
     pub(crate) cases: Vec<Case>,
 }
@@ -86,8 +86,8 @@ pub struct Case {
     pub tool: String,
     pub params: Json,
     pub files: Files,
-    expect: Answered,
-    pushed: Option<Vec<Pushed>>,
+    expect: ExpectedAnswer,
+    pushed: Option<Vec<ExpectedAction>>,
     resolve: Vec<Resolve>,
     changes: ExpectedChanges,
 }

@@ -6,7 +6,7 @@ use airlock_host::Plugin;
 use airlock_host::tool::ToolDefinition;
 use serde_json::json;
 
-use super::Trouble;
+use super::HarnessError;
 use super::case::{self, Cases};
 use super::files::{Entry, Files};
 use super::generate::Generator;
@@ -25,9 +25,9 @@ const ENOUGH: usize = 3;
 pub struct Settings<'a> {
     /// What the author wrote.
     pub cases: &'a [Cases],
-    /// How many params are made up for each tool.
+    /// How many params are generated for each tool.
     pub tries: usize,
-    /// What they are made up from: the same again gives the same params.
+    /// What they are generated from: the same again gives the same params.
     pub seed: u64,
     /// Only this tool.
     pub tool: Option<&'a str>,
@@ -38,8 +38,8 @@ pub struct Settings<'a> {
 /// Tries everything.
 ///
 /// # Errors
-/// Where the host could not do its part: what a tool does is in the report.
-pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report, Trouble> {
+/// Where the host fails; what a tool does is in the report.
+pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report, HarnessError> {
     let wanted = |name: &str| settings.tool.is_none_or(|tool| tool == name);
     let mut report = Report {
         seed: settings.seed,
@@ -69,7 +69,7 @@ pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report,
 }
 
 /// Asked of the plugin as a whole, since the answer is for all tools.
-async fn definitions(plugin: &Plugin) -> Result<PropertyReport, Trouble> {
+async fn definitions(plugin: &Plugin) -> Result<PropertyReport, HarnessError> {
     let (tools, rejected) = plugin.ask_again().await?;
     let told = |tools: &[&ToolDefinition], rejected: &[_]| {
         serde_json::to_string_pretty(&json!({"tools": tools, "leftOut": rejected}))
@@ -134,7 +134,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    async fn run(&mut self) -> Result<ToolReport, Trouble> {
+    async fn run(&mut self) -> Result<ToolReport, HarnessError> {
         let begun = Instant::now();
         let name = &self.tool.definition.name;
         let samples = self.samples();
@@ -176,7 +176,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// What the author wrote, then what is made up.
+    /// What the author wrote, then what is generated.
     fn samples(&self) -> Vec<Sample> {
         let name = &self.tool.definition.name;
         let cases = self.settings.cases.iter().flat_map(|cases| &cases.cases);
@@ -214,7 +214,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    async fn outcome(&self, property: &Property, tally: Tally) -> Result<Outcome, Trouble> {
+    async fn outcome(&self, property: &Property, tally: Tally) -> Result<Outcome, HarnessError> {
         let Some(first) = tally.first else {
             return Ok(match (tally.held, tally.untried) {
                 (0, reason) => Outcome::Untried {
@@ -227,7 +227,7 @@ impl<'a> Examination<'a> {
         let smallest = shrink(sample, async |sample: &Sample| {
             let observation = observe(self.plugin, sample).await?;
             let verdict = property.judge(&self.tool, &observation);
-            Ok::<_, Trouble>(match verdict {
+            Ok::<_, HarnessError>(match verdict {
                 Verdict::Broken(came) => {
                     breach = came;
                     true

@@ -1,6 +1,6 @@
 //! Params made from a tool's schema: such that fit, and such that nearly do.
 
-mod spoil;
+mod mutate;
 mod strategy;
 mod text;
 
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
 use super::schema::Schema;
-use spoil::spoiled;
+use mutate::mutations;
 
 /// How often a value is drawn until one fits. A schema can ask for more than a generator can see in
 /// it.
@@ -55,7 +55,7 @@ impl Generator {
         if !self.drawn.is_multiple_of(SPOILED) {
             return value;
         }
-        let candidates: Vec<Value> = spoiled(&value);
+        let candidates: Vec<Value> = mutations(&value);
         draw(&mut self.runner, &select(candidates)).unwrap_or(value)
     }
 

@@ -1,7 +1,7 @@
-//! The author's test kit: what every tool must keep, tried out, and the cases that an author
+//! The author's test kit: properties that every tool must have, and the cases that an author
 //! writes.
 //!
-//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or made up from
+//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or generated from
 //! their schemas, watches what they do, and makes a try that breaks something small. All of it goes
 //! through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here knows
 //! of a command line, a terminal or a format: what is printed is made of the [`Report`].
@@ -23,16 +23,16 @@
 
 mod case;
 mod examine;
+mod fault_injection;
 mod files;
-mod forgetful;
 mod generate;
+mod harness;
 mod notes;
 mod observe;
 mod property;
 mod report;
 mod schema;
 mod shrink;
-mod stage;
 
 use std::io;
 
@@ -46,17 +46,17 @@ pub use files::{Entry, Files, FolderError};
 pub use property::{Breach, short};
 pub use report::{CaseReport, Example, Note, Outcome, PropertyReport, Report, ToolReport};
 
-/// Why nothing can be said about a tool: the machine did not play along.
+/// Why a tool could not be tested: the host or the machine is at fault.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Trouble {
-    /// There is no place for a copy of the workspace.
+pub enum HarnessError {
+    /// A copy of the workspace could not be made.
     #[error("can't make a workspace for a try: {0}")]
     Workspace(io::Error),
     /// What a tool left in its workspace can't be read.
     #[error("can't look at a try's workspace: {0}")]
     Files(#[from] FolderError),
-    /// The host could not do its part.
+    /// The host failed.
     #[error(transparent)]
     Host(#[from] Error),
     /// The plugin can't be asked for its tools again.
@@ -64,8 +64,8 @@ pub enum Trouble {
     Load(#[from] LoadError),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for HarnessError {
     fn from(error: StoreError) -> Self {
-        Trouble::Host(error.into())
+        HarnessError::Host(error.into())
     }
 }

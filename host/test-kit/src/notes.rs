@@ -1,4 +1,4 @@
-//! What breaks nothing, and an author may want to know.
+//! Observations that break nothing, but that an author may want to know.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::report::Note;
 pub struct Notes {
     tool: String,
     deferrable: bool,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, FirstSeen>,
 }
 
-struct Seen {
+struct FirstSeen {
     times: usize,
     first: Sample,
 }
@@ -31,7 +31,7 @@ impl Notes {
 
     pub fn take(&mut self, sample: &Sample, observation: &Observation) {
         for text in texts(observation, self.deferrable) {
-            let seen = self.seen.entry(text).or_insert_with(|| Seen {
+            let seen = self.seen.entry(text).or_insert_with(|| FirstSeen {
                 times: 0,
                 first: sample.clone(),
             });
@@ -81,7 +81,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
     }
     say(
         wrote,
-        "it tried to change the workspace outside of an apply, and was refused",
+        "it tried to change the workspace outside an apply, and was refused",
     );
     say(
         reached,
@@ -89,7 +89,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
     );
     say(
         dropped,
-        "it logged more lines than a call may, and the last were dropped",
+        "it logged more lines than a call may, and the rest were dropped",
     );
     let preview = &seen.preview.answer;
     let failed = preview
@@ -97,7 +97,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
         .is_err_and(|complaint| complaint.kind == "failed");
     say(
         failed,
-        "it answered params that fit its schema with `failed`, as if it had not foreseen them",
+        "it answered params that fit its schema with `failed`, as if they were unexpected",
     );
     let mut again = seen
         .applied_fresh
@@ -106,12 +106,12 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
         .chain(seen.discarded.iter().map(|discarded| &discarded.decided));
     say(
         again.any(|decided| decided.preview != *preview),
-        "two previews of the same params and files were not the same",
+        "two previews of the same params and files differed",
     );
     if let (Some(applied), Some(again)) = (&seen.applied, &seen.applied_again) {
         say(
             !applied.agrees_with(again),
-            "two applies of the same preview were not the same",
+            "two applies of the same preview differed",
         );
     }
     if let Some(applied) = &seen.applied {

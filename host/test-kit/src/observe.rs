@@ -5,10 +5,10 @@ use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Plugin, Session};
 use serde_json::Value;
 
-use super::Trouble;
+use super::HarnessError;
+use super::fault_injection::UnacknowledgedStore;
 use super::files::{Changes, Files};
-use super::forgetful::ForgetfulStore;
-use super::stage::{self, Answer, Heard, Stage};
+use super::harness::{self, Answer, Harness, ObservedEvents};
 
 /// A call that is tried.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Observation {
     pub applied_again: Option<Decided>,
     /// Applied, and applied again after nobody heard that it was. None where the first did not
     /// succeed, too.
-    pub applied_twice: Option<Twice>,
+    pub applied_twice: Option<RepeatedApply>,
     pub discarded: Option<Discarded>,
 }
 
@@ -41,7 +41,7 @@ pub struct Preview {
     /// Topmost first.
     pub pushed: Vec<StackedAction>,
     pub changes: Changes,
-    pub heard: Heard,
+    pub heard: ObservedEvents,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ pub struct Decided {
     /// Since before the preview.
     pub changes: Changes,
     /// Of the decisions alone.
-    pub heard: Heard,
+    pub heard: ObservedEvents,
 }
 
 impl Decided {
@@ -64,7 +64,7 @@ impl Decided {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Twice {
+pub struct RepeatedApply {
     pub first: Decided,
     pub second: Vec<Answer>,
     /// Since the first apply.
@@ -81,8 +81,8 @@ pub struct Discarded {
 /// Tries all of it.
 ///
 /// # Errors
-/// Where the host could not do its part.
-pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, Trouble> {
+/// Where the host fails.
+pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, HarnessError> {
     let trial = Trial { plugin, sample };
     let stage = trial.stage(MemoryStore::new())?;
     let session = stage.session()?;
@@ -124,14 +124,18 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn stage(&self, store: impl PendingStore) -> Result<Stage<'a>, Trouble> {
-        Stage::set(self.plugin, &self.sample.files, store)
+    fn stage(&self, store: impl PendingStore) -> Result<Harness<'a>, HarnessError> {
+        Harness::set(self.plugin, &self.sample.files, store)
     }
 
-    async fn preview(&self, stage: &Stage<'_>, session: &Session) -> Result<Preview, Trouble> {
-        let mut answer = stage::call(session, &self.sample.tool, &self.sample.params).await?;
+    async fn preview(
+        &self,
+        stage: &Harness<'_>,
+        session: &Session,
+    ) -> Result<Preview, HarnessError> {
+        let mut answer = harness::call(session, &self.sample.tool, &self.sample.params).await?;
         let pushed = session.pending().await?;
-        stage::without_ids(&mut answer, &pushed);
+        harness::without_ids(&mut answer, &pushed);
         Ok(Preview {
             answer,
             pushed,
@@ -142,12 +146,12 @@ impl<'a> Trial<'a> {
 
     async fn decide(
         &self,
-        stage: &Stage<'_>,
+        stage: &Harness<'_>,
         session: &Session,
         preview: &Preview,
         decision: Decision,
-    ) -> Result<Decided, Trouble> {
-        let answers = stage::resolve_all(session, &preview.pushed, decision).await?;
+    ) -> Result<Decided, HarnessError> {
+        let answers = harness::resolve_all(session, &preview.pushed, decision).await?;
         let mut heard = stage.heard();
         heard.refusals.drain(..preview.heard.refusals.len());
         heard.dropped_lines -= preview.heard.dropped_lines;
@@ -159,7 +163,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    async fn apply(&self) -> Result<Decided, Trouble> {
+    async fn apply(&self) -> Result<Decided, HarnessError> {
         let stage = self.stage(MemoryStore::new())?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
@@ -167,15 +171,15 @@ impl<'a> Trial<'a> {
             .await
     }
 
-    async fn apply_fresh(&self) -> Result<Decided, Trouble> {
+    async fn apply_fresh(&self) -> Result<Decided, HarnessError> {
         let stage = self.stage(MemoryStore::new())?;
         let preview = self.preview(&stage, &stage.session()?).await?;
         self.decide(&stage, &stage.session()?, &preview, Decision::Apply)
             .await
     }
 
-    async fn apply_twice(&self) -> Result<Option<Twice>, Trouble> {
-        let stage = self.stage(ForgetfulStore::default())?;
+    async fn apply_twice(&self) -> Result<Option<RepeatedApply>, HarnessError> {
+        let stage = self.stage(UnacknowledgedStore::default())?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         let first = self
@@ -187,15 +191,15 @@ impl<'a> Trial<'a> {
         }
         let between = stage.files()?;
         let session = stage.session()?;
-        let second = stage::resolve_all(&session, &preview.pushed, Decision::Apply).await?;
-        Ok(Some(Twice {
+        let second = harness::resolve_all(&session, &preview.pushed, Decision::Apply).await?;
+        Ok(Some(RepeatedApply {
             first,
             second,
             changes: between.changes(&stage.files()?),
         }))
     }
 
-    async fn discard(&self) -> Result<Discarded, Trouble> {
+    async fn discard(&self) -> Result<Discarded, HarnessError> {
         let stage = self.stage(MemoryStore::new())?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;

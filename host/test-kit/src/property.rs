@@ -1,15 +1,15 @@
-//! What every tool must keep, judged by what was seen of it.
+//! The properties that every tool must have, judged by what was observed.
 
 use airlock_host::event::Refusal;
 use airlock_host::tool::ToolDefinition;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::harness::{Answer, ToolFailure};
 use super::observe::{Decided, Observation};
 use super::schema::Schema;
-use super::stage::{Answer, Complaint};
 
-/// One of them.
+/// A property.
 pub struct Property {
     /// For programs, in kebab case.
     pub name: &'static str,
@@ -28,11 +28,11 @@ pub struct Tool<'a> {
 pub enum Verdict {
     Held,
     Broken(Breach),
-    /// What was seen says nothing about it, for this reason.
+    /// The observations say nothing about it, for this reason.
     Untried(&'static str),
 }
 
-/// What was expected and what came instead, of any number of lines each.
+/// What was expected and what happened instead, each in any number of lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Breach {
     /// What should have been.
@@ -66,7 +66,7 @@ pub const ALL: &[Property] = &[
     },
     Property {
         name: "apply-twice",
-        about: "an apply that comes a second time changes nothing more",
+        about: "a repeated apply changes nothing more",
         judge: apply_twice,
     },
     Property {
@@ -76,7 +76,7 @@ pub const ALL: &[Property] = &[
     },
     Property {
         name: "limits",
-        about: "its calls stay within their limits, and what it pushes is taken",
+        about: "its calls stay within their limits, and what it pushes is accepted",
         judge: limits,
     },
     Property {
@@ -231,7 +231,7 @@ fn answers(seen: &Observation) -> impl Iterator<Item = &Answer> {
     std::iter::once(&seen.preview.answer).chain(decided.flat_map(|decided| &decided.answers))
 }
 
-fn crash_of(answer: &Answer) -> Option<&Complaint> {
+fn crash_of(answer: &Answer) -> Option<&ToolFailure> {
     answer
         .as_ref()
         .err()

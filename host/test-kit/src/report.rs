@@ -1,4 +1,4 @@
-//! What was found out.
+//! The report of an examination.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::property::Breach;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Repeats all params that were made up.
+    /// Repeats all params that were generated.
     pub seed: u64,
     /// How each case went, in the order in which they are written.
     pub cases: Vec<CaseReport>,
@@ -23,7 +23,7 @@ pub struct Report {
     pub notes: Vec<Note>,
 }
 
-/// How a case went.
+/// The result of one case.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseReport {
@@ -38,7 +38,7 @@ pub struct CaseReport {
     pub breach: Option<Breach>,
 }
 
-/// How a tool did.
+/// The results of one tool.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolReport {
@@ -54,7 +54,7 @@ pub struct ToolReport {
     pub properties: Vec<PropertyReport>,
 }
 
-/// How a property went.
+/// The result of one property.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PropertyReport {
@@ -76,17 +76,17 @@ pub enum Outcome {
         /// How many.
         tries: usize,
     },
-    /// Nothing was seen of it.
+    /// It could not be tested.
     Untried {
         /// Why.
         reason: String,
     },
-    /// Something was not as it must be.
+    /// It was violated.
     #[serde(rename_all = "camelCase")]
     Broken {
         /// In how many tries.
         tries: usize,
-        /// What was not.
+        /// How.
         breach: Breach,
         /// A call that shows it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub struct Note {
     pub example: Option<Example>,
 }
 
-/// A call that shows it, as small as it was found.
+/// A call that shows it, shrunk as far as possible.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Example {

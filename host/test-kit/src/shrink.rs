@@ -1,4 +1,4 @@
-//! Makes a sample small that breaks a property.
+//! Shrinks a sample that breaks a property.
 //!
 //! The loop is our own, over JSON values and files, instead of a library's over its generators:
 //! params that an author wrote into a case are made small too, and so is the workspace.

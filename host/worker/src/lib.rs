@@ -1,4 +1,4 @@
-//! Has a part of a program work in a process of its own, with limits.
+//! Runs a part of a program in a process of its own, with limits.
 //!
 //! What can't be interrupted, or may take any amount of memory, is done by the same program started
 //! again with an argument that says which part it is. The host [starts](Process::start) it and can
@@ -6,7 +6,7 @@
 //! on anything that could be hostile, and the two talk over a socket that nobody else has.
 
 #[cfg(unix)]
-mod ended;
+mod exit_reason;
 #[cfg(unix)]
 #[allow(
     unsafe_code,
@@ -19,7 +19,7 @@ mod part;
 mod process;
 
 #[cfg(unix)]
-pub use ended::Ended;
+pub use exit_reason::ExitReason;
 #[cfg(unix)]
 pub use part::{Bounds, serve_if_asked_for};
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::Ended;
+use crate::ExitReason;
 
 /// What is read of a process's standard error.
 const LAST_WORDS: u64 = 4096;
@@ -92,7 +92,7 @@ impl Process {
 
     /// Kills what may still run of it, waits for its end, and tells how it ended by itself, if it
     /// did.
-    pub fn end(&self, started: &mut Started) -> Ended {
+    pub fn end(&self, started: &mut Started) -> ExitReason {
         let status = self.wait();
         let mut words = Vec::new();
         // What it said is there. Something that it started, and that left its group, may hold the
@@ -101,7 +101,7 @@ impl Process {
             let stderr = started.stderr.by_ref();
             let _ = stderr.take(LAST_WORDS).read_to_end(&mut words);
         }
-        Ended::new(status, &words)
+        ExitReason::new(status, &words)
     }
 
     fn wait(&self) -> io::Result<ExitStatus> {

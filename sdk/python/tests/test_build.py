@@ -53,9 +53,9 @@ def test_an_entry_is_a_file_or_a_module(project: Path) -> None:
         ("src/tool.py", "there is no file src/tool.py: name the one with the tools"),
         ("nothing", "there is neither a file nothing nor a module of that name in "),
         ("src", "src is a folder: name the file with the tools, for example src/tool.py"),
-        ("src/my-tool.py", "`my-tool` is no name of a module: rename the file"),
-        ("src/json.py", "`json` is the name of a module that is there already: rename the file"),
-        ("src/airlock_tool.py", "`airlock_tool` is the name of a module that is there already"),
+        ("src/my-tool.py", "`my-tool` is not a valid module name: rename the file"),
+        ("src/json.py", "`json` is the name of an existing module: rename the file"),
+        ("src/airlock_tool.py", "`airlock_tool` is the name of an existing module"),
     ],
 )
 def test_an_entry_that_can_not_be_one_is_refused(

@@ -156,7 +156,7 @@ class Even:
         (float, False, "it: false is not of type number"),
         (str, None, "it: null is not of type string"),
         (bool, 1, "it: 1 is not of type boolean"),
-        (bytes, "no base64!", "it: it is no base64"),
+        (bytes, "no base64!", "it: it is not base64"),
         (list[int], [1, "x"], "it[1]: 'x' is not of type integer"),
         (tuple[int, int], [1], "it: it has 1 items, and needs 2"),
         (dict[str, int], {"a": "b"}, "it.a: 'b' is not of type integer"),
@@ -185,9 +185,9 @@ class Tree:
     ("hint", "problem"),
     [
         (complex, "it: complex has no form in JSON. What has one: str, int,"),
-        (dict[int, str], "it: the keys of a dict have to be str"),
+        (dict[int, str], "it: the keys of a dict must be str"),
         (Callable[[], None], "has no form in JSON"),
-        (Tree, "Tree is part of itself"),
+        (Tree, "Tree contains itself"),
     ],
 )
 def test_a_type_without_a_form_in_json_is_refused(hint: Any, problem: str) -> None:
@@ -269,14 +269,14 @@ def unresolved(text: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F8
 @pytest.mark.parametrize(
     ("function", "options", "problem"),
     [
-        (plain, {"name": "resolve"}, "that is the host's own"),
+        (plain, {"name": "resolve"}, "that name is reserved for the host"),
         (plain, {"name": "two words"}, "a name is 1 to 64 of the characters"),
-        (plain, {"label": ""}, "tool `plain`: the label has to be one line"),
-        (plain, {"label": "a\nb"}, "tool `plain`: the label has to be one line"),
+        (plain, {"label": ""}, "tool `plain`: the label must be one line"),
+        (plain, {"label": "a\nb"}, "tool `plain`: the label must be one line"),
         (plain, {"description": 5}, "tool `plain`: the description must be a str, not int"),
         (nothing, {}, "tool `nothing` has no description: give the function a docstring"),
         (untyped, {}, "tool `untyped`, parameter `text` has no type hint"),
-        (starred, {}, "tool `starred`, parameter `texts`: each parameter has to be a named one"),
+        (starred, {}, "tool `starred`, parameter `texts`: each parameter must be a named one"),
         (unresolved, {}, "unresolved: a type hint can't be resolved: name 'Nowhere' is not defined"),
     ],
 )

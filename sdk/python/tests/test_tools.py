@@ -334,7 +334,7 @@ def test_a_push_without_a_store_raises_the_contract_s_text() -> None:
 @pytest.mark.parametrize(
     ("push", "message"),
     [
-        (lambda: airlock.push("", apply=list), "the label has to be one line, and not ''"),
+        (lambda: airlock.push("", apply=list), "the label must be one line, not ''"),
         (
             lambda: airlock.push("x", apply=list, details={1: 2}),
             "the details of the action have no form in JSON: at details: a key of",
@@ -360,7 +360,7 @@ def test_a_push_that_can_not_be_is_refused(push: Callable[[], object], message: 
 
 def test_a_tool_that_promised_to_push_nothing_pushes_nothing() -> None:
     it = tool_of(lambda: airlock.push("x", apply=list), read_only=True)
-    with pytest.raises(FailedError, match="the tool `it` is read_only, and so it can't push an action"):
+    with pytest.raises(FailedError, match="the tool `it` is read_only, so it can't push an action"):
         Host([it]).call("it")
 
 
@@ -409,7 +409,7 @@ def test_an_async_tool_that_nothing_can_wake_says_so() -> None:
     async def body() -> None:
         await asyncio.get_running_loop().create_future()
 
-    with pytest.raises(FailedError, match="waits for something that nothing here can bring about"):
+    with pytest.raises(FailedError, match="waits for something that can never happen here"):
         call(body)
 
 

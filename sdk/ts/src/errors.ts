@@ -40,6 +40,6 @@ export function messageOf(thrown: unknown): string {
     }
     return `the tool threw ${String(thrown)}`;
   } catch {
-    return "the tool threw something that can't be written";
+    return "the tool threw a value that can't be shown";
   }
 }

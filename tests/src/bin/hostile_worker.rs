@@ -58,7 +58,7 @@ async fn work() {
     };
     let hostile = host.open("hostile", "workspace", &host.plugin, &host.store);
     let honest = host.open("honest", "honest", &host.plugin, &host.store);
-    let made = Made::of(&row.attack, &host.folder);
+    let made = AttackInput::of(&row.attack, &host.folder);
     honest_call(&honest).await;
     say("ready");
     wait();
@@ -121,12 +121,12 @@ async fn store(folder: &Path, name: &str) -> Arc<SqliteStore> {
 
 /// What an attack is made with.
 #[derive(Default)]
-struct Made {
+struct AttackInput {
     component: Vec<u8>,
     params: Value,
 }
 
-impl Made {
+impl AttackInput {
     fn of(attack: &Attack, folder: &Path) -> Self {
         let params = match attack {
             Attack::Tool(_, make, _)
@@ -171,8 +171,8 @@ async fn honest_call(session: &Session) {
     say("honest");
 }
 
-async fn attack(attack: Attack, made: Made, host: &Host, session: &Session) -> Value {
-    let Made { component, params } = made;
+async fn attack(attack: Attack, made: AttackInput, host: &Host, session: &Session) -> Value {
+    let AttackInput { component, params } = made;
     match attack {
         Attack::Calls(all) => {
             let mut last = Value::Null;

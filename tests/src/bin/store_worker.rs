@@ -19,7 +19,7 @@ use airlock_tests::{component, durable};
 use serde_json::json;
 
 /// What the parent says.
-struct Orders {
+struct WorkerOptions {
     url: String,
     folder: PathBuf,
     name: String,
@@ -27,7 +27,7 @@ struct Orders {
     lease_time: Duration,
 }
 
-impl Orders {
+impl WorkerOptions {
     fn read() -> Self {
         let value =
             |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
@@ -49,7 +49,7 @@ async fn main() {
         return;
     }
     end_with_the_parent();
-    let orders = Orders::read();
+    let orders = WorkerOptions::read();
     let store = PostgresStore::builder(&orders.url)
         .lease_time(orders.lease_time)
         .patience(Duration::from_secs(20))

@@ -90,13 +90,13 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
 });
 
 /// What lies at a place: values are at its beginning, and what they point to behind.
-struct Place {
+struct MemoryRegion {
     base: u32,
     bytes: Vec<u8>,
     end: usize,
 }
 
-impl Place {
+impl MemoryRegion {
     /// With room for values of so many bytes.
     fn new(base: u32, values: usize) -> Self {
         let bytes = vec![0; PLACE];
@@ -122,20 +122,20 @@ impl Place {
 const DEFINITION: usize = 48;
 
 fn one_definition(
-    place: &mut Place,
+    region: &mut MemoryRegion,
     at: usize,
     texts: [&[u8]; 4],
     output: Option<&[u8]>,
     flags: u8,
 ) {
     for (number, text) in texts.into_iter().enumerate() {
-        place.text(at + 8 * number, text);
+        region.text(at + 8 * number, text);
     }
     if let Some(output) = output {
-        place.bytes[at + 32] = 1;
-        place.text(at + 36, output);
+        region.bytes[at + 32] = 1;
+        region.text(at + 36, output);
     }
-    place.bytes[at + 44] = flags;
+    region.bytes[at + 44] = flags;
 }
 
 fn load(definitions: &[u8]) -> Result<Plugin, LoadError> {
@@ -155,21 +155,21 @@ pub fn definitions(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let shape = bytes.byte();
     let count = usize::from(shape % 4);
-    let mut place = Place::new(DEFINITIONS, 8 + 4 * DEFINITION);
-    place.number(0, DEFINITIONS + 8);
-    place.number(4, count as u32);
+    let mut region = MemoryRegion::new(DEFINITIONS, 8 + 4 * DEFINITION);
+    region.number(0, DEFINITIONS + 8);
+    region.number(4, count as u32);
     for number in 0..count {
         let texts = [bytes.some(1), bytes.some(1), bytes.some(8), bytes.some(16)];
         let flags = bytes.byte();
         let output = (flags & 0x80 != 0).then(|| bytes.some(16));
-        one_definition(&mut place, 8 + number * DEFINITION, texts, output, flags);
+        one_definition(&mut region, 8 + number * DEFINITION, texts, output, flags);
     }
     if shape & 0xc0 == 0xc0 {
         let values = bytes.rest();
         let length = values.len().min(8 + 4 * DEFINITION);
-        place.bytes[..length].copy_from_slice(&values[..length]);
+        region.bytes[..length].copy_from_slice(&values[..length]);
     }
-    match load(&place.bytes) {
+    match load(&region.bytes) {
         Ok(plugin) => {
             for tool in plugin.tools() {
                 assert!(!tool.name.is_empty() && tool.name.len() <= 64, "{tool:?}");
@@ -195,12 +195,12 @@ pub fn output(bytes: &[u8]) {
 fn try_output(bytes: &[u8], check: impl FnOnce(&CallOutcome)) {
     /// With one tool `t`, which takes any object.
     static PLUGIN: LazyLock<Plugin> = LazyLock::new(|| {
-        let mut place = Place::new(DEFINITIONS, 8 + DEFINITION);
-        place.number(0, DEFINITIONS + 8);
-        place.number(4, 1);
+        let mut region = MemoryRegion::new(DEFINITIONS, 8 + DEFINITION);
+        region.number(0, DEFINITIONS + 8);
+        region.number(4, 1);
         let texts: [&[u8]; 4] = [b"t", b"T", b"what it does", br#"{"type":"object"}"#];
-        one_definition(&mut place, 8, texts, None, 0);
-        load(&place.bytes).expect("a tool")
+        one_definition(&mut region, 8, texts, None, 0);
+        load(&region.bytes).expect("a tool")
     });
     let mut bytes = Bytes(bytes);
     let shape = bytes.byte();
@@ -227,34 +227,34 @@ fn try_output(bytes: &[u8], check: impl FnOnce(&CallOutcome)) {
 fn result(bytes: &mut Bytes<'_>) -> Vec<u8> {
     const CONTENT: usize = 32;
     let shape = bytes.byte();
-    let mut place = Place::new(RESULT, 24 + 3 * CONTENT);
+    let mut region = MemoryRegion::new(RESULT, 24 + 3 * CONTENT);
     if shape & 0x80 != 0 {
-        place.bytes[0] = 1;
-        place.bytes[4] = shape % 4;
-        place.text(8, bytes.some(16));
-        return place.bytes;
+        region.bytes[0] = 1;
+        region.bytes[4] = shape % 4;
+        region.text(8, bytes.some(16));
+        return region.bytes;
     }
     let count = usize::from(shape % 4);
-    place.number(4, RESULT + 24);
-    place.number(8, count as u32);
+    region.number(4, RESULT + 24);
+    region.number(8, count as u32);
     for number in 0..count {
         let at = 24 + number * CONTENT;
         let kind = bytes.byte() % 4;
-        place.bytes[at] = kind;
-        place.text(at + 4, bytes.some(8));
+        region.bytes[at] = kind;
+        region.text(at + 4, bytes.some(8));
         if kind > 0 {
-            place.text(at + 12, bytes.some(1));
+            region.text(at + 12, bytes.some(1));
         }
         if kind == 2 && bytes.byte() & 1 == 1 {
-            place.bytes[at + 20] = 1;
-            place.text(at + 24, bytes.some(1));
+            region.bytes[at + 20] = 1;
+            region.text(at + 24, bytes.some(1));
         }
     }
     if shape & 0x40 != 0 {
-        place.bytes[12] = 1;
-        place.text(16, bytes.some(16));
+        region.bytes[12] = 1;
+        region.text(16, bytes.some(16));
     }
-    place.bytes
+    region.bytes
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

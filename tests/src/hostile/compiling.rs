@@ -20,7 +20,7 @@ fn load(name: &'static str, does: &'static str, make: fn() -> Vec<u8>, ends: End
 fn fitting() -> Vec<Row> {
     let dear = ErrorOf(
         &["compile-time", "compile-memory"],
-        "the most that it may take",
+        "compiled within the limit",
     );
     // On a fast machine it compiles, and its `definitions` traps.
     let perhaps = ErrorOf(&["compile-time", "compile-memory", "no-definitions"], "");
@@ -129,7 +129,7 @@ fn misfits() -> Vec<Row> {
             "nested-components",
             "is 2,000 components, one within the other",
             || bombs::nested(2000),
-            complex("deep inside of each other; the limit is 16"),
+            complex("deep; the limit is 16"),
         ),
         load(
             "many-modules",

@@ -224,7 +224,10 @@ fn lifted() -> Vec<Row> {
             "a-thousand-empty-tools",
             "gives 1,000 tools without names",
             || list(64, 1000, ""),
-            Error("no-tools", "a tool's name has 1 to 64 of the characters"),
+            Error(
+                "no-tools",
+                "a tool's name must be 1 to 64 of the characters",
+            ),
         ),
         load(
             "a-string-outside-of-memory",
@@ -272,7 +275,10 @@ fn lifted() -> Vec<Row> {
             "unknown-flags",
             "gives traits that the world doesn't know",
             || list(64, 1, r#"(data (i32.const 108) "\ff")"#),
-            Error("no-tools", "a tool's name has 1 to 64 of the characters"),
+            Error(
+                "no-tools",
+                "a tool's name must be 1 to 64 of the characters",
+            ),
         ),
         load(
             "strings-on-top-of-each-other",

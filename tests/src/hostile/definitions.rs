@@ -28,13 +28,13 @@ pub fn rows() -> Vec<Row> {
             "a-long-chain-of-references",
             "has 3,000 definitions that each refer to the next",
             || chain(3000, |next| json!({"properties": {"a": next}})),
-            Error("no-tools", "1000 parts deep"),
+            Error("no-tools", "1000 levels deep"),
         ),
         load(
             "a-reference-to-itself",
             "has a schema that is itself",
             || json!({"type": "object", "$ref": "#"}).to_string(),
-            Error("no-tools", "leads back to itself"),
+            Error("no-tools", "refers back to itself"),
         ),
         load(
             "a-reference-to-the-network",
@@ -55,7 +55,7 @@ pub fn rows() -> Vec<Row> {
                 json!({"type": "object", "properties": {"a": {"pattern": "((\\w{99}){99}){99}"}}})
                     .to_string()
             },
-            Error("no-tools", "positions with their repetitions written out"),
+            Error("no-tools", "positions with their repetitions expanded"),
         ),
         load(
             "a-thousand-patterns",

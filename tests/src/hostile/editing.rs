@@ -92,7 +92,7 @@ pub fn rows() -> Vec<Row> {
                 )
             },
             || op("old($A)", "new($A)"),
-            ResultOrTime("Errors of syntax in 1 file"),
+            ResultOrTime("Syntax errors in 1 file"),
         ),
         edit(
             "nested-type-arguments",
@@ -118,7 +118,7 @@ pub fn rows() -> Vec<Row> {
                 )
             },
             || op("old($A)", "new($A)"),
-            Result("Errors of syntax in 1 file"),
+            Result("Syntax errors in 1 file"),
         ),
         edit(
             "many-ways-to-match",

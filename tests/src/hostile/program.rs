@@ -93,7 +93,7 @@ pub fn tried() -> Vec<Tried> {
             "done, told by the tool, or out of time",
         ),
         (
-            "weather",
+            "faults",
             "a_full_disk_loses_nothing_and_is_told",
             "pushes to a store on a disk that is full",
             "the error `store-full`; what was there is still there",

@@ -79,17 +79,17 @@ async fn a_stale_preview_is_refused_by_the_files_names_and_nothing_is_written() 
     check(|tree| tree.write("a.js", "new(1)"), "a.js has changed").await;
     check(
         |tree| fs::remove_file(tree.path("b.js")).unwrap(),
-        "b.js is gone",
+        "b.js no longer exists",
     )
     .await;
     check(
         |tree| tree.write("sub/c.js", "old(3)"),
-        "sub/c.js has matches that it had not",
+        "sub/c.js has new matches",
     )
     .await;
     check(
         |tree| tree.write("sub/d.js", "old(3)"),
-        "sub/d.js has matches that it had not",
+        "sub/d.js has new matches",
     )
     .await;
     check(
@@ -98,7 +98,7 @@ async fn a_stale_preview_is_refused_by_the_files_names_and_nothing_is_written() 
             tree.write("a.js", "");
             fs::remove_file(tree.path("b.js")).unwrap();
         },
-        "0.js has matches that it had not, a.js has changed, b.js is gone",
+        "0.js has new matches, a.js has changed, b.js no longer exists",
     )
     .await;
 }
@@ -127,10 +127,7 @@ async fn what_lies_behind_the_limit_may_change_meanwhile_and_what_lies_before_ma
     tree.call(limited).await.unwrap();
     tree.write("a.js", "old(0)");
     let error = tree.apply().await.unwrap_err().to_string();
-    assert!(
-        error.contains("a.js has matches that it had not"),
-        "{error}"
-    );
+    assert!(error.contains("a.js has new matches"), "{error}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Files with errors of syntax, and replacements that make some.
+//! Files with syntax errors, and replacements that make some.
 
 use serde_json::json;
 
@@ -17,10 +17,10 @@ async fn check(name: &str, before: &str, after: &str, left: usize) {
     assert_eq!(details["leftByErrors"], left, "{before}: {text}");
     assert_eq!(details["syntaxErrors"][0]["path"], name, "{before}: {text}");
     assert!(
-        text.contains("Errors of syntax in 1 file, the first of each at "),
+        text.contains("Syntax errors in 1 file, the first of each at "),
         "{text}"
     );
-    let told = "Left as they are, being in, beside or around an error of syntax: ";
+    let told = "Left as they are, being in, beside or around a syntax error: ";
     assert_eq!(text.contains(told), left > 0, "{text}");
     tree.apply().await.unwrap();
     assert_eq!(tree.read(name), after, "{text}");
@@ -90,7 +90,7 @@ async fn a_broken_file_without_a_replacement_is_told() {
         "{text}"
     );
     assert!(
-        text.contains("Errors of syntax in 1 file, the first of each at a.js:"),
+        text.contains("Syntax errors in 1 file, the first of each at a.js:"),
         "{text}"
     );
     assert_eq!(tree.pending().await, 0);
@@ -105,7 +105,7 @@ async fn many_broken_files_are_counted_and_the_first_are_named() {
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
     let text = previewed.text();
     assert!(
-        text.contains("Errors of syntax in 30 files, the first of each at f00.js:1, "),
+        text.contains("Syntax errors in 30 files, the first of each at f00.js:1, "),
         "{text}"
     );
     assert!(text.contains(" and 10 more."), "{text}");
@@ -120,7 +120,7 @@ async fn a_replacement_that_is_no_code_is_noted_and_one_in_a_file_with_errors_co
     ]);
     let previewed = tree.edit("old($A)", "new($A").await.unwrap();
     let text = previewed.text();
-    let told = "What is made is not code any more, with an error of syntax that was not there, in 2 files: a.js:2, b.js:1.";
+    let told = "The replacements would add a syntax error in 2 files: a.js:2, b.js:1.";
     assert!(text.contains(told), "{text}");
     let pending = tree.session.pending().await.unwrap();
     let details = pending[0].action.details.as_ref().unwrap().value();
@@ -128,7 +128,7 @@ async fn a_replacement_that_is_no_code_is_noted_and_one_in_a_file_with_errors_co
     tree.discard().await;
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
     assert!(
-        !previewed.text().contains("not code any more"),
+        !previewed.text().contains("would add a syntax error"),
         "{}",
         previewed.text()
     );
@@ -141,7 +141,7 @@ async fn what_the_limit_leaves_out_breaks_nothing() {
     let ops = json!([{"pat": "old($A)", "out": "new($A)"}]);
     let previewed = tree.call(json!({"ops": ops, "limit": 1})).await.unwrap();
     assert!(
-        !previewed.text().contains("not code any more"),
+        !previewed.text().contains("would add a syntax error"),
         "{}",
         previewed.text()
     );

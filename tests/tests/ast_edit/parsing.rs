@@ -15,11 +15,11 @@ use tempfile::TempDir;
 const PARSER: &str = env!("CARGO_BIN_EXE_compiler");
 
 /// A workspace, and what stands beside it.
-struct Place {
+struct Project {
     folder: TempDir,
 }
 
-impl Place {
+impl Project {
     fn with(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("workspace")).unwrap();
@@ -87,13 +87,13 @@ fn greedy() -> String {
 
 #[tokio::test]
 async fn what_the_parser_needs_too_much_memory_for_is_told_and_the_rest_is_edited() {
-    let place = Place::with(&[
+    let project = Project::with(&[
         ("a.ts", "old(1);"),
         ("b.ts", &greedy()),
         ("c.ts", "old(2);"),
     ]);
     let ast_edit = AstEdit::new().parser(PARSER).parser_memory(64 << 20);
-    let text = place.edit(ast_edit).await.unwrap();
+    let text = project.edit(ast_edit).await.unwrap();
     assert!(
         text.contains("2 replacements in 2 files, of 3 files searched"),
         "{text}"
@@ -101,15 +101,15 @@ async fn what_the_parser_needs_too_much_memory_for_is_told_and_the_rest_is_edite
     let told = "Not searched: \"b.ts\", the parser needs more than 64 MiB of memory for it.";
     assert!(text.contains(told), "{text}");
     // With what it has by default, it is enough.
-    let text = place.edit(AstEdit::new().parser(PARSER)).await.unwrap();
+    let text = project.edit(AstEdit::new().parser(PARSER)).await.unwrap();
     assert!(!text.contains("Not searched"), "{text}");
 }
 
 #[tokio::test]
 async fn ops_that_the_parser_needs_too_much_memory_for_are_an_error() {
-    let place = Place::with(&[("a.ts", "old(1);")]);
+    let project = Project::with(&[("a.ts", "old(1);")]);
     let ast_edit = AstEdit::new().parser(PARSER).parser_memory(64 << 20);
-    let session = place.session(ast_edit, Limits::default());
+    let session = project.session(ast_edit, Limits::default());
     let pattern = "a<b,".repeat(3000);
     let ops = json!({"ops": [{"pat": pattern, "out": "x"}], "lang": "typescript"});
     let error = session
@@ -126,21 +126,17 @@ async fn ops_that_the_parser_needs_too_much_memory_for_are_an_error() {
 #[tokio::test]
 async fn a_program_that_is_no_parser_is_an_error_that_says_how_it_ended() {
     let check = async |script: &str, expected: &str| {
-        let place = Place::with(&[("a.ts", "old(1);")]);
-        let ast_edit = AstEdit::new().parser(place.script(script));
-        let error = place.edit(ast_edit).await.unwrap_err().to_string();
+        let project = Project::with(&[("a.ts", "old(1);")]);
+        let ast_edit = AstEdit::new().parser(project.script(script));
+        let error = project.edit(ast_edit).await.unwrap_err().to_string();
         assert!(
             error.starts_with("can't read `ops` as typescript: "),
             "{error}"
         );
         assert!(error.contains(expected), "{script}: {error}");
-        assert!(!place.script_runs(), "{script}");
+        assert!(!project.script_runs(), "{script}");
     };
-    check(
-        "exit 3",
-        "the parser crashed on it; it ended with exit code 3",
-    )
-    .await;
+    check("exit 3", "the parser crashed on it; it exited with code 3").await;
     check(
         "echo 'no such argument' >&2; exit 2",
         "it said: no such argument",
@@ -149,9 +145,9 @@ async fn a_program_that_is_no_parser_is_an_error_that_says_how_it_ended() {
     // It echoes what it is told.
     check("exec cat <&0 >&0", "the parser crashed on it; ").await;
     check(PARSER, "the parser crashed on it").await;
-    let place = Place::with(&[("a.ts", "old(1);")]);
+    let project = Project::with(&[("a.ts", "old(1);")]);
     let nowhere = AstEdit::new().parser("/nowhere/at/all");
-    let error = place.edit(nowhere).await.unwrap_err().to_string();
+    let error = project.edit(nowhere).await.unwrap_err().to_string();
     assert!(
         error.contains("the parser could not be started, /nowhere/at/all: No such file"),
         "{error}"
@@ -161,58 +157,60 @@ async fn a_program_that_is_no_parser_is_an_error_that_says_how_it_ended() {
 #[tokio::test]
 async fn its_processes_end_with_the_call_however_that_ends() {
     let works = format!("exec {PARSER} \"$@\"");
-    let place = Place::with(&[("a.ts", "old(1);")]);
-    let ast_edit = AstEdit::new().parser(place.script(&works));
-    place.edit(ast_edit).await.unwrap();
-    assert!(!place.script_runs(), "after a preview");
+    let project = Project::with(&[("a.ts", "old(1);")]);
+    let ast_edit = AstEdit::new().parser(project.script(&works));
+    project.edit(ast_edit).await.unwrap();
+    assert!(!project.script_runs(), "after a preview");
 
     let hangs = "sleep 1000";
-    let place = Place::with(&[("a.ts", "old(1);")]);
+    let project = Project::with(&[("a.ts", "old(1);")]);
     let limits = Limits::default().with_call_time(Duration::from_millis(300));
-    let ast_edit = AstEdit::new().parser(place.script(hangs));
-    let session = place.session(ast_edit.clone(), limits);
+    let ast_edit = AstEdit::new().parser(project.script(hangs));
+    let session = project.session(ast_edit.clone(), limits);
     let error = session.call("ast_edit", &ops()).await.unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
-    assert!(!place.script_runs(), "after its time");
+    assert!(!project.script_runs(), "after its time");
 
-    fs::remove_file(place.folder.path().join("script.pid")).unwrap();
-    let session = place.session(ast_edit.clone(), Limits::default());
+    fs::remove_file(project.folder.path().join("script.pid")).unwrap();
+    let session = project.session(ast_edit.clone(), Limits::default());
     let cancel = CancellationToken::new();
     let params = ops();
     let call = session.call("ast_edit", &params).cancelled_by(&cancel);
     let cancelling = async {
-        place
-            .until("it starts", async || place.script_process().is_some())
+        project
+            .until("it starts", async || project.script_process().is_some())
             .await;
         cancel.cancel();
     };
     let (called, ()) = tokio::join!(call, cancelling);
     assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
-    assert!(!place.script_runs(), "after it was cancelled");
+    assert!(!project.script_runs(), "after it was cancelled");
 
-    let session = place.session(ast_edit, Limits::default());
+    let session = project.session(ast_edit, Limits::default());
     {
-        fs::remove_file(place.folder.path().join("script.pid")).unwrap();
+        fs::remove_file(project.folder.path().join("script.pid")).unwrap();
         let call = session.call("ast_edit", &params).into_future();
         tokio::pin!(call);
         let started = async || {
             assert!(poll_once(call.as_mut()).await.is_none());
-            place.script_process().is_some()
+            project.script_process().is_some()
         };
-        place.until("it starts", started).await;
+        project.until("it starts", started).await;
     }
     // Nobody waits for it, so its process is looked at.
-    place.until("it ends", async || !place.script_runs()).await;
+    project
+        .until("it ends", async || !project.script_runs())
+        .await;
 }
 
 #[tokio::test]
 async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_holds_up_nobody() {
     let limits = Limits::default().with_call_time(Duration::from_millis(300));
-    let place = Place::with(&[("a.ts", "old(1);")]);
+    let project = Project::with(&[("a.ts", "old(1);")]);
     // A length of 64 KiB, and then a byte at a time.
     let drips = "printf '\\000\\000\\001\\000' >&0; while :; do printf x >&0; sleep 0.01; done";
-    let ast_edit = AstEdit::new().parser(place.script(drips));
-    let session = place.session(ast_edit, limits);
+    let ast_edit = AstEdit::new().parser(project.script(drips));
+    let session = project.session(ast_edit, limits);
     let began = Instant::now();
     let error = session.call("ast_edit", &ops()).await.unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
@@ -224,14 +222,14 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
         began.elapsed()
     );
 
-    let place = Place::with(&[("a.ts", "old(1);")]);
+    let project = Project::with(&[("a.ts", "old(1);")]);
     let leaves = "setsid sleep 60 & exit 3";
     let began = Instant::now();
-    let error = place
-        .edit(AstEdit::new().parser(place.script(leaves)))
+    let error = project
+        .edit(AstEdit::new().parser(project.script(leaves)))
         .await;
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("it ended with exit code 3"), "{error}");
+    assert!(error.contains("it exited with code 3"), "{error}");
     assert!(
         began.elapsed() < Duration::from_secs(30),
         "{:?}",
@@ -243,14 +241,14 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
 async fn an_answer_that_does_not_fit_is_refused() {
     // The socket is the program's standard input; what it says has its length before it.
     let check = async |answer: &str, expected: &str| {
-        let place = Place::with(&[("a.ts", "old(1);")]);
+        let project = Project::with(&[("a.ts", "old(1);")]);
         let length = answer.len();
         let says =
             format!("printf '\\{length:03o}\\000\\000\\000%s' '{answer}' >&0; exec sleep 1000");
-        let ast_edit = AstEdit::new().parser(place.script(&says));
-        let error = place.edit(ast_edit).await.unwrap_err().to_string();
+        let ast_edit = AstEdit::new().parser(project.script(&says));
+        let error = project.edit(ast_edit).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{answer}: {error}");
-        assert!(!place.script_runs(), "{answer}");
+        assert!(!project.script_runs(), "{answer}");
     };
     let op = r#"[[{"index":9,"words":["old"],"kinds":[1],"metavariables":[]}],[]]"#;
     check(op, "its answer does not fit the source").await;
@@ -264,7 +262,7 @@ async fn an_answer_that_does_not_fit_is_refused() {
 
 #[tokio::test]
 async fn it_finds_the_same_in_this_process_and_in_others() {
-    let place = Place::with(&[
+    let project = Project::with(&[
         ("a.ts", "old(1);\nold(old(2));\n"),
         ("b.js", "old(1;\nold(2);\n"),
         ("c.py", "\u{feff}old('ä')\nif x:\n    old(\"ö\")\n"),
@@ -273,8 +271,66 @@ async fn it_finds_the_same_in_this_process_and_in_others() {
         ("f.php", "<?php old($A);"),
         ("g.go", "package p\nfunc f() { old(1) }"),
     ]);
-    let here = place.edit(AstEdit::new()).await.unwrap();
-    let apart = place.edit(AstEdit::new().parser(PARSER)).await.unwrap();
+    let here = project.edit(AstEdit::new()).await.unwrap();
+    let apart = project.edit(AstEdit::new().parser(PARSER)).await.unwrap();
     assert_eq!(here, apart);
     assert!(here.contains("replacements in 6 files"), "{here}");
+}
+
+/// The processes that this one started from a program, by what the system says of them.
+fn processes_of(program: &Path) -> usize {
+    let own = std::process::id().to_string();
+    let folders = fs::read_dir("/proc").unwrap().flatten();
+    let is_child = |folder: &Path| {
+        let stat = fs::read_to_string(folder.join("stat")).ok()?;
+        let (_, behind_the_name) = stat.rsplit_once(')')?;
+        let parent = behind_the_name.split_whitespace().nth(1)?;
+        let runs = fs::read_link(folder.join("exe")).ok()?;
+        Some(parent == own && runs == program)
+    };
+    let children = folders.filter(|folder| is_child(&folder.path()) == Some(true));
+    children.count()
+}
+
+/// Calls that parse for as long as they may, and others: each has its turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
+    const PARSERS: usize = 2;
+    const SESSIONS: usize = 6;
+    // A program of its own, so that other tests' processes are not counted.
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("parser");
+    fs::copy(PARSER, &program).unwrap();
+    let program = program.canonicalize().unwrap();
+
+    let names: Vec<String> = (0..60).map(|number| format!("{number}.ts")).collect();
+    let files: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), "old(1);"))
+        .collect();
+    let place = Place::with(&files);
+    let ast_edit = AstEdit::new().parser(&program).most_parsers(PARSERS);
+    let done = CancellationToken::new();
+    let most = std::thread::spawn({
+        let (program, done) = (program.clone(), done.clone());
+        move || {
+            let mut most = 0;
+            while !done.is_cancelled() {
+                most = most.max(processes_of(&program));
+            }
+            most
+        }
+    });
+    let calls = (0..SESSIONS).map(|_| {
+        let session = place.session(ast_edit.clone(), Limits::default());
+        tokio::spawn(async move { session.call("ast_edit", &ops()).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        let text = call.await.unwrap().unwrap().text();
+        assert!(text.contains("60 replacements in 60 files"), "{text}");
+    }
+    done.cancel();
+    let most = most.join().unwrap();
+    assert!((1..=PARSERS).contains(&most), "{most}");
+    assert_eq!(processes_of(&program), 0);
 }

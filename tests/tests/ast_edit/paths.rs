@@ -131,12 +131,12 @@ async fn what_leads_out_of_the_workspace_is_refused_or_not_entered() {
     check("../*.js", leads_out).await;
     check("/etc/passwd", leads_out).await;
     check(outside.path().to_str().unwrap(), leads_out).await;
-    check("out", "leads through the link \"out\"").await;
-    check("out/x.js", "leads through the link \"out\"").await;
-    check("x.js", "leads through the link \"x.js\"").await;
-    check("broken.js", "leads through the link \"broken.js\"").await;
-    check("inner/b.js", "leads through the link \"inner\"").await;
-    check("out/*.js", "leads through the link \"out\"").await;
+    check("out", "goes through the symbolic link \"out\"").await;
+    check("out/x.js", "goes through the symbolic link \"out\"").await;
+    check("x.js", "goes through the symbolic link \"x.js\"").await;
+    check("broken.js", "goes through the symbolic link \"broken.js\"").await;
+    check("inner/b.js", "goes through the symbolic link \"inner\"").await;
+    check("out/*.js", "goes through the symbolic link \"out\"").await;
     assert_eq!(
         fs::read_to_string(outside.path().join("x.js")).unwrap(),
         "old(1)"
@@ -180,20 +180,20 @@ async fn paths_that_name_nothing_or_no_code_are_refused() {
     check("a.js/b.js", "there is no \"a.js/b.js\" in the workspace").await;
     check(
         "notes.txt",
-        "can't tell from its name what \"notes.txt\" is written in",
+        "can't tell the language of \"notes.txt\" from its name",
     )
     .await;
-    check("Makefile", "say it with `lang`").await;
+    check("Makefile", "give it with `lang`").await;
     check("pipe.js", "\"pipe.js\" is neither a file nor a folder").await;
-    check("[.js", "is no glob").await;
-    check("a\0b", "null character").await;
+    check("[.js", "is not a glob").await;
+    check("a\0b", "NUL character").await;
 }
 
 #[tokio::test]
 async fn a_glob_that_is_none_is_refused() {
     let tree = Tree::with(&[]);
     let error = tree.refused(params(json!(["src/{a,b.js"]))).await;
-    assert!(error.contains("is no glob"), "{error}");
+    assert!(error.contains("is not a glob"), "{error}");
 }
 
 #[tokio::test]
@@ -263,7 +263,7 @@ async fn a_search_of_no_file_is_refused_with_the_reason() {
     check(
         js,
         json!({"lang": "rust"}),
-        "/lang: no file was searched: there is none in rust by its name, but for example \"src/",
+        "/lang: no file was searched: by their names none is rust, for example \"src/",
     )
     .await;
     check(
@@ -275,22 +275,22 @@ async fn a_search_of_no_file_is_refused_with_the_reason() {
     check(
         js,
         json!({"paths": ["none/*.js"]}),
-        "no file was searched: none is there that fits",
+        "no file was searched: nothing matches",
     )
     .await;
     check(
         js,
         json!({"paths": ["src/*.py"]}),
-        "no file was searched: none is there that fits",
+        "no file was searched: nothing matches",
     )
     .await;
     check(
         &[("notes.txt", "old(1)")],
         json!({}),
-        "there is none in a language that is known by its name, but for example \"notes.txt\"",
+        "by their names none is in a known language, for example \"notes.txt\"",
     )
     .await;
-    let left_out = "all that is meant is left out, being ignored, hidden, or in a folder of dependencies or builds, such as ";
+    let left_out = "all that `paths` selects is left out, being ignored, hidden, or in a folder of dependencies or builds, such as ";
     check(&[("node_modules/a.js", "old(1)")], json!({}), left_out).await;
     check(&[(".a.js", "old(1)")], json!({"paths": ["*.js"]}), left_out).await;
     check(

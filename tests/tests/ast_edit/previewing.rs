@@ -125,7 +125,7 @@ async fn the_limit_takes_the_first_by_path_and_place_and_tells_of_the_rest() {
 async fn of_matches_in_each_other_the_outer_one_is_replaced_and_the_others_are_told() {
     let tree = Tree::with(&[("a.rs", "fn a() { old(old(old(1))) }\n")]);
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
-    let told = "Left as they are: 2 matches inside of another; call again after this is applied.";
+    let told = "Left as they are: 2 matches inside another; call again after this is applied.";
     assert!(previewed.text().contains(told), "{}", previewed.text());
     tree.apply().await.unwrap();
     assert_eq!(tree.read("a.rs"), "fn a() { new(old(old(1))) }\n");

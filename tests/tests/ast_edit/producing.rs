@@ -88,7 +88,7 @@ async fn a_state_beyond_its_limit_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("there would be 1 replacement in 1 file, more than one action can keep;"),
+        error.starts_with("there would be 1 replacement in 1 file, more than one action can hold;"),
         "{error}"
     );
     assert_eq!(tree.pending().await, 0);
@@ -121,7 +121,7 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
 
     let reader = open(granted(WorkspaceGrant::Read), &store, &folder);
     reader.call("ast_edit", &ops).await.unwrap();
-    let refused = "ast_edit is granted to read the workspace, and not to change it";
+    let refused = "ast_edit may read the workspace, but is not granted to change it";
     let error = reader.resolve(Resolution::apply("")).await.unwrap_err();
     assert_eq!(error.to_string(), refused);
     // Also where it is granted more by now.

@@ -112,17 +112,17 @@ async fn a_selector_or_a_context_that_means_nothing_is_refused_with_what_there_i
     .await;
     check(
         json!({"pat": "$F = 2", "context": "class A { $F = 1 }", "out": ""}),
-        &["/ops/0/context: it doesn't have `pat` in it"],
+        &["/ops/0/context: it doesn't contain `pat` exactly as written"],
     )
     .await;
     check(
         json!({"pat": "x", "context": "class x { x = 1 }", "out": ""}),
-        &["/ops/0/context: it has `pat` in it more than once"],
+        &["/ops/0/context: it contains `pat` more than once"],
     )
     .await;
     check(
         json!({"pat": "{ $F", "context": "class A { $F = 1 }", "out": ""}),
-        &["/ops/0/context: `pat` is no single piece of code there as javascript"],
+        &["/ops/0/context: `pat` is not a single piece of code there as javascript"],
     )
     .await;
 }

@@ -149,7 +149,7 @@ async fn an_apply_that_is_stopped_writes_nothing() {
         session.limits(within(call_time))
     });
     tree.edit("<b>$$$A</b>", "<i>$$$A</i>").await.unwrap();
-    // It may have matches that it had not, so the apply looks.
+    // It may have new matches, so the apply looks.
     tree.write("z.html", open_tags());
     let started = Instant::now();
     let error = tree.apply().await.unwrap_err();

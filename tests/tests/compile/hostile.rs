@@ -113,7 +113,7 @@ async fn what_is_too_complex_is_refused_with_what_has_how_much_without_being_com
     .await;
     check(
         bombs::nested(17),
-        "its components are 17 deep inside of each other; the limit is 16",
+        "its components are nested 17 deep; the limit is 16",
     )
     .await;
     let modules = ::wat::parse_str(format!("(component {})", "(core module)".repeat(257)));
@@ -216,20 +216,20 @@ async fn without_a_compiler_a_load_ends_in_time_and_others_are_told_that_the_thr
     let error = load(&engine, bomb.clone()).await;
     assert_eq!(
         error.to_string(),
-        "bomb was not compiled within 0.5 s, the most that it may take"
+        "bomb was not compiled within the limit of 0.5 s"
     );
     let error = Plugin::load(&engine, component("puppet"))
         .await
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "puppet could not be compiled: 1 others are being compiled, the most at one time, and none came to an end"
+        "puppet could not be compiled: the limit of concurrent compilations (1) is reached, and none of them finished in time"
     );
     // It is known, whatever it is called now.
     let again = Plugin::from_bytes(&engine, "again", bomb).await;
     assert_eq!(
         again.unwrap_err().to_string(),
-        "again was not compiled within 0.5 s, the most that it may take"
+        "again was not compiled within the limit of 0.5 s"
     );
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }

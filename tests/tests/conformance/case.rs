@@ -37,19 +37,19 @@ pub struct Case {
     pub name: String,
     pub rules: Vec<String>,
     #[serde(default)]
-    pub session: Surroundings,
+    pub session: SessionSetup,
     pub steps: Vec<Step>,
 }
 
 /// What the case's session has.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Surroundings {
+pub struct SessionSetup {
     pub store: bool,
     pub workspace: bool,
 }
 
-impl Default for Surroundings {
+impl Default for SessionSetup {
     fn default() -> Self {
         Self {
             store: true,

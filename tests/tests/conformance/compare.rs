@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::case::{Fails, Gives, Kind, Text};
 
 /// What a call or a resolution gave.
-pub struct Given {
+pub struct Outcome {
     pub content: Value,
     pub details: Option<Value>,
     pub pushed: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Given {
 /// Ids of actions, by their labels.
 pub type Ids = HashMap<String, ActionId>;
 
-pub fn gives(expected: &Gives, found: &Given, ids: &Ids) -> Result<(), String> {
+pub fn gives(expected: &Gives, found: &Outcome, ids: &Ids) -> Result<(), String> {
     if let Some(content) = &expected.content {
         same("content", content, &found.content)?;
     }

@@ -10,23 +10,23 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::case::{Action, Cancel, Case, Fails, Gives, Step};
-use crate::compare::{self, Given, Ids};
+use crate::compare::{self, Ids, Outcome};
 use crate::language::Language;
 
 /// What is wrong, and in which step.
 pub async fn play(language: &Language, case: &Case) -> Result<(), String> {
-    let mut stage = Stage::open(language, case).await?;
+    let mut player = Player::open(language, case).await?;
     for (index, step) in case.steps.iter().enumerate() {
         let at = |problem| format!("step {}: {problem}", index + 1);
-        stage.play(step).await.map_err(at)?;
+        player.play(step).await.map_err(at)?;
     }
     Ok(())
 }
 
-struct Stage<'a> {
+struct Player<'a> {
     language: &'a Language,
     session: Session,
-    heard: Arc<Heard>,
+    recorder: Arc<EventRecorder>,
     /// Of everything that was pushed.
     ids: Ids,
     _workspace: TempDir,
@@ -34,12 +34,12 @@ struct Stage<'a> {
 
 /// What the observer has heard, and what it does when the guest reports progress.
 #[derive(Default)]
-struct Heard {
+struct EventRecorder {
     events: Mutex<Vec<String>>,
     at_progress: Mutex<Option<CancellationToken>>,
 }
 
-impl Heard {
+impl EventRecorder {
     fn hear(&self, event: &Event) {
         let line = match event {
             Event::Log { level, message } => format!("{}: {message}", name(*level)),
@@ -70,11 +70,11 @@ fn name(level: LogLevel) -> &'static str {
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Player<'a> {
     async fn open(language: &'a Language, case: &Case) -> Result<Self, String> {
         let plugin = language.plugin().await?;
-        let heard = Arc::new(Heard::default());
-        let hears = Arc::clone(&heard);
+        let recorder = Arc::new(EventRecorder::default());
+        let hears = Arc::clone(&recorder);
         let workspace = TempDir::new().map_err(|error| error.to_string())?;
         let mut session = Session::builder()
             .id("conformance")
@@ -89,7 +89,7 @@ impl<'a> Stage<'a> {
         Ok(Self {
             language,
             session: session.open().map_err(|error| error.to_string())?,
-            heard,
+            recorder,
             ids: Ids::new(),
             _workspace: workspace,
         })
@@ -154,7 +154,7 @@ impl<'a> Stage<'a> {
                 compare::same("tools", &json!(is), &json!(found))
             }
             Step::Events { is } => {
-                let found = std::mem::take(&mut *self.heard.events.lock().unwrap());
+                let found = std::mem::take(&mut *self.recorder.events.lock().unwrap());
                 compare::same("events", &json!(is), &json!(found))
             }
             Step::DropInstances => {
@@ -170,12 +170,12 @@ impl<'a> Stage<'a> {
         tool: &str,
         params: &Value,
         cancel: Option<Cancel>,
-    ) -> Result<Given, Error> {
+    ) -> Result<Outcome, Error> {
         let cancel = self.token(cancel).unwrap_or_default();
         let outcome = self.session.call(tool, params).cancelled_by(&cancel).await;
         let outcome = outcome?;
         let pushed = outcome.pushed.iter();
-        Ok(Given {
+        Ok(Outcome {
             content: json!(outcome.content),
             details: outcome.details.map(|details| details.value()),
             pushed: pushed.map(|action| action.label.clone()).collect(),
@@ -186,11 +186,11 @@ impl<'a> Stage<'a> {
         &self,
         resolution: Resolution,
         cancel: Option<Cancel>,
-    ) -> Result<Given, Error> {
+    ) -> Result<Outcome, Error> {
         let cancel = self.token(cancel).unwrap_or_default();
         let resolved = self.session.resolve(resolution).cancelled_by(&cancel).await;
         let outcome = resolved?;
-        Ok(Given {
+        Ok(Outcome {
             content: json!(outcome.content),
             details: Some(json!(outcome.details)),
             pushed: Vec::new(),
@@ -201,7 +201,7 @@ impl<'a> Stage<'a> {
         let token = cancel.map(|_| CancellationToken::new());
         match cancel {
             Some(Cancel::Before) => token.iter().for_each(CancellationToken::cancel),
-            Some(Cancel::During) => *self.heard.at_progress.lock().unwrap() = token.clone(),
+            Some(Cancel::During) => *self.recorder.at_progress.lock().unwrap() = token.clone(),
             None => {}
         }
         token
@@ -211,9 +211,9 @@ impl<'a> Stage<'a> {
         &mut self,
         gives: Option<&Gives>,
         fails: Option<&Fails>,
-        found: Result<Given, Error>,
+        found: Result<Outcome, Error>,
     ) -> Result<(), String> {
-        *self.heard.at_progress.lock().unwrap() = None;
+        *self.recorder.at_progress.lock().unwrap() = None;
         // Those of a call that failed too.
         for stacked in self.pending().await? {
             let action = &stacked.action;

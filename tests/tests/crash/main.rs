@@ -4,14 +4,14 @@
 //! `AIRLOCK_CRASH_KILLS` asks for another number of kills, `AIRLOCK_CRASH_SEED` for another course
 //! of events.
 
-mod books;
+mod auditor;
 mod worker;
 
 use airlock_host::store::DurableStore;
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::Random;
-use books::Books;
-use worker::{Site, Worker};
+use auditor::Auditor;
+use worker::{Worker, WorkerFiles};
 
 /// How often a lone worker is killed.
 const KILLS: u64 = 500;
@@ -23,7 +23,7 @@ fn number(variable: &str, default: u64) -> u64 {
     }
 }
 
-async fn store(site: &Site) -> SqliteStore {
+async fn store(site: &WorkerFiles) -> SqliteStore {
     SqliteStore::builder(site.store()).open().await.unwrap()
 }
 
@@ -33,28 +33,28 @@ async fn a_killed_host_loses_no_action_and_applies_none_twice_without_saying_so(
     let seed = number("AIRLOCK_CRASH_SEED", 1);
     println!("{kills} kills, seed {seed}");
     let mut random = Random::new(seed);
-    let site = Site::new(1);
-    let mut books = Books::default();
+    let site = WorkerFiles::new(1);
+    let mut auditor = Auditor::default();
     for kill in 0..kills {
         let mut worker = Worker::start(&site, 0, random.below(u64::MAX));
         worker.live_a_while(&mut random);
         let lines = worker.kill();
-        let said = books.hear(&lines);
-        books.read_ledgers(&site);
+        let said = auditor.hear(&lines);
+        auditor.read_ledgers(&site);
         // Opened anew each time, so that each crash is recovered from by a host that knows of none.
         let store = store(&site).await;
-        let problem = books.compare(&store, said).await.err();
+        let problem = auditor.compare(&store, said).await.err();
         assert_eq!(
             problem, None,
             "after kill {kill} of seed {seed}: {lines:#?}"
         );
     }
     let store = store(&site).await;
-    books.compare_all(&store).await;
+    auditor.compare_all(&store).await;
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
-    books.print();
+    auditor.print();
     // The points were spread over all that a host does.
-    assert!(books.hits.all_seen(), "{:?}", books.hits);
+    assert!(auditor.hits.all_seen(), "{:?}", auditor.hits);
     // The last one's, and those of a few that were killed before they had looked for others'.
     assert!(site.scratches() < 10, "{}", site.scratches());
 }
@@ -66,8 +66,8 @@ async fn hosts_that_share_a_store_go_on_when_one_is_killed() {
     let seed = number("AIRLOCK_CRASH_SEED", 2);
     println!("{kills} kills among {WORKERS}, seed {seed}");
     let mut random = Random::new(seed);
-    let site = Site::new(WORKERS);
-    let mut books = Books::of_several();
+    let site = WorkerFiles::new(WORKERS);
+    let mut auditor = Auditor::of_several();
     let mut start = |ledger| {
         Worker::start(
             &site,
@@ -81,15 +81,15 @@ async fn hosts_that_share_a_store_go_on_when_one_is_killed() {
         workers[victim].live_a_while(&mut random);
         let next = Worker::start(&site, victim, random.below(u64::MAX));
         let killed = std::mem::replace(&mut workers[victim], next);
-        books.hear(&killed.kill());
+        auditor.hear(&killed.kill());
     }
     for worker in workers {
         // Those that were never killed have done something too.
-        books.hear(&worker.kill());
+        auditor.hear(&worker.kill());
     }
-    books.read_ledgers(&site);
+    auditor.read_ledgers(&site);
     let store = store(&site).await;
-    books.compare_all(&store).await;
+    auditor.compare_all(&store).await;
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
-    books.print();
+    auditor.print();
 }

@@ -16,9 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store, a workspace with a ledger for each worker, a compile cache, and a place for scratch
 /// directories.
-pub struct Site(TempDir);
+pub struct WorkerFiles(TempDir);
 
-impl Site {
+impl WorkerFiles {
     pub fn new(ledgers: usize) -> Self {
         let site = Self(TempDir::new().unwrap());
         for folder in ["workspace", "scratch"] {
@@ -62,7 +62,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn start(site: &Site, ledger: usize, seed: u64) -> Self {
+    pub fn start(site: &WorkerFiles, ledger: usize, seed: u64) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_crash_worker"))
             .arg(site.store())
             .arg(site.path("workspace"))

@@ -203,8 +203,8 @@ async fn what_would_lose_or_misplace_a_file_is_refused_in_the_preview() {
 
 #[tokio::test]
 async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone() {
-    type Disturb = fn(&Path);
-    let disturb: [(&str, Disturb); 2] = [
+    type Tamper = fn(&Path);
+    let disturb: [(&str, Tamper); 2] = [
         ("new-2", |folder| {
             fs::write(folder.join("new-2"), "in the way").unwrap()
         }),

@@ -38,13 +38,13 @@ async fn each_end_of_a_call_is_a_variant_of_its_own_with_a_readable_text() {
     check(
         json!({"do": "exit", "code": 0}),
         "trap",
-        "tool `puppet` crashed: it ended itself with exit status 0",
+        "tool `puppet` crashed: it exited with status 0",
     )
     .await;
     check(
         json!({"do": "exit", "code": 3}),
         "trap",
-        "tool `puppet` crashed: it ended itself with exit status 1",
+        "tool `puppet` crashed: it exited with status 1",
     )
     .await;
 }

@@ -153,7 +153,7 @@ async fn host_memory_that_a_guest_passes_and_the_size_of_a_result() {
         limits.clone(),
         steps(2 << 20),
         LimitKind::ResultBytes,
-        "returned 2097152 bytes, 1048576 is the most",
+        "returned 2097152 bytes; the limit is 1048576",
     )
     .await;
     check(

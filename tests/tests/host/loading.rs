@@ -55,7 +55,7 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
         ),
         (
             "parameters-endless",
-            "leads back to itself without going on to a part of the value",
+            "refers back to itself without descending into the value",
         ),
         (
             "parameters-remote",
@@ -206,7 +206,7 @@ async fn what_cannot_be_loaded_is_refused_with_its_name_and_the_reason() {
         .await
         .unwrap_err()
         .to_string();
-    assert!(error.ends_with("1000 is the most"), "{error}");
+    assert!(error.ends_with("the limit is 1000"), "{error}");
 }
 
 /// Each lacks one thing alone: made in the same way without lacking it, it gets as far as to be

@@ -98,19 +98,19 @@ async fn what_is_too_large_is_refused_with_its_size_and_the_limit() {
     check(json!({"labelBytes": 100}), None).await;
     check(
         json!({"labelBytes": 101}),
-        Some("the label has 101 bytes, 100 is the most"),
+        Some("the size of the label is 101 bytes; the limit is 100"),
     )
     .await;
     check(json!({"detailsBytes": 1000}), None).await;
     check(
         json!({"detailsBytes": 1001}),
-        Some("the details has 1001 bytes, 1000 is the most"),
+        Some("the size of the details is 1001 bytes; the limit is 1000"),
     )
     .await;
     check(json!({"stateBytes": 10_000}), None).await;
     check(
         json!({"stateBytes": 10_001}),
-        Some("the state has 10001 bytes, 10000 is the most"),
+        Some("the size of the state is 10001 bytes; the limit is 10000"),
     )
     .await;
 }

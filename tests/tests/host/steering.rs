@@ -80,7 +80,7 @@ async fn a_lost_preview_is_told_as_what_it_is() {
     };
     assert_eq!(reminder.kind, ReminderKind::Lost);
     let expected = format!(
-        "<system-reminder>\nThe preview \"Rename\" (id {id}) is lost: its tool kept it in memory only, and that is gone. \
+        "<system-reminder>\nThe preview \"Rename\" (id {id}) is lost: its tool kept it only in memory, where it no longer is. \
          Call the `resolve` tool to discard it, and preview again.\n</system-reminder>"
     );
     assert_eq!(reminder.text, expected);

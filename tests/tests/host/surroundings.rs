@@ -112,17 +112,17 @@ async fn an_observer_hears_what_a_guest_was_refused() {
         let heard = std::mem::take(&mut *refused.lock().unwrap());
         assert_eq!(heard, expected);
     };
-    let workspace = "refused to change the workspace while it may only be read";
+    let workspace = "refused write access to the workspace, which is read-only now";
     check(json!([write("/workspace/a")]), &[workspace]).await;
     let twice = format!("{workspace}, 2 times");
     check(json!([write("/workspace/a"), write("/b")]), &[&twice]).await;
     check(json!([write("/scratch/a")]), &[]).await;
     let reach = |how: &str| json!({"do": "reach", "how": how});
-    let network = "refused to reach the network: tools have none";
+    let network = "refused network access: tools have none";
     for how in ["connect", "listen", "datagram", "lookup"] {
         check(json!([reach(how)]), &[network]).await;
     }
-    let twice = "refused to reach the network, 2 times: tools have none";
+    let twice = "refused network access, 2 times: tools have none";
     check(json!([reach("connect"), reach("lookup")]), &[twice]).await;
     let push = json!({"do": "push", "label": "two\nlines"});
     let reason = "refused a pending action: the label has more than one line";

@@ -108,11 +108,7 @@ async fn states_after(what: What, end: End, steps: Value) -> Vec<ActionState> {
         ActionState::Lost => {
             let error = applied.unwrap_err();
             assert!(matches!(error.root(), Error::InstanceGone), "{error}");
-            assert!(
-                error
-                    .to_string()
-                    .contains("in memory only, and that is gone")
-            );
+            assert!(error.to_string().contains("only in memory, and it is lost"));
         }
         other => panic!("{other}"),
     }

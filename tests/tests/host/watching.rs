@@ -10,10 +10,10 @@ use airlock_tests::{Puppet, durable, push};
 use serde_json::json;
 
 /// What was heard, without its times: by which call, and what.
-type Heard = Arc<Mutex<Vec<(Option<u64>, String)>>>;
+type SeenEvents = Arc<Mutex<Vec<(Option<u64>, String)>>>;
 
-async fn watched() -> (Puppet, Heard) {
-    let heard: Heard = Arc::default();
+async fn watched() -> (Puppet, SeenEvents) {
+    let heard: SeenEvents = Arc::default();
     let hears = Arc::clone(&heard);
     let puppet = Puppet::with(|session| {
         session.observer(move |source, event| {

@@ -11,7 +11,7 @@ mod site;
 use std::path::Path;
 
 use airlock_tests::hostile::{self, Ends, Row};
-use process::{Seen, Worker};
+use process::{Measurements, Worker};
 use site::Site;
 
 /// Runs the rows of a group, one after the other, and tells of all that are not as they should be.
@@ -50,12 +50,12 @@ fn problems_of(row: &Row) -> Vec<String> {
     problems
 }
 
-fn other_end(expected: Ends, seen: &Seen) -> Option<String> {
+fn other_end(expected: Ends, seen: &Measurements) -> Option<String> {
     let kind = seen.ended["kind"].as_str();
     let text = seen.ended["text"].as_str().unwrap_or_default();
     let is_right = match (expected, kind) {
         (Ends::Result(says) | Ends::ResultOrTime(says), None) => text.contains(says),
-        (Ends::ResultOrTime(_), Some("limit")) => text.contains("the most that a call may take"),
+        (Ends::ResultOrTime(_), Some("limit")) => text.contains("the limit for a call"),
         (Ends::ErrorOf(kinds, says), Some(kind)) => kinds.contains(&kind) && text.contains(says),
         (Ends::Error(expected, says), Some(kind)) => expected == kind && text.contains(says),
         _ => false,

@@ -28,7 +28,7 @@ const HONEST: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What was seen.
-pub struct Seen {
+pub struct Measurements {
     pub ended: Value,
     took: Duration,
     memory: u64,
@@ -47,7 +47,7 @@ pub struct Worker {
     lines: Receiver<(Instant, String)>,
 }
 
-impl Seen {
+impl Measurements {
     /// What is more than it may be.
     pub fn beyond(&self, bounds: &Bounds) -> Vec<String> {
         let mut problems = Vec::new();
@@ -82,7 +82,7 @@ impl Seen {
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for Measurements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes >> 20;
         write!(
@@ -103,7 +103,7 @@ impl fmt::Display for Seen {
 impl Worker {
     /// # Errors
     /// Where the process ends before it should, or goes on for too long.
-    pub fn run(row: &Row, site: &Site) -> Result<Seen, String> {
+    pub fn run(row: &Row, site: &Site) -> Result<Measurements, String> {
         let mut worker = Self::start(row, site);
         let seen = worker.watch(row, site);
         let _ = worker.process.kill();
@@ -137,7 +137,7 @@ impl Worker {
         }
     }
 
-    fn watch(&mut self, row: &Row, site: &Site) -> Result<Seen, String> {
+    fn watch(&mut self, row: &Row, site: &Site) -> Result<Measurements, String> {
         self.hear_until("ready", Instant::now() + STARTING, &mut || {})?;
         let id = self.process.id();
         reset_peak_memory(id);
@@ -158,7 +158,7 @@ impl Worker {
             }
             looks += 1;
         };
-        let neighbour = row.neighbour.map(|does| Neighbour::start(does, site));
+        let neighbour = row.neighbour.map(|does| Interference::start(does, site));
         let heard = self.hear_until("done", deadline, &mut look);
         drop(neighbour);
         let heard = heard?;
@@ -172,7 +172,7 @@ impl Worker {
             .collect();
         let from = std::iter::once(&began).chain(&honest);
         let waits = from.zip(&honest).map(|(one, next)| *next - *one);
-        Ok(Seen {
+        Ok(Measurements {
             ended: serde_json::from_str(&ended["ended ".len()..]).expect("it is JSON"),
             took: *ended_at - began,
             memory: peak_memory(id).saturating_sub(memory),
@@ -243,12 +243,12 @@ fn memory_of_children(process: u32) -> u64 {
 }
 
 /// Somebody who changes the workspace over and over, until it is dropped.
-struct Neighbour {
+struct Interference {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Neighbour {
+impl Interference {
     fn start(does: fn(&Path), site: &Site) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let workspace = site.path().join("workspace");
@@ -265,7 +265,7 @@ impl Neighbour {
     }
 }
 
-impl Drop for Neighbour {
+impl Drop for Interference {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);

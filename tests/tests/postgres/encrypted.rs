@@ -5,7 +5,7 @@ use airlock_host::store::{BackendErrorKind, PendingStore};
 use airlock_tests::{PostgresServer, Sync};
 use tokio::time::timeout;
 
-use crate::weather::check_refusal;
+use crate::faults::check_refusal;
 use crate::{DEADLINE, claim, complete, connect, ids, push, session};
 
 #[tokio::test]

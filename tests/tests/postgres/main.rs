@@ -1,17 +1,17 @@
 //! The PostgreSQL store against a real server: what only it promises, beside what every store does.
 
+mod capacity;
 mod encrypted;
+mod faults;
 mod fleet;
 mod keeping;
 mod leases;
 mod restarts;
-mod room;
 mod starting;
 mod unreadable;
 mod versions;
 mod volatile;
 mod watching;
-mod weather;
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};

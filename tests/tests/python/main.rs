@@ -94,7 +94,7 @@ async fn what_ends_the_instance_leaves_the_session_alive() {
     let workspace = TempDir::new().unwrap();
     let session = open("python/failures", workspace.path()).await;
     let cases = [
-        ("trap", "trap", "tool `failures` crashed: it ended itself"),
+        ("trap", "trap", "tool `failures` crashed: it exited"),
         ("endless-loop", "limit", "tool `failures` was stopped after"),
         ("deep-json", "limit", "tool `failures` used up its stack"),
     ];

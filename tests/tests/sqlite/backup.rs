@@ -9,11 +9,11 @@ use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
 
-use crate::Place;
+use crate::StoreFolder;
 
 #[tokio::test]
 async fn a_restored_store_has_all_of_it_and_says_what_may_have_happened_since() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let applied = puppet.push(durable("Applied", json!([]))).await;
@@ -62,7 +62,7 @@ async fn a_restored_store_has_all_of_it_and_says_what_may_have_happened_since() 
 
 #[tokio::test]
 async fn neither_a_backup_nor_a_restored_store_overwrites_anything() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let there = place.folder.path().join("there");
     fs::write(&there, "mine").unwrap();
@@ -74,7 +74,7 @@ async fn neither_a_backup_nor_a_restored_store_overwrites_anything() {
     ] {
         assert_eq!(error.backend_kind(), Some(BackendErrorKind::Settings));
         let expected = format!(
-            "the pending store {} is there already, and is not overwritten",
+            "the pending store {} already exists, and is not overwritten",
             there.display()
         );
         assert_eq!(error.to_string(), expected);
@@ -91,7 +91,7 @@ async fn neither_a_backup_nor_a_restored_store_overwrites_anything() {
 
 #[tokio::test]
 async fn a_damaged_copy_is_not_restored_and_is_named() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let (garbage, to) = (place.folder.path().join("garbage"), place.file());
     for bytes in ["no database".repeat(500), String::new()] {
         fs::write(&garbage, bytes).unwrap();
@@ -104,7 +104,7 @@ async fn a_damaged_copy_is_not_restored_and_is_named() {
 
 #[tokio::test]
 async fn a_backup_that_is_made_while_others_write_is_sound() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let backup = place.folder.path().join("backup.db");

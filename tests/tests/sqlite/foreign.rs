@@ -6,7 +6,7 @@ use std::path::Path;
 use airlock_host::store::BackendErrorKind;
 use airlock_store_sqlite::SqliteStore;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 #[tokio::test]
 async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
@@ -52,7 +52,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
         }),
     ];
     for (what, make) in kinds {
-        let place = Place::new();
+        let place = StoreFolder::new();
         make(&place.file());
         let before = contents(place.folder.path());
         let error = SqliteStore::open(place.file()).await.unwrap_err();
@@ -72,7 +72,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
         );
         assert_eq!(contents(place.folder.path()), before, "{what}");
         // Nor is it overwritten.
-        let source = Place::new();
+        let source = StoreFolder::new();
         let store = source.open().await;
         store.backup(place.file()).await.unwrap_err();
         store
@@ -88,7 +88,7 @@ async fn no_foreign_file_is_written_to_neither_as_a_store_nor_as_a_backup() {
 #[tokio::test]
 async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
     for end in ["-wal", "-shm", "-journal"] {
-        let place = Place::new();
+        let place = StoreFolder::new();
         fs::write(
             place.folder.path().join(format!("pending.db{end}")),
             "somebody's",
@@ -100,7 +100,7 @@ async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains(&format!("pending.db{end} is there already")),
+            error.contains(&format!("pending.db{end} already exists")),
             "{error}"
         );
         assert_eq!(contents(place.folder.path()), before);
@@ -109,7 +109,7 @@ async fn what_lies_beside_a_missing_store_is_not_taken_for_its_own() {
 
 #[tokio::test]
 async fn a_pipe_is_refused_and_not_waited_for() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let made = std::process::Command::new("mkfifo")
         .arg(place.file())
         .status();
@@ -123,7 +123,7 @@ async fn a_pipe_is_refused_and_not_waited_for() {
 /// log has that.
 #[tokio::test]
 async fn a_store_of_which_all_is_in_its_log_is_ours() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     // As an older version made its files.
     {
         let connection = sqlite(&place.file());

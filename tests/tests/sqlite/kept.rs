@@ -8,7 +8,7 @@ use airlock_host::store::DurableStore;
 use airlock_tests::push;
 use serde_json::json;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 #[tokio::test]
 async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
@@ -19,7 +19,7 @@ async fn an_end_leaves_a_trail_and_drops_what_only_the_plugin_needed() {
 }
 
 async fn check_trail(text: String) {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let id = puppet
@@ -69,7 +69,7 @@ async fn check_trail(text: String) {
 
 #[tokio::test]
 async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let id = {
         let store = place.open().await;
         let puppet = place.puppet(&store).await;
@@ -107,7 +107,7 @@ async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded(
     let patience = Duration::from_secs(60);
     tokio::time::timeout(patience, lost).await.unwrap();
     let error = session.resolve(Resolution::apply("")).await.unwrap_err();
-    assert!(error.to_string().contains("in memory only"), "{error}");
+    assert!(error.to_string().contains("only in memory"), "{error}");
     session
         .resolve(Resolution::discard("it is gone"))
         .await

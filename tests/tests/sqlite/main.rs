@@ -1,13 +1,13 @@
 //! The store in one SQLite file: what it keeps, and what it says when the file can't be used.
 
 mod backup;
+mod capacity;
+mod faults;
 mod foreign;
 mod kept;
-mod room;
+mod maintenance;
 mod unreadable;
-mod upkeep;
 mod versions;
-mod weather;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// A store in a folder of its own, and a workspace beside it.
-struct Place {
+struct StoreFolder {
     folder: TempDir,
 }
 
-impl Place {
+impl StoreFolder {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("workspace")).unwrap();
@@ -64,7 +64,7 @@ fn sqlite(file: &Path) -> rusqlite::Connection {
 
 #[tokio::test]
 async fn what_one_host_pushed_another_applies_after_the_first_is_gone() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let id = {
         let store = place.open().await;
         let puppet = place.puppet(&store).await;

@@ -6,7 +6,7 @@ use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 #[tokio::test]
 async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
@@ -17,7 +17,7 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
         ("decision", "'defer'"),
         ("state", "'pending'"),
     ] {
-        let place = Place::new();
+        let place = StoreFolder::new();
         let store = place.open().await;
         let puppet = place.puppet(&store).await;
         puppet.push(durable("Below", json!([]))).await;
@@ -86,7 +86,7 @@ async fn whatever_was_added_to_the_schema_is_refused_by_name() {
             "it lacks the index `open_actions`",
         ),
     ] {
-        let place = Place::new();
+        let place = StoreFolder::new();
         drop(place.open().await);
         sqlite(&place.file()).execute_batch(change).unwrap();
         let error = SqliteStore::open(place.file()).await.unwrap_err();
@@ -94,7 +94,7 @@ async fn whatever_was_added_to_the_schema_is_refused_by_name() {
         assert!(error.to_string().contains(named), "{error}");
     }
     // What SQLite keeps for itself is no change.
-    let place = Place::new();
+    let place = StoreFolder::new();
     drop(place.open().await);
     sqlite(&place.file()).execute_batch("ANALYZE").unwrap();
     place.open().await;
@@ -102,7 +102,7 @@ async fn whatever_was_added_to_the_schema_is_refused_by_name() {
 
 #[tokio::test]
 async fn a_trigger_that_is_added_while_the_store_is_open_does_not_run() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     sqlite(&place.file())

@@ -8,11 +8,11 @@ use airlock_host::store::{DurableStore, ResolvedQuery};
 use airlock_host::{Error, Resolution};
 use airlock_tests::sqlite_version_2;
 
-use crate::Place;
+use crate::StoreFolder;
 
 #[tokio::test]
 async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     fs::copy(sqlite_version_2(), place.file()).unwrap();
     let store = place.open().await;
     let stats = store.stats().await.unwrap();
@@ -75,7 +75,7 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
 /// What was pushed at a path that is still there, by a version that noted the path alone.
 #[tokio::test]
 async fn an_action_of_version_2_is_not_applied_at_its_path_without_a_word() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     fs::copy(sqlite_version_2(), place.file()).unwrap();
     let workspace = place.workspace().canonicalize().unwrap();
     crate::sqlite(&place.file())

@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::transitions::{
-    Deed, Interruption, Kind, Provider, Surroundings, Target, Transition, Turn,
+    Interruption, Kind, Provider, Target, Transition, Turn, TurnAction, TurnConditions,
 };
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
 
 /// A turn that was sent.
-pub struct Past {
+pub struct PastTurn {
     /// What was pending before it, topmost first.
     pub stack: Vec<StackedAction>,
     pub settings: TurnSettings,
@@ -40,7 +40,7 @@ pub enum End {
     Refused,
 }
 
-impl fmt::Debug for Past {
+impl fmt::Debug for PastTurn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = |it: &StackedAction| (it.action.label.clone(), it.attempts, it.state);
         let reminded = self.given.reminders.iter().flat_map(|it| &it.actions);
@@ -63,16 +63,16 @@ struct Conversation {
     puppet: Puppet,
     /// Another session of the same id.
     elsewhere: Session,
-    surroundings: Surroundings,
+    conditions: TurnConditions,
     kinds: HashMap<ActionId, Kind>,
     resolved: Vec<ActionId>,
-    trace: Vec<Past>,
+    trace: Vec<PastTurn>,
 }
 
 /// All that happens, and then what brings it to its end.
-pub fn play(surroundings: Surroundings, transitions: &[Transition]) -> Vec<Past> {
+pub fn play(conditions: TurnConditions, transitions: &[Transition]) -> Vec<PastTurn> {
     RUNTIME.block_on(async {
-        let mut conversation = Conversation::new(surroundings).await;
+        let mut conversation = Conversation::new(conditions).await;
         for transition in transitions {
             conversation.take(transition).await;
         }
@@ -82,7 +82,7 @@ pub fn play(surroundings: Surroundings, transitions: &[Transition]) -> Vec<Past>
 }
 
 impl Conversation {
-    async fn new(surroundings: Surroundings) -> Self {
+    async fn new(conditions: TurnConditions) -> Self {
         let store = Arc::new(MemoryStore::new());
         let id = "steered";
         // What blocks needn't be waited for.
@@ -90,7 +90,7 @@ impl Conversation {
         let settings = |session: SessionBuilder| {
             let session = session.id(id).store(store.clone());
             let session = session.limits(limits.clone());
-            session.tool_choice(surroundings.policy)
+            session.tool_choice(conditions.policy)
         };
         let puppet = Puppet::with(settings).await;
         let elsewhere = Session::builder()
@@ -102,7 +102,7 @@ impl Conversation {
         Self {
             elsewhere: elsewhere.open().expect("a session"),
             puppet,
-            surroundings,
+            conditions,
             kinds: HashMap::new(),
             resolved: Vec::new(),
             trace: Vec::new(),
@@ -127,12 +127,12 @@ impl Conversation {
     async fn turn(&mut self, turn: &Turn) {
         let settings = TurnSettings {
             offers_resolve: turn.offers_resolve,
-            can_force: self.surroundings.provider != Provider::CanNotForce,
+            can_force: self.conditions.provider != Provider::CanNotForce,
             extended_thinking: turn.extended_thinking,
         };
         let (stack, given) = self.next_turn(settings).await;
         let refused = given.tool_choice == ToolChoice::Resolve
-            && match self.surroundings.provider {
+            && match self.conditions.provider {
                 Provider::Refuses => true,
                 Provider::RefusesWhileThinking => turn.extended_thinking,
                 Provider::Forces | Provider::CanNotForce => false,
@@ -153,7 +153,7 @@ impl Conversation {
             End::Ignored if turn.reported => session.report_turn(TurnReport::Ignored),
             End::Complied | End::Ignored => {}
         }
-        self.trace.push(Past {
+        self.trace.push(PastTurn {
             stack,
             settings,
             given,
@@ -168,14 +168,14 @@ impl Conversation {
     }
 
     /// Whether that is an answer to what is pending, whatever comes of it.
-    async fn act(&mut self, session: &Session, deed: &Deed) -> bool {
+    async fn act(&mut self, session: &Session, deed: &TurnAction) -> bool {
         match deed {
-            Deed::CallAnotherTool => {
+            TurnAction::CallAnotherTool => {
                 let params = json!({"steps": []});
                 session.call("puppet", &params).await.expect("it does that");
                 false
             }
-            Deed::Push(kinds) => {
+            TurnAction::Push(kinds) => {
                 let steps = kinds.iter().map(|kind| {
                     let label = format!("{kind:?}");
                     match kind {
@@ -194,7 +194,7 @@ impl Conversation {
                 }
                 false
             }
-            Deed::Resolve {
+            TurnAction::Resolve {
                 target,
                 decision,
                 interruption,
@@ -202,7 +202,7 @@ impl Conversation {
                 self.resolve(session, target, *decision, *interruption)
                     .await
             }
-            Deed::ResolveWrongly => {
+            TurnAction::ResolveWrongly => {
                 let params = json!({"action": "perhaps", "reason": ""});
                 let error = session.call("resolve", &params).await.unwrap_err();
                 assert_eq!(error.kind(), "invalid-params");
@@ -265,11 +265,11 @@ impl Conversation {
         let left = self.puppet.session.pending().await.expect("a stack").len();
         for _ in 0..told_at_least_every * left {
             let settings = TurnSettings {
-                can_force: self.surroundings.provider == Provider::Forces,
+                can_force: self.conditions.provider == Provider::Forces,
                 ..TurnSettings::default()
             };
             let (stack, given) = self.next_turn(settings).await;
-            let decides = self.surroundings.policy == ToolChoicePolicy::Off
+            let decides = self.conditions.policy == ToolChoicePolicy::Off
                 || !given.reminders.is_empty()
                 || given.tool_choice == ToolChoice::Resolve;
             let end = match decides && !stack.is_empty() {
@@ -280,7 +280,7 @@ impl Conversation {
                 }
                 false => End::Ignored,
             };
-            self.trace.push(Past {
+            self.trace.push(PastTurn {
                 stack,
                 settings,
                 given,

@@ -30,12 +30,12 @@ proptest! {
 
     #[test]
     fn turns_are_steered_by_the_rules_and_come_to_an_end(
-        surroundings in transitions::surroundings(),
+        conditions in transitions::conditions(),
         transitions in proptest::collection::vec(transitions::transition(), 1..40),
     ) {
-        let trace = conversation::play(surroundings, &transitions);
+        let trace = conversation::play(conditions, &transitions);
         for (name, rule) in rules::RULES {
-            if let Err((turn, problem)) = rule(surroundings.policy, &trace) {
+            if let Err((turn, problem)) = rule(conditions.policy, &trace) {
                 let told: Vec<_> = trace[..=turn].iter().map(|it| format!("{it:?}")).collect();
                 prop_assert!(false, "{name}: turn {turn} {problem}\n{}", told.join("\n"));
             }

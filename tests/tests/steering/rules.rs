@@ -4,12 +4,12 @@
 use airlock_host::pending::{ActionId, ActionState, StackedAction};
 use airlock_host::steering::{REMINDER, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy};
 
-use crate::conversation::{End, Past};
+use crate::conversation::{End, PastTurn};
 
 /// Which turn breaks it, and how.
-type Broken = (usize, String);
+type Violation = (usize, String);
 
-type Rule = fn(ToolChoicePolicy, &[Past]) -> Result<(), Broken>;
+type Rule = fn(ToolChoicePolicy, &[PastTurn]) -> Result<(), Violation>;
 
 pub const RULES: &[(&str, Rule)] = &[
     (
@@ -53,7 +53,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ),
 ];
 
-impl Past {
+impl PastTurn {
     fn forced(&self) -> bool {
         self.given.tool_choice == ToolChoice::Resolve
     }
@@ -81,7 +81,7 @@ fn form(stacked: &StackedAction) -> Form<'_> {
 
 /// What came before turn `at` that offered `resolve` too, since the same action is on top in all
 /// turns. Latest first.
-fn before_under_this_top(trace: &[Past], at: usize) -> impl Iterator<Item = &Past> {
+fn before_under_this_top(trace: &[PastTurn], at: usize) -> impl Iterator<Item = &PastTurn> {
     let top = trace[at].top();
     let before = trace[..at].iter().rev();
     before
@@ -90,18 +90,18 @@ fn before_under_this_top(trace: &[Past], at: usize) -> impl Iterator<Item = &Pas
 }
 
 /// Those of them that took place.
-fn took_place_under_this_top(trace: &[Past], at: usize) -> impl Iterator<Item = &Past> {
+fn took_place_under_this_top(trace: &[PastTurn], at: usize) -> impl Iterator<Item = &PastTurn> {
     before_under_this_top(trace, at).filter(|past| past.end != End::Refused)
 }
 
 /// Whether the provider has refused to force such a turn while this action was on top.
-fn was_refused(trace: &[Past], at: usize) -> bool {
+fn was_refused(trace: &[PastTurn], at: usize) -> bool {
     let thinks = trace[at].settings.extended_thinking;
     let mut refused = before_under_this_top(trace, at).filter(|past| past.end == End::Refused);
     refused.any(|past| thinks || !past.settings.extended_thinking)
 }
 
-fn can_force(trace: &[Past], at: usize) -> bool {
+fn can_force(trace: &[PastTurn], at: usize) -> bool {
     let settings = trace[at].settings;
     settings.offers_resolve
         && settings.can_force
@@ -110,9 +110,9 @@ fn can_force(trace: &[Past], at: usize) -> bool {
 }
 
 fn each_turn(
-    trace: &[Past],
-    mut check: impl FnMut(usize, &Past) -> Result<(), String>,
-) -> Result<(), Broken> {
+    trace: &[PastTurn],
+    mut check: impl FnMut(usize, &PastTurn) -> Result<(), String>,
+) -> Result<(), Violation> {
     for (at, past) in trace.iter().enumerate() {
         check(at, past).map_err(|problem| (at, problem))?;
     }
@@ -126,12 +126,12 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
     }
 }
 
-fn is_silent(past: &Past) -> Result<(), String> {
+fn is_silent(past: &PastTurn) -> Result<(), String> {
     ensure(!past.forced(), "is forced")?;
     ensure(past.given.reminders.is_empty(), "has reminders")
 }
 
-fn nothing_pending(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn nothing_pending(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |_, past| {
         ensure(past.given.pending == past.stack.len(), "counts wrongly")?;
         match past.stack.is_empty() {
@@ -141,21 +141,21 @@ fn nothing_pending(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
     })
 }
 
-fn off_is_silent(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn off_is_silent(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     match policy {
         ToolChoicePolicy::Off => each_turn(trace, |_, past| is_silent(past)),
         _ => Ok(()),
     }
 }
 
-fn not_offered(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn not_offered(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |_, past| match past.settings.offers_resolve {
         false => is_silent(past),
         true => Ok(()),
     })
 }
 
-fn only_what_can_be_forced(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn only_what_can_be_forced(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |_, past| {
         let can = past.settings.can_force && past.settings.offers_resolve;
         ensure(can || !past.forced(), "can't be forced, and is")
@@ -163,13 +163,13 @@ fn only_what_can_be_forced(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Br
 }
 
 /// Whether the model was told of it before, and it was there ever since.
-fn is_known(trace: &[Past], at: usize, form: Form<'_>) -> bool {
+fn is_known(trace: &[PastTurn], at: usize, form: Form<'_>) -> bool {
     let before = trace[..at].iter().rev();
     let mut since = before.take_while(|past| past.lists(form));
     since.any(|past| past.settings.offers_resolve)
 }
 
-fn new_is_told(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn new_is_told(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     if policy == ToolChoicePolicy::Off {
         return Ok(());
     }
@@ -190,7 +190,7 @@ fn new_is_told(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
     })
 }
 
-fn ignored_is_told_again(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn ignored_is_told_again(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     if policy == ToolChoicePolicy::Off {
         return Ok(());
     }
@@ -215,7 +215,7 @@ fn ignored_is_told_again(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(),
     })
 }
 
-fn reminders_are_right(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn reminders_are_right(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |_, past| {
         let reminders = &past.given.reminders;
         let previews = reminders
@@ -272,31 +272,34 @@ fn most(policy: ToolChoicePolicy) -> Option<usize> {
     }
 }
 
-fn last_ignored(trace: &[Past], at: usize) -> bool {
+fn last_ignored(trace: &[PastTurn], at: usize) -> bool {
     let mut before = took_place_under_this_top(trace, at);
     before.next().is_some_and(|past| past.end == End::Ignored)
 }
 
-fn forced_after_ignoring(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn forced_after_ignoring(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |at, past| match most(policy) {
         Some(_) if past.forced() => ensure(last_ignored(trace, at), "is forced at once"),
         _ => Ok(()),
     })
 }
 
-fn forced_so_far(trace: &[Past], at: usize) -> usize {
+fn forced_so_far(trace: &[PastTurn], at: usize) -> usize {
     let before = took_place_under_this_top(trace, at);
     before.filter(|past| past.forced()).count()
 }
 
-fn forced_at_most(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn forced_at_most(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |at, past| match most(policy) {
         Some(most) if past.forced() => ensure(forced_so_far(trace, at) < most, "is one too many"),
         _ => Ok(()),
     })
 }
 
-fn ignoring_is_followed_by_forcing(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn ignoring_is_followed_by_forcing(
+    policy: ToolChoicePolicy,
+    trace: &[PastTurn],
+) -> Result<(), Violation> {
     each_turn(trace, |at, past| {
         let Some(most) = most(policy) else {
             return Ok(());
@@ -307,14 +310,14 @@ fn ignoring_is_followed_by_forcing(policy: ToolChoicePolicy, trace: &[Past]) -> 
     })
 }
 
-fn force_forces(policy: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn force_forces(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |at, past| {
         let must = policy == ToolChoicePolicy::Force && can_force(trace, at);
         ensure(past.forced() || !must, "is not forced")
     })
 }
 
-fn refusals_are_heeded(_: ToolChoicePolicy, trace: &[Past]) -> Result<(), Broken> {
+fn refusals_are_heeded(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |at, past| {
         ensure(
             !past.forced() || !was_refused(trace, at),

@@ -7,7 +7,7 @@ use proptest::sample::Index;
 
 /// What doesn't change during a conversation.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings {
+pub struct TurnConditions {
     pub policy: ToolChoicePolicy,
     pub provider: Provider,
 }
@@ -30,7 +30,7 @@ pub enum Transition {
     /// So many turns in which the model does nothing of what it is asked.
     Silence(u8),
     /// Between two turns, through another session of the same id: somebody at a terminal, say.
-    Elsewhere(Deed),
+    Elsewhere(TurnAction),
 }
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub struct Turn {
     pub offers_resolve: bool,
     pub extended_thinking: bool,
     /// What the model does, in this order. With none it ignores what is pending.
-    pub deeds: Vec<Deed>,
+    pub deeds: Vec<TurnAction>,
     /// Whether the embedder says what the turn did, instead of leaving it to the session.
     pub reported: bool,
 }
@@ -53,7 +53,7 @@ impl Turn {
 }
 
 #[derive(Debug, Clone)]
-pub enum Deed {
+pub enum TurnAction {
     CallAnotherTool,
     /// In one call, in this order.
     Push(Vec<Kind>),
@@ -95,7 +95,7 @@ pub enum Interruption {
     Dropped,
 }
 
-pub fn surroundings() -> impl Strategy<Value = Surroundings> {
+pub fn conditions() -> impl Strategy<Value = TurnConditions> {
     let policy = prop_oneof![
         2 => Just(ToolChoicePolicy::Force),
         4 => (0..4_u32).prop_map(|max_forced| ToolChoicePolicy::Remind { max_forced }),
@@ -107,7 +107,7 @@ pub fn surroundings() -> impl Strategy<Value = Surroundings> {
         1 => Just(Provider::Refuses),
         1 => Just(Provider::RefusesWhileThinking),
     ];
-    (policy, provider).prop_map(|(policy, provider)| Surroundings { policy, provider })
+    (policy, provider).prop_map(|(policy, provider)| TurnConditions { policy, provider })
 }
 
 pub fn transition() -> impl Strategy<Value = Transition> {
@@ -137,7 +137,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     )
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn deed() -> impl Strategy<Value = TurnAction> {
     let kind = prop_oneof![
         4 => (0..3_u32).prop_map(Kind::Fails),
         1 => Just(Kind::Blocks),
@@ -155,16 +155,16 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => Just(Interruption::Dropped),
     ];
     let resolve = (target, decision, interruption).prop_map(|(target, decision, interruption)| {
-        Deed::Resolve {
+        TurnAction::Resolve {
             target,
             decision,
             interruption,
         }
     });
     prop_oneof![
-        2 => Just(Deed::CallAnotherTool),
-        3 => proptest::collection::vec(kind, 1..3).prop_map(Deed::Push),
+        2 => Just(TurnAction::CallAnotherTool),
+        3 => proptest::collection::vec(kind, 1..3).prop_map(TurnAction::Push),
         5 => resolve,
-        1 => Just(Deed::ResolveWrongly),
+        1 => Just(TurnAction::ResolveWrongly),
     ]
 }

@@ -18,7 +18,7 @@ use ast_grep_core::{AstGrep, Doc, Position};
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use super::grammar::Grammar;
-use super::parser::{self, Unparsed};
+use super::parser::{self, ParseFailure};
 use super::steps::Steps;
 
 /// How deep the nodes of a source may lie inside each other: more than generated code has, and less
@@ -40,17 +40,17 @@ pub(crate) struct Document {
 
 impl Document {
     /// Parses a source.
-    pub fn parse(source: &str, grammar: Grammar) -> Result<Self, Unparsed> {
+    pub fn parse(source: &str, grammar: Grammar) -> Result<Self, ParseFailure> {
         Self::parse_within(source, grammar, None, MAX_DEPTH)
     }
 
     /// Parses a pattern, or one in its context.
-    pub fn parse_pattern(source: &str, grammar: Grammar) -> Result<Self, Unparsed> {
+    pub fn parse_pattern(source: &str, grammar: Grammar) -> Result<Self, ParseFailure> {
         Self::parse_within(source, grammar, None, MAX_PATTERN_DEPTH)
     }
 
     /// Parses a source that was made of another by edits of which its tree was told.
-    pub fn parse_again(source: &str, grammar: Grammar, old: &Tree) -> Result<Self, Unparsed> {
+    pub fn parse_again(source: &str, grammar: Grammar, old: &Tree) -> Result<Self, ParseFailure> {
         Self::parse_within(source, grammar, Some(old), MAX_DEPTH)
     }
 
@@ -59,7 +59,7 @@ impl Document {
         grammar: Grammar,
         old: Option<&Tree>,
         most: usize,
-    ) -> Result<Self, Unparsed> {
+    ) -> Result<Self, ParseFailure> {
         let steps = Steps::new(grammar.stop());
         let tree = parser::tree(source, &grammar, old)?;
         let document = Self {
@@ -95,7 +95,7 @@ impl Document {
     }
 
     /// Without recursion, and without a look at small trees: none is deeper than it has nodes.
-    fn check_depth(&self, most: usize) -> Result<(), Unparsed> {
+    fn check_depth(&self, most: usize) -> Result<(), ParseFailure> {
         let root = self.tree.root_node();
         if root.descendant_count() <= most {
             return Ok(());
@@ -109,8 +109,8 @@ impl Document {
             }
         });
         match deepest > most {
-            true => Err(Unparsed::TooDeep(most)),
-            false if self.was_stopped() => Err(Unparsed::Stopped),
+            true => Err(ParseFailure::TooDeep(most)),
+            false if self.was_stopped() => Err(ParseFailure::Stopped),
             false => Ok(()),
         }
     }

@@ -58,7 +58,7 @@ impl Grammar {
             });
             if used {
                 return Err(format!(
-                    "it has `\\${name}`, which is {0}'s own variable, and the metavariable `${name}`; give that another name",
+                    "it has `\\${name}`, which is {0}'s own variable, and the metavariable `${name}`; rename the metavariable",
                     language.name()
                 ));
             }

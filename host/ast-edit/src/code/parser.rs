@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 32 << 10;
 
 /// Why a source was not parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Unparsed {
+pub(crate) enum ParseFailure {
     /// The call has to end.
     Stopped,
     /// Its nodes lie inside each other more than so deep.
@@ -34,19 +34,19 @@ pub(crate) enum Unparsed {
     NotStarted(String),
 }
 
-impl fmt::Display for Unparsed {
+impl fmt::Display for ParseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unparsed::Stopped => f.write_str("it was stopped"),
-            Unparsed::TooDeep(most) => write!(f, "it is nested more than {most} deep"),
-            Unparsed::Failed => f.write_str("the parser gave up on it"),
-            Unparsed::OutOfMemory(limit) => {
+            ParseFailure::Stopped => f.write_str("it was stopped"),
+            ParseFailure::TooDeep(most) => write!(f, "it is nested more than {most} deep"),
+            ParseFailure::Failed => f.write_str("the parser gave up on it"),
+            ParseFailure::OutOfMemory(limit) => {
                 let limit = limit >> 20;
                 write!(f, "the parser needs more than {limit} MiB of memory for it")
             }
-            Unparsed::TooLong => f.write_str("there is too much to say of it"),
-            Unparsed::NotStarted(how) => write!(f, "the parser could not be started, {how}"),
-            Unparsed::Crashed(how) => write!(f, "the parser crashed on it{how}"),
+            ParseFailure::TooLong => f.write_str("its result is too long"),
+            ParseFailure::NotStarted(how) => write!(f, "the parser could not be started, {how}"),
+            ParseFailure::Crashed(how) => write!(f, "the parser crashed on it{how}"),
         }
     }
 }
@@ -58,10 +58,14 @@ thread_local! {
 
 /// Parses a source, until the call has to end. With the tree of what it was made of, which was told
 /// of the edits, only what has changed is parsed.
-pub(crate) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Result<Tree, Unparsed> {
+pub(crate) fn tree(
+    source: &str,
+    grammar: &Grammar,
+    old: Option<&Tree>,
+) -> Result<Tree, ParseFailure> {
     let stop = grammar.stop();
     if stop.is_due() {
-        return Err(Unparsed::Stopped);
+        return Err(ParseFailure::Stopped);
     }
     PARSERS.with_borrow_mut(|parsers| {
         let parser = &mut parsers[grammar.language().index()];
@@ -70,7 +74,7 @@ pub(crate) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Resul
             None => {
                 let mut new = Parser::new();
                 let known = new.set_language(&grammar.parser_language());
-                known.map_err(|_| Unparsed::Failed)?;
+                known.map_err(|_| ParseFailure::Failed)?;
                 parser.insert(new)
             }
         };
@@ -94,9 +98,9 @@ pub(crate) fn tree(source: &str, grammar: &Grammar, old: Option<&Tree>) -> Resul
         // Else the next source would be taken for the rest of this one.
         parser.reset();
         match tree {
-            _ if stopped.get() => Err(Unparsed::Stopped),
+            _ if stopped.get() => Err(ParseFailure::Stopped),
             Some(tree) => Ok(tree),
-            None => Err(Unparsed::Failed),
+            None => Err(ParseFailure::Failed),
         }
     })
 }

@@ -12,8 +12,8 @@ use super::document::Document;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::outline::{OpOutline, Outline, Refusal};
-use super::parser::Unparsed;
-use super::selected::{Place, read_selected};
+use super::parser::ParseFailure;
+use super::selected::{PatternContext, read_selected};
 use super::template::{Template, Variables};
 use airlock_host::native::Stop;
 
@@ -151,7 +151,7 @@ impl Reading {
 /// What the text means by itself, and what it means where it may stand in a file of the language.
 fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     let code = grammar.pre_process_pattern(text);
-    if let Err(why @ Unparsed::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
+    if let Err(why @ ParseFailure::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
         return Err(format!("{why}; name a smaller piece of code"));
     }
     let alone = read_alone(text, grammar);
@@ -173,7 +173,7 @@ fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     let pattern = Pattern::try_new(text, grammar.clone()).map_err(|error| match error {
         PatternError::NoContent(_) => "it has no code in it".to_owned(),
         PatternError::MultipleNode(_) => format!(
-            "it is more than one piece of code as {name}; give one, or put it in the block that it stands in"
+            "it is more than one piece of code as {name}; give one, or put it in the block that it belongs in"
         ),
         PatternError::RootMultiMetaVar(_) => EVERYTHING.to_owned(),
         error => format!("it can't be read as {name}: {error}"),
@@ -203,7 +203,7 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
 
 /// None where it is nothing there.
 fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
-    let (document, range) = Place {
+    let (document, range) = PatternContext {
         before,
         text,
         after,
@@ -258,9 +258,9 @@ fn is_same(one: &Pattern, other: &Pattern) -> bool {
 }
 
 pub(crate) const EVERYTHING: &str =
-    "it is nothing but a metavariable, which matches everything; say more about what is meant";
+    "it is only a metavariable, which matches everything; make it more specific";
 
-pub(crate) const ERROR_INSIDE: &str = "there is an error of syntax in it; give a complete expression, statement or declaration, or say with `context` where it stands";
+pub(crate) const ERROR_INSIDE: &str = "it has a syntax error; give a complete expression, statement or declaration, or say with `context` where it stands";
 
 pub(crate) fn has_error(node: &PatternNode) -> bool {
     match node {
@@ -303,8 +303,8 @@ mod tests {
         check("rust", "$A", "matches everything");
         check("rust", "$$$A", "matches everything");
         check("rust", "$$$", "matches everything");
-        check("rust", "fn {", "error of syntax");
-        check("rust", "foo($A) +", "error of syntax");
+        check("rust", "fn {", "syntax error");
+        check("rust", "foo($A) +", "syntax error");
         check("python", "def def def", "as python");
         check("rust", "a(); b();", "more than one piece");
         check("json", "fn main() {}", "as json");
@@ -340,12 +340,12 @@ mod tests {
         check(
             "foo($$$A)",
             "bar($A)",
-            Some("it uses `$A`, and `pat` has `$$$A`; write it as there"),
+            Some("it uses `$A`, and `pat` has `$$$A`; write it the same way"),
         );
         check(
             "foo($A)",
             "bar($$$A)",
-            Some("it uses `$$$A`, and `pat` has `$A`; write it as there"),
+            Some("it uses `$$$A`, and `pat` has `$A`; write it the same way"),
         );
     }
 

@@ -10,13 +10,13 @@ use ast_grep_core::matcher::MatcherExt as _;
 use serde::{Deserialize, Serialize};
 use tree_sitter::{InputEdit, Tree};
 
-use super::damage::Damage;
 use super::document::Document;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::lines::{LineEnds, Lines, after};
-use super::parser::Unparsed;
+use super::parser::ParseFailure;
 use super::pattern::{Ops, ReadOp, Reading};
+use super::syntax_errors::SyntaxErrors;
 use airlock_host::native::Stop;
 
 /// One replacement, in bytes of the source.
@@ -28,7 +28,7 @@ pub(crate) struct Edit {
 
 /// What is to be done to one piece of source.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct Rewrite {
     /// By their place; none overlaps another.
     pub edits: Vec<Edit>,
     /// Matches inside of other matches of the same op, which are left as they are.
@@ -37,12 +37,12 @@ pub(crate) struct Found {
     pub matches: BTreeMap<usize, usize>,
     /// What is wrong with the source itself.
     pub errors: Option<Errors>,
-    /// The line of the first error of syntax in what the edits make of the source, where that has
+    /// The line of the first syntax error in what the edits make of the source, where that has
     /// more of them than the source has. Known only where it was asked for.
     pub breaks: Option<usize>,
 }
 
-/// Errors of syntax in a source.
+/// Syntax errors in a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Errors {
     pub count: usize,
@@ -59,7 +59,7 @@ pub(crate) const LEFT_NAMED: usize = 20;
 
 /// Why nothing can be done to a source.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stuck {
+pub(crate) enum RewriteError {
     /// Two ops would change the same place.
     Overlap {
         /// Counted from 0, the one that begins first first.
@@ -69,13 +69,13 @@ pub(crate) enum Stuck {
     },
     /// The replacements would take more memory than there is for them.
     TooLarge,
-    Unparsed(Unparsed),
+    ParseFailure(ParseFailure),
 }
 
 /// How many bytes the replacements of a call may still have, all together.
-pub(crate) struct Room(AtomicUsize);
+pub(crate) struct MemoryBudget(AtomicUsize);
 
-impl Room {
+impl MemoryBudget {
     pub fn new(bytes: usize) -> Self {
         Self(AtomicUsize::new(bytes))
     }
@@ -90,12 +90,12 @@ impl Room {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub fn take(&self, bytes: usize) -> Result<(), Stuck> {
+    pub fn take(&self, bytes: usize) -> Result<(), RewriteError> {
         let order = Ordering::Relaxed;
         let taken = self
             .0
             .fetch_update(order, order, |left| left.checked_sub(bytes));
-        taken.map(drop).map_err(|_| Stuck::TooLarge)
+        taken.map(drop).map_err(|_| RewriteError::TooLarge)
     }
 }
 
@@ -104,10 +104,10 @@ impl Room {
 pub(crate) fn find(
     source: &str,
     ops: &Ops,
-    room: &Room,
+    room: &MemoryBudget,
     checks_contents: bool,
     stop: &Arc<Stop>,
-) -> Result<Found, Stuck> {
+) -> Result<Rewrite, RewriteError> {
     let (mut found, tree) = find_edits(source, ops, room, stop)?;
     if checks_contents && !found.edits.is_empty() {
         let new = replace(source, &found.edits);
@@ -131,22 +131,22 @@ pub(crate) fn more_than(before: usize, errors: Option<(usize, usize)>) -> Option
 fn find_edits(
     source: &str,
     ops: &Ops,
-    room: &Room,
+    room: &MemoryBudget,
     stop: &Arc<Stop>,
-) -> Result<(Found, Option<Tree>), Stuck> {
+) -> Result<(Rewrite, Option<Tree>), RewriteError> {
     // Three bytes in front of the first token, which are no part of the code.
     let offset = mark(source);
     let code = &source[offset..];
     if !ops.may_match(code) {
-        return Ok((Found::default(), None));
+        return Ok((Rewrite::default(), None));
     }
     let grammar = Grammar::new(ops.language(), stop);
     let root = Document::parse(code, grammar)
-        .map_err(Stuck::Unparsed)?
+        .map_err(RewriteError::ParseFailure)?
         .into_root();
     let root = root.root();
     let document = root.get_doc();
-    let damage = Damage::of(document);
+    let damage = SyntaxErrors::of(document);
     let mut searches: Vec<OpSearch<'_>> = ops
         .iter()
         .filter_map(|op| OpSearch::new(op, code))
@@ -174,9 +174,9 @@ fn find_edits(
         }
     }
     if document.was_stopped() {
-        return Err(Stuck::Unparsed(Unparsed::Stopped));
+        return Err(RewriteError::ParseFailure(ParseFailure::Stopped));
     }
-    let mut found = Found::default();
+    let mut found = Rewrite::default();
     let mut left = 0;
     let mut left_at = Vec::new();
     let mut all: Vec<(usize, Edit)> = Vec::new();
@@ -206,7 +206,7 @@ fn find_edits(
             continue;
         };
         if other.range.start < one.range.end {
-            return Err(Stuck::Overlap {
+            return Err(RewriteError::Overlap {
                 ops: (*first, *second),
                 line: Lines::of(code).at(other.range.start),
             });
@@ -228,7 +228,7 @@ fn errors_after(
     new: &str,
     ops: &Ops,
     stop: &Arc<Stop>,
-) -> Result<Option<(usize, usize)>, Unparsed> {
+) -> Result<Option<(usize, usize)>, ParseFailure> {
     let offset = mark(old);
     let mut places = Lines::of(&old[offset..]);
     let edits = edits.iter().map(|edit| {
@@ -247,7 +247,7 @@ fn errors_after(
     let edits: Vec<InputEdit> = edits.collect();
     for edit in edits.iter().rev() {
         if stop.is_due() {
-            return Err(Unparsed::Stopped);
+            return Err(ParseFailure::Stopped);
         }
         tree.edit(edit);
     }
@@ -259,18 +259,18 @@ fn errors_after(
     }
 }
 
-/// How many errors of syntax a source has, and in which line the first one is. None where it has
+/// How many syntax errors a source has, and in which line the first one is. None where it has
 /// none.
 pub(crate) fn errors(
     source: &str,
     language: Language,
     stop: &Arc<Stop>,
-) -> Result<Option<(usize, usize)>, Unparsed> {
+) -> Result<Option<(usize, usize)>, ParseFailure> {
     let offset = mark(source);
     let document = Document::parse(&source[offset..], Grammar::new(language, stop))?;
-    let damage = Damage::of(&document);
+    let damage = SyntaxErrors::of(&document);
     match document.was_stopped() {
-        true => Err(Unparsed::Stopped),
+        true => Err(ParseFailure::Stopped),
         false => Ok(damage.map(|damage| {
             (
                 damage.count(),
@@ -293,12 +293,12 @@ struct OpSearch<'a> {
     op: &'a ReadOp,
     /// Those that may match there.
     readings: Vec<&'a Reading>,
-    seen: Seen,
+    seen: OpMatches,
 }
 
 /// What an op matched so far, outer nodes before those inside.
 #[derive(Default)]
-struct Seen {
+struct OpMatches {
     edits: Vec<Edit>,
     matches: usize,
     nested: usize,
@@ -312,12 +312,12 @@ impl<'a> OpSearch<'a> {
     fn new(op: &'a ReadOp, code: &str) -> Option<Self> {
         let readings = op.readings.iter();
         let readings: Vec<&Reading> = readings.filter(|reading| reading.may_match(code)).collect();
-        let seen = Seen::default();
+        let seen = OpMatches::default();
         (!readings.is_empty()).then_some(Self { op, readings, seen })
     }
 }
 
-impl Seen {
+impl OpMatches {
     fn take(
         &mut self,
         op: &ReadOp,
@@ -325,8 +325,8 @@ impl Seen {
         matched: &NodeMatch<'_, Document>,
         is_damaged: impl Fn() -> bool,
         line_ends: &LineEnds,
-        room: &Room,
-    ) -> Result<(), Stuck> {
+        room: &MemoryBudget,
+    ) -> Result<(), RewriteError> {
         let range = op.template.replaced_range(matched, &reading.pattern);
         // One place may match in two readings, or as a node and the only one in it.
         if range.is_empty() || range == self.last {

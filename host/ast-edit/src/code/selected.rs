@@ -11,20 +11,20 @@ use super::Op;
 use super::document::Document;
 use super::grammar::Grammar;
 use super::outline::Refusal;
-use super::parser::Unparsed;
+use super::parser::ParseFailure;
 use super::pattern::{ERROR_INSIDE, EVERYTHING, Reading, has_error};
 
 /// How many kinds of nodes a message names.
 const KINDS_NAMED: usize = 12;
 
 /// A pattern, and what stands around it.
-pub(crate) struct Place<'a> {
+pub(crate) struct PatternContext<'a> {
     pub before: &'a str,
     pub text: &'a str,
     pub after: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PatternContext<'a> {
     /// The pattern of an op in its context, where it has one.
     fn of(op: &'a Op) -> Result<Self, Refusal> {
         let text = op.pat.trim();
@@ -38,9 +38,9 @@ impl<'a> Place<'a> {
         let refuse = |message: &str| Refusal::new("context", message.to_owned());
         let (before, after) = context
             .split_once(text)
-            .ok_or_else(|| refuse("it doesn't have `pat` in it, letter by letter"))?;
+            .ok_or_else(|| refuse("it doesn't contain `pat` exactly as written"))?;
         match after.contains(text) && !text.is_empty() {
-            true => Err(refuse("it has `pat` in it more than once")),
+            true => Err(refuse("it contains `pat` more than once")),
             false => Ok(Self {
                 before,
                 text,
@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
     }
 
     /// With the range of the pattern.
-    pub fn parse(&self, grammar: &Grammar) -> Result<(Document, Range<usize>), Unparsed> {
+    pub fn parse(&self, grammar: &Grammar) -> Result<(Document, Range<usize>), ParseFailure> {
         let [before, text, after] =
             [self.before, self.text, self.after].map(|part| grammar.pre_process_pattern(part));
         let range = before.len()..before.len() + text.len();
@@ -62,7 +62,7 @@ impl<'a> Place<'a> {
 /// The node that `selector` and `context` mean, as in a rule of ast-grep.
 pub(crate) fn read_selected(op: &Op, grammar: &Grammar) -> Result<Reading, Refusal> {
     let language = grammar.language();
-    let place = Place::of(op)?;
+    let place = PatternContext::of(op)?;
     let refuse = |field: &'static str, message: String| Refusal::new(field, message);
     let whole = if op.context.is_some() {
         "context"
@@ -123,7 +123,7 @@ pub(crate) fn read_selected(op: &Op, grammar: &Grammar) -> Result<Reading, Refus
             };
             root.dfs().filter(is_it).last().ok_or_else(|| {
                 let message = format!(
-                    "`pat` is no single piece of code there as {name}; name one with `selector`: {}",
+                    "`pat` is not a single piece of code there as {name}; name one with `selector`: {}",
                     kinds()
                 );
                 refuse("context", message)

@@ -223,7 +223,9 @@ fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), Strin
         let used = format!("{}{name}", "$".repeat(dollars));
         let there = if dollars == 3 { "$" } else { "$$$" };
         return Err(match other.contains(name) {
-            true => format!("it uses `{used}`, and `pat` has `{there}{name}`; write it as there"),
+            true => {
+                format!("it uses `{used}`, and `pat` has `{there}{name}`; write it the same way")
+            }
             false => format!("it uses `{used}`, which `pat` doesn't have"),
         });
     }

@@ -1,5 +1,6 @@
-//! The processes that parse for one search: as many as its threads ask at one time, each used again
-//! until the search ends.
+//! The processes that parse for one search: as many as its threads ask at one time and as there are
+//! [permits](super::permits) for, each used again until the search ends or others wait for its
+//! permit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -8,15 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use airlock_host::native::{RunningCall, STACK_BYTES, Stop};
-use airlock_worker::{Bounds, Ended, Process, Started};
+use airlock_worker::{Bounds, ExitReason, Process, Started};
 use serde::de::DeserializeOwned;
 
-use super::protocol::{self, ARGUMENT, Hello, Question};
+use super::permits::{CallPermits, Permit, Permits, Taken};
+use super::protocol::{self, ARGUMENT, Handshake, Request};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
-use crate::code::parser::Unparsed;
-use crate::code::rewrite::{Edit, Found, LEFT_NAMED, Room, Stuck};
+use crate::code::parser::ParseFailure;
+use crate::code::rewrite::{Edit, LEFT_NAMED, MemoryBudget, Rewrite, RewriteError};
 use crate::parallel::lock;
 
 /// How long an answer is waited for before it is asked whether the call has to end.
@@ -27,28 +29,37 @@ pub(super) struct Pool {
     bounds: Bounds,
     ops: Vec<Op>,
     stop: Arc<Stop>,
-    idle: Mutex<Vec<Parser>>,
+    permits: Arc<CallPermits>,
+    idle: Mutex<Vec<Worker>>,
 }
 
 /// One process. Dropped, it is killed.
-struct Parser {
+struct Worker {
     started: Started,
     process: Process,
+    /// Behind the process, so that it is free only once that is gone.
+    permit: Permit,
 }
 
 /// Why a process gave no answer.
-enum Lost {
+enum NoAnswer {
     Stopped,
     /// The answer has more bytes than there is room for.
     TooLong,
-    Ended(io::Error),
+    Io(io::Error),
 }
 
 /// The longest answer about ops, or about the errors of a source, in bytes.
 const ANSWER_BYTES: u32 = 16 << 20;
 
 impl Pool {
-    pub fn new(program: &Path, memory: u64, ops: &[Op], call: &RunningCall) -> Self {
+    pub fn new(
+        program: &Path,
+        memory: u64,
+        permits: &Arc<Permits>,
+        ops: &[Op],
+        call: &RunningCall,
+    ) -> Self {
         // Should this host hang, so that nobody kills the process, the system does.
         let time = call.limits().call_time;
         Self {
@@ -59,12 +70,13 @@ impl Pool {
             },
             ops: ops.to_vec(),
             stop: Arc::clone(call.stop()),
+            permits: CallPermits::new(permits),
             idle: Mutex::default(),
         }
     }
 
-    pub fn outline(&self, language: Language) -> Result<Outline, Unparsed> {
-        let question = Question::Outline {
+    pub fn outline(&self, language: Language) -> Result<Outline, ParseFailure> {
+        let question = Request::Outline {
             language: language.name().to_owned(),
         };
         let (ops, refused): (Vec<OpOutline>, Vec<(usize, Refusal)>) =
@@ -82,17 +94,15 @@ impl Pool {
         &self,
         language: Language,
         source: &str,
-        room: &Room,
+        room: &MemoryBudget,
         checks_contents: bool,
-    ) -> Result<Found, Stuck> {
+    ) -> Result<Rewrite, RewriteError> {
         match self.find_once(language, source, room, checks_contents) {
             // Perhaps what the edits make of it was too much. That a file can't be checked is no
             // reason to leave it as it is.
-            Err(Stuck::Unparsed(Unparsed::OutOfMemory(_) | Unparsed::Crashed(_)))
-                if checks_contents =>
-            {
-                self.find_once(language, source, room, false)
-            }
+            Err(RewriteError::ParseFailure(
+                ParseFailure::OutOfMemory(_) | ParseFailure::Crashed(_),
+            )) if checks_contents => self.find_once(language, source, room, false),
             found => found,
         }
     }
@@ -101,10 +111,10 @@ impl Pool {
         &self,
         language: Language,
         source: &str,
-        room: &Room,
+        room: &MemoryBudget,
         checks_contents: bool,
-    ) -> Result<Found, Stuck> {
-        let question = Question::Find {
+    ) -> Result<Rewrite, RewriteError> {
+        let question = Request::Find {
             language: language.name().to_owned(),
             room: room.left(),
             checks_contents,
@@ -117,15 +127,15 @@ impl Pool {
             taken = if has_room { length as usize } else { 0 };
             has_room
         };
-        let found = self.ask::<Result<Found, Stuck>>(&question, source, admits);
+        let found = self.ask::<Result<Rewrite, RewriteError>>(&question, source, admits);
         room.give_back(taken);
-        if let Err(Unparsed::TooLong) = found {
-            return Err(Stuck::TooLarge);
+        if let Err(ParseFailure::TooLong) = found {
+            return Err(RewriteError::TooLarge);
         }
         // Whatever the process says, the host cuts the source where this says, and counts by it.
-        let found = found.map_err(Stuck::Unparsed)??;
+        let found = found.map_err(RewriteError::ParseFailure)??;
         if !fits(&found, source, self.ops.len()) {
-            return Err(Stuck::Unparsed(does_not_fit()));
+            return Err(RewriteError::ParseFailure(does_not_fit()));
         }
         let texts = found.edits.iter().map(|edit| edit.text.len());
         room.take(texts.map(|bytes| bytes + size_of::<Edit>()).sum())?;
@@ -136,42 +146,46 @@ impl Pool {
         &self,
         language: Language,
         source: &str,
-    ) -> Result<Option<(usize, usize)>, Unparsed> {
-        let question = Question::Errors {
+    ) -> Result<Option<(usize, usize)>, ParseFailure> {
+        let question = Request::Errors {
             language: language.name().to_owned(),
         };
-        self.ask::<Result<_, Unparsed>>(&question, source, |length| length <= ANSWER_BYTES)?
+        self.ask::<Result<_, ParseFailure>>(&question, source, |length| length <= ANSWER_BYTES)?
     }
 
     /// `admits` says whether there is room for an answer of so many bytes.
     fn ask<T: DeserializeOwned>(
         &self,
-        question: &Question,
+        question: &Request,
         source: &str,
         admits: impl FnOnce(u32) -> bool,
-    ) -> Result<T, Unparsed> {
+    ) -> Result<T, ParseFailure> {
         if self.stop.is_due() {
-            return Err(Unparsed::Stopped);
+            return Err(ParseFailure::Stopped);
         }
-        let idle = lock(&self.idle).pop();
-        let mut parser = match idle {
-            Some(parser) => parser,
-            None => self.start()?,
+        let mut parser = match self.permits.take(&self.stop, || lock(&self.idle).pop()) {
+            Some(Taken::Idle(parser)) => parser,
+            Some(Taken::Permit(permit)) => self.start(permit)?,
+            None => return Err(ParseFailure::Stopped),
         };
         match parser.ask(question, source, admits, &self.stop) {
             Ok(answer) => {
-                lock(&self.idle).push(parser);
+                if !parser.permit.is_to_be_given_up() {
+                    lock(&self.idle).push(parser);
+                    self.permits.wake();
+                }
                 Ok(answer)
             }
-            Err(Lost::Stopped) => Err(Unparsed::Stopped),
-            Err(Lost::TooLong) => Err(Unparsed::TooLong),
-            Err(Lost::Ended(error)) => Err(self.unparsed(parser.end(), &error)),
+            Err(NoAnswer::Stopped) => Err(ParseFailure::Stopped),
+            Err(NoAnswer::TooLong) => Err(ParseFailure::TooLong),
+            Err(NoAnswer::Io(error)) => Err(self.unparsed(parser.end(), &error)),
         }
     }
 
-    fn start(&self) -> Result<Parser, Unparsed> {
-        let not_started =
-            |error: io::Error| Unparsed::NotStarted(format!("{}: {error}", self.program.display()));
+    fn start(&self, permit: Permit) -> Result<Worker, ParseFailure> {
+        let not_started = |error: io::Error| {
+            ParseFailure::NotStarted(format!("{}: {error}", self.program.display()))
+        };
         let process = Process::default();
         let started = process
             .start(&self.program, ARGUMENT, &[])
@@ -181,33 +195,41 @@ impl Pool {
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
             .map_err(not_started)?;
-        let mut parser = Parser { started, process };
-        let hello = Hello::new(self.bounds, &self.ops);
-        let mut patient = Patient::new(&parser.started.stream, &self.stop);
+        let mut parser = Worker {
+            started,
+            process,
+            permit,
+        };
+        let hello = Handshake::new(self.bounds, &self.ops);
+        let mut patient = InterruptibleStream::new(&parser.started.stream, &self.stop);
         match protocol::write(&mut patient, &hello) {
             Ok(()) => Ok(parser),
-            Err(_) if patient.stopped => Err(Unparsed::Stopped),
+            Err(_) if patient.stopped => Err(ParseFailure::Stopped),
             Err(error) => Err(self.unparsed(parser.end(), &error)),
         }
     }
 
-    fn unparsed(&self, ended: Ended, error: &io::Error) -> Unparsed {
+    fn unparsed(&self, ended: ExitReason, error: &io::Error) -> ParseFailure {
         match ended {
-            Ended::Memory => Unparsed::OutOfMemory(self.bounds.memory - STACK_BYTES as u64),
-            Ended::Time => Unparsed::Crashed("; its processor time was used up".to_owned()),
-            Ended::Otherwise(how) if how.is_empty() => Unparsed::Crashed(format!("; {error}")),
-            Ended::Otherwise(how) => Unparsed::Crashed(how),
+            ExitReason::Memory => {
+                ParseFailure::OutOfMemory(self.bounds.memory - STACK_BYTES as u64)
+            }
+            ExitReason::Time => ParseFailure::Crashed("; it used up its CPU time".to_owned()),
+            ExitReason::Otherwise(how) if how.is_empty() => {
+                ParseFailure::Crashed(format!("; {error}"))
+            }
+            ExitReason::Otherwise(how) => ParseFailure::Crashed(how),
         }
     }
 }
 
-fn does_not_fit() -> Unparsed {
-    Unparsed::Crashed("; its answer does not fit the source".to_owned())
+fn does_not_fit() -> ParseFailure {
+    ParseFailure::Crashed("; its answer does not fit the source".to_owned())
 }
 
 /// Whether edits lie in the source, in their order, between whole characters, and whether there can
 /// be as many of all else as there are said to be.
-fn fits(found: &Found, source: &str, ops: usize) -> bool {
+fn fits(found: &Rewrite, source: &str, ops: usize) -> bool {
     // A place may match in several readings of each op.
     let most = source.len().saturating_add(1).saturating_mul(16);
     let errors = found.errors.as_ref();
@@ -229,40 +251,40 @@ fn fits(found: &Found, source: &str, ops: usize) -> bool {
         })
 }
 
-impl Parser {
+impl Worker {
     fn ask<T: DeserializeOwned>(
         &mut self,
-        question: &Question,
+        question: &Request,
         source: &str,
         admits: impl FnOnce(u32) -> bool,
         stop: &Stop,
-    ) -> Result<T, Lost> {
-        let mut patient = Patient::new(&self.started.stream, stop);
+    ) -> Result<T, NoAnswer> {
+        let mut patient = InterruptibleStream::new(&self.started.stream, stop);
         let length = protocol::write(&mut patient, question)
             .and_then(|()| protocol::write_bytes(&mut patient, source.as_bytes()))
             .and_then(|()| protocol::read_length(&mut patient));
         let length = length.map_err(|error| patient.lost(error))?;
         if !admits(length) {
-            return Err(Lost::TooLong);
+            return Err(NoAnswer::TooLong);
         }
         let body = protocol::read_body(&mut patient, length);
         let body = body.map_err(|error| patient.lost(error))?;
-        serde_json::from_slice(&body).map_err(|error| Lost::Ended(error.into()))
+        serde_json::from_slice(&body).map_err(|error| NoAnswer::Io(error.into()))
     }
 
-    fn end(&mut self) -> Ended {
+    fn end(&mut self) -> ExitReason {
         self.process.end(&mut self.started)
     }
 }
 
 /// A socket that is waited for until the call has to end.
-struct Patient<'a> {
+struct InterruptibleStream<'a> {
     stream: &'a UnixStream,
     stop: &'a Stop,
     stopped: bool,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> InterruptibleStream<'a> {
     fn new(stream: &'a UnixStream, stop: &'a Stop) -> Self {
         Self {
             stream,
@@ -289,21 +311,21 @@ impl<'a> Patient<'a> {
         }
     }
 
-    fn lost(&self, error: io::Error) -> Lost {
+    fn lost(&self, error: io::Error) -> NoAnswer {
         match self.stopped {
-            true => Lost::Stopped,
-            false => Lost::Ended(error),
+            true => NoAnswer::Stopped,
+            false => NoAnswer::Io(error),
         }
     }
 }
 
-impl Read for Patient<'_> {
+impl Read for InterruptibleStream<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.wait(|mut stream| stream.read(bytes))
     }
 }
 
-impl Write for Patient<'_> {
+impl Write for InterruptibleStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.wait(|mut stream| stream.write(bytes))
     }

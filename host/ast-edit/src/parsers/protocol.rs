@@ -1,7 +1,7 @@
 //! What a search and the processes that parse for it say to each other, over a socket that nobody
 //! else has.
 //!
-//! The search writes a [`Hello`], and then a [`Question`] with a source at a time; the process
+//! The search writes a [`Handshake`], and then a [`Request`] with a source at a time; the process
 //! answers each. All of it is frames: the length in four bytes, little-endian, and so many bytes.
 
 use std::io::{self, Read, Write};
@@ -24,14 +24,14 @@ pub(super) const MOST_BYTES: u32 = 1 << 30;
 
 /// The first that is said.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Hello {
+pub(super) struct Handshake {
     version: String,
     memory: u64,
     processor_seconds: u64,
     ops: Vec<Op>,
 }
 
-impl Hello {
+impl Handshake {
     pub fn new(bounds: Bounds, ops: &[Op]) -> Self {
         Self {
             version: VERSION.to_owned(),
@@ -43,7 +43,7 @@ impl Hello {
 
     pub fn take(self) -> io::Result<(Bounds, Vec<Op>)> {
         if self.version != VERSION {
-            return Err(io::Error::other("the host is of another version"));
+            return Err(io::Error::other("the host has another version"));
         }
         let bounds = Bounds {
             memory: self.memory,
@@ -55,7 +55,7 @@ impl Hello {
 
 /// What is asked of one source. Languages go by their names.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Question {
+pub(super) enum Request {
     /// The ops themselves; the source is empty.
     Outline { language: String },
     /// What the ops make of the source, in so many bytes.
@@ -118,16 +118,16 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_and_half_of_it_is_not() {
-        let question = Question::Find {
+        let question = Request::Find {
             language: "rust".to_owned(),
             room: 7,
             checks_contents: true,
         };
         let mut bytes = Vec::new();
         write(&mut bytes, &question).unwrap();
-        assert_eq!(read::<Question>(&mut &bytes[..]).unwrap(), question);
+        assert_eq!(read::<Request>(&mut &bytes[..]).unwrap(), question);
         for length in 0..bytes.len() {
-            let error = read::<Question>(&mut &bytes[..length]).unwrap_err();
+            let error = read::<Request>(&mut &bytes[..length]).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{length}");
         }
         let error = read_bytes(&mut &[255; 8][..]).unwrap_err().to_string();
@@ -140,9 +140,12 @@ mod tests {
             memory: 1,
             processor_seconds: 2,
         };
-        let mut hello = Hello::new(bounds, &[]);
+        let mut hello = Handshake::new(bounds, &[]);
         hello.version.push('x');
         assert!(hello.take().is_err());
-        assert_eq!(Hello::new(bounds, &[]).take().unwrap(), (bounds, vec![]));
+        assert_eq!(
+            Handshake::new(bounds, &[]).take().unwrap(),
+            (bounds, vec![])
+        );
     }
 }

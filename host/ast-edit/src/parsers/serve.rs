@@ -11,11 +11,11 @@ use std::time::Duration;
 use airlock_host::native::{STACK_BYTES, Stop};
 use airlock_worker::serve_if_asked_for;
 
-use super::protocol::{self, ARGUMENT, Hello, Question};
+use super::protocol::{self, ARGUMENT, Handshake, Request};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::pattern::Ops;
-use crate::code::rewrite::{self, Room};
+use crate::code::rewrite::{self, MemoryBudget};
 
 /// Makes this process a parser, if that is what it was started for, and otherwise returns at once.
 ///
@@ -28,7 +28,7 @@ pub fn parser_main() {
 fn serve() -> io::Result<()> {
     // What the host gave as the standard input is a socket.
     let mut host = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let (bounds, ops) = protocol::read::<Hello>(&mut host)?.take()?;
+    let (bounds, ops) = protocol::read::<Handshake>(&mut host)?.take()?;
     bounds.apply()?;
     let parser = thread::Builder::new()
         .stack_size(STACK_BYTES)
@@ -48,7 +48,7 @@ fn serve() -> io::Result<()> {
 }
 
 /// The next question; none where the host has no more.
-fn next(host: &mut UnixStream) -> io::Result<Option<Question>> {
+fn next(host: &mut UnixStream) -> io::Result<Option<Request>> {
     match protocol::read(host) {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
         question => question.map(Some),
@@ -73,27 +73,27 @@ impl Parser {
 
     fn answer(
         &mut self,
-        question: &Question,
+        question: &Request,
         source: &str,
         host: &mut UnixStream,
     ) -> io::Result<()> {
         match question {
-            Question::Outline { language } => {
+            Request::Outline { language } => {
                 let outline = self.ops(known(language)?).outline();
                 protocol::write(host, &outline.into_parts())
             }
-            Question::Find {
+            Request::Find {
                 language,
                 room,
                 checks_contents,
             } => {
                 let stop = Arc::clone(&self.stop);
                 let ops = self.ops(known(language)?);
-                let room = Room::new(*room);
+                let room = MemoryBudget::new(*room);
                 let found = rewrite::find(source, ops, &room, *checks_contents, &stop);
                 protocol::write(host, &found)
             }
-            Question::Errors { language } => {
+            Request::Errors { language } => {
                 let errors = rewrite::errors(source, known(language)?, &self.stop);
                 protocol::write(host, &errors)
             }

@@ -6,8 +6,8 @@ use std::path::Path;
 use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::{Resolve, SourceMap, WorldId};
 
-use super::bench::failed;
 use super::embedded;
+use super::toolchain::failed;
 use crate::error::Error;
 
 /// The world of plugins, in the version that this program hosts.

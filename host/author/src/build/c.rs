@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
-use super::bench::{self, Bench, failed, missing};
 use super::bindings::{self, World};
 use super::project::Project;
-use super::{About, Made, component, embedded};
+use super::toolchain::{self, Toolchain, failed, missing};
+use super::{BuildOutput, ProjectInfo, component, embedded};
 use crate::error::Error;
 
 /// Names a compiler, with its options for WASI.
@@ -30,9 +30,9 @@ const OPTIONS: [&str; 4] = [
 pub async fn build(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
-) -> Result<Made, Error> {
-    let compiler = find_compiler(bench).await?;
+    toolchain: &Toolchain<'_>,
+) -> Result<BuildOutput, Error> {
+    let compiler = find_compiler(toolchain).await?;
     let sources = sources(project)?;
     let generated = generate(&project.folder.join(GENERATED))?;
 
@@ -47,14 +47,14 @@ pub async fn build(
     cc.args(generated.iter().map(|file| Path::new(GENERATED).join(file)));
     let module = Path::new(GENERATED).join("core.wasm");
     cc.arg("-o").arg(&module);
-    bench.run("Compiling C", &mut cc).await?;
+    toolchain.run("Compiling C", &mut cc).await?;
 
     let module = std::fs::read(project.folder.join(module))
         .map_err(|error| failed(format!("the compiler wrote no module: {error}")))?;
     let manifest = &project.manifest;
-    Ok(Made {
+    Ok(BuildOutput {
         component: component::from_module(&module)?,
-        about: About {
+        about: ProjectInfo {
             name: manifest
                 .name
                 .clone()
@@ -66,7 +66,7 @@ pub async fn build(
 }
 
 /// The command that compiles for WASI.
-async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Error> {
+async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error> {
     if let Some(named) = std::env::var_os(COMPILER).filter(|named| !named.is_empty()) {
         let words: Vec<OsString> = named
             .to_string_lossy()
@@ -84,17 +84,17 @@ async fn find_compiler(bench: &Bench<'_>) -> Result<Vec<OsString>, Error> {
         command.extend(words.map(OsString::from));
         command
     };
-    if let Some(program) = bench::find("zig") {
+    if let Some(program) = toolchain::find("zig") {
         return Ok(zig(program, &[]));
     }
     for python in ["python3", "python"] {
-        let Some(program) = bench::find(python) else {
+        let Some(program) = toolchain::find(python) else {
             continue;
         };
         let mut looking = Command::new(&program);
         let spec = "import importlib.util as u; print(u.find_spec('ziglang') is not None)";
         looking.args(["-c", spec]);
-        let found = bench.run("Looking for zig", &mut looking).await;
+        let found = toolchain.run("Looking for zig", &mut looking).await;
         if found.is_ok_and(|said| said.starts_with(b"True")) {
             return Ok(zig(program, &["-m", "ziglang"]));
         }

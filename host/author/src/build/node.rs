@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
 
-use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
-use super::{About, Made};
+use super::toolchain::{self, Toolchain, failed, missing};
+use super::{BuildOutput, ProjectInfo};
 use crate::error::{Error, ErrorKind};
 
 const SDK: &str = "airlock-tool";
@@ -40,7 +40,7 @@ struct Sdk {
 
 /// What it says of a project that it can't build.
 #[derive(Deserialize)]
-struct Refused {
+struct BuildFailure {
     errors: Vec<Problem>,
 }
 
@@ -64,9 +64,9 @@ struct Package {
 pub async fn build(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
-) -> Result<Made, Error> {
-    check_version(bench).await?;
+    toolchain: &Toolchain<'_>,
+) -> Result<BuildOutput, Error> {
+    check_version(toolchain).await?;
     let builder = find_builder(&project.folder)?;
     let component = project.folder.join("build/generated/tool.wasm");
     let mut command = Command::new(&builder);
@@ -74,21 +74,21 @@ pub async fn build(
         .args(["build", ".", "--json", "--out"])
         .arg(&component);
     command.args(options).current_dir(&project.folder);
-    let ended = bench
+    let ended = toolchain
         .run_to_its_end("Building with airlock-ts", &mut command)
         .await?;
-    if let Ok(refused) = serde_json::from_slice::<Refused>(&ended.stdout) {
-        return Err(refused.tell(bench));
+    if let Ok(refused) = serde_json::from_slice::<BuildFailure>(&ended.stdout) {
+        return Err(refused.tell(toolchain));
     }
     let said = ended.succeeded()?;
     let built: Built = serde_json::from_slice(&said)
-        .map_err(|error| failed(format!("can't read what `airlock-ts` says: {error}")))?;
+        .map_err(|error| failed(format!("can't read the output of `airlock-ts`: {error}")))?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("`airlock-ts` wrote no component: {error}")))?;
     let manifest = &project.manifest;
-    Ok(Made {
+    Ok(BuildOutput {
         component,
-        about: About {
+        about: ProjectInfo {
             name: manifest.name.clone().unwrap_or(built.name),
             version: manifest.version.clone().or(built.version),
             sdk: Some((SDK, built.sdk.version)),
@@ -96,12 +96,12 @@ pub async fn build(
     })
 }
 
-impl Refused {
+impl BuildFailure {
     /// Tells the problems, as other languages' compilers tell theirs by themselves.
-    fn tell(&self, bench: &Bench<'_>) -> Error {
+    fn tell(&self, toolchain: &Toolchain<'_>) -> Error {
         let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
-        bench.pass_on(&problems.join("\n"));
-        failed("`airlock-ts` can't build the project").with_advice("what it said stands above")
+        toolchain.pass_on(&problems.join("\n"));
+        failed("`airlock-ts` can't build the project").with_advice("see its output above")
     }
 }
 
@@ -122,19 +122,19 @@ impl Problem {
     }
 }
 
-async fn check_version(bench: &Bench<'_>) -> Result<(), Error> {
-    let install = bench::packaged("nodejs npm", "node", SITE);
-    let Some(node) = bench::find("node") else {
+async fn check_version(toolchain: &Toolchain<'_>) -> Result<(), Error> {
+    let install = toolchain::packaged("nodejs npm", "node", SITE);
+    let Some(node) = toolchain::find("node") else {
         return Err(missing("Node.js", &install));
     };
     let mut looking = Command::new(node);
     looking.arg("--version");
-    let said = bench.run("Looking for Node.js", &mut looking).await?;
+    let said = toolchain.run("Looking for Node.js", &mut looking).await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
     match is_new_enough(&version) {
         true => Ok(()),
         false => Err(failed(format!(
-            "Node.js {version} is too old: tools take {OLDEST} or later"
+            "Node.js {version} is too old: tools need {OLDEST} or later"
         ))
         .with_advice(format!("a newer one is at {SITE}"))),
     }
@@ -152,8 +152,8 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
     if let Some(builder) = builders.find(|builder| builder.exists()) {
         return Ok(builder);
     }
-    if bench::find("npm").is_none() {
-        return Err(missing("npm", &bench::packaged("npm", "node", SITE)));
+    if toolchain::find("npm").is_none() {
+        return Err(missing("npm", &toolchain::packaged("npm", "node", SITE)));
     }
     let within = |folder: &Path, command: &str| {
         let folder = shell::quote(&folder.to_string_lossy()).into_owned();
@@ -187,7 +187,7 @@ fn names_sdk(folder: &Path) -> Result<bool, Error> {
         return Ok(false);
     };
     let package: Package = serde_json::from_slice(&text)
-        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))?;
+        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))?;
     let named = [&package.dependencies, &package.dev_dependencies];
     Ok(named.iter().any(|packages| packages.contains_key(SDK)))
 }
@@ -243,6 +243,6 @@ mod tests {
         check(r#"{"dependencies": {"airlock-tool": "^0.1.0"}}"#, Ok(true));
         check(r#"{"dependencies": {"zod": "^4.0.0"}}"#, Ok(false));
         check("{}", Ok(false));
-        check("{", Err("package.json is wrong"));
+        check("{", Err("package.json is not valid"));
     }
 }

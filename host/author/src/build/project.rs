@@ -108,7 +108,7 @@ fn detect(folder: &Path) -> Result<Language, Error> {
         [(_, language)] => Ok(*language),
         [] => {
             let marks: Vec<_> = MARKS.iter().map(|(mark, _)| *mark).collect();
-            let message = format!("there is no tool's project in {}", folder.display());
+            let message = format!("there is no tool project in {}", folder.display());
             let hint = format!(
                 "looked for {} and airlock.toml; `airlock build DIR` builds another folder",
                 marks.join(", ")
@@ -172,11 +172,8 @@ mod tests {
             &[("airlock.toml", "language = \"go\""), ("src/tool.c", "")],
             Ok(Language::Go),
         );
-        check(&[], Err("there is no tool's project in "));
-        check(
-            &[("airlock.toml", "")],
-            Err("there is no tool's project in "),
-        );
+        check(&[], Err("there is no tool project in "));
+        check(&[("airlock.toml", "")], Err("there is no tool project in "));
         check(
             &[("go.mod", ""), ("Cargo.toml", "")],
             Err("has Cargo.toml and go.mod"),

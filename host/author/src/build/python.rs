@@ -8,9 +8,9 @@ use airlock_render::shell;
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
-use super::{About, Made};
+use super::toolchain::{self, Toolchain, failed, missing};
+use super::{BuildOutput, ProjectInfo};
 use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
@@ -57,11 +57,11 @@ fn is_sdk(requirement: &str) -> bool {
 pub async fn build(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
-) -> Result<Made, Error> {
+    toolchain: &Toolchain<'_>,
+) -> Result<BuildOutput, Error> {
     let python = find_python(&project.folder)?;
     let described = read(&project.folder.join("pyproject.toml"))?;
-    let Some(version) = sdk_version(&python, project, bench).await? else {
+    let Some(version) = sdk_version(&python, project, toolchain).await? else {
         let command = install_command(&project.folder, &python, described.sdk());
         return Err(missing("the SDK for Python", &command));
     };
@@ -77,14 +77,16 @@ pub async fn build(
         .arg(&component)
         .args(options)
         .current_dir(&project.folder);
-    bench.run("Building with airlock-py", &mut command).await?;
+    toolchain
+        .run("Building with airlock-py", &mut command)
+        .await?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("`airlock-py` wrote no component: {error}")))?;
     let manifest = &project.manifest;
     let name = manifest.name.clone().or(described.name);
-    Ok(Made {
+    Ok(BuildOutput {
         component,
-        about: About {
+        about: ProjectInfo {
             name: name.unwrap_or_else(|| project.folder_name()),
             version: manifest.version.clone().or(described.version),
             sdk: Some((SDK, version)),
@@ -100,9 +102,9 @@ fn find_python(folder: &Path) -> Result<PathBuf, Error> {
     }
     ["python3", "python"]
         .into_iter()
-        .find_map(bench::find)
+        .find_map(toolchain::find)
         .ok_or_else(|| {
-            let install = bench::packaged("python3-venv", "python", "https://www.python.org");
+            let install = toolchain::packaged("python3-venv", "python", "https://www.python.org");
             missing("Python", &install)
         })
 }
@@ -126,7 +128,7 @@ fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
 async fn sdk_version(
     python: &Path,
     project: &Project,
-    bench: &Bench<'_>,
+    toolchain: &Toolchain<'_>,
 ) -> Result<Option<String>, Error> {
     let look = "\
 import importlib.metadata as metadata
@@ -136,7 +138,7 @@ except metadata.PackageNotFoundError:
     pass";
     let mut command = Command::new(python);
     command.args(["-c", look]).current_dir(&project.folder);
-    let said = bench.run("Looking for the SDK", &mut command).await?;
+    let said = toolchain.run("Looking for the SDK", &mut command).await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
     Ok(Some(version).filter(|version| !version.is_empty()))
 }
@@ -152,7 +154,7 @@ fn read(path: &Path) -> Result<PyProject, Error> {
         }
     };
     toml::from_str(&text)
-        .map_err(|error| Error::usage(format!("{} is wrong: {error}", path.display())))
+        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::bench::{self, Bench, failed, missing};
 use super::project::Project;
-use super::{About, Made};
+use super::toolchain::{self, Toolchain, failed, missing};
+use super::{BuildOutput, ProjectInfo};
 use crate::error::Error;
 
 const TARGET: &str = "wasm32-wasip2";
@@ -59,29 +59,29 @@ enum Message {
 pub async fn build(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
-) -> Result<Made, Error> {
-    if bench::find("cargo").is_none() {
+    toolchain: &Toolchain<'_>,
+) -> Result<BuildOutput, Error> {
+    if toolchain::find("cargo").is_none() {
         let install = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
         return Err(missing("cargo, Rust's builder,", install));
     }
-    check_target(project, bench).await?;
+    check_target(project, toolchain).await?;
     let manifest = project.folder.join("Cargo.toml");
-    let metadata = metadata(project, options, bench).await?;
+    let metadata = metadata(project, options, toolchain).await?;
     let about = about(project, &manifest, &metadata)?;
 
     let mut cargo = cargo(project, "build");
     cargo.args(["--release", "--quiet", "--target", TARGET]);
     cargo.args(["--message-format", "json-render-diagnostics"]);
     cargo.args(options);
-    let flags = flags(project, &metadata, bench).await?;
+    let flags = flags(project, &metadata, toolchain).await?;
     paths::add(&mut cargo, &flags, &project.folder);
-    let said = bench.run("Compiling with cargo", &mut cargo).await?;
+    let said = toolchain.run("Compiling with cargo", &mut cargo).await?;
     let component = component_of(&manifest, &said)
-        .ok_or_else(|| failed("cargo made no component").with_advice(CDYLIB))?;
+        .ok_or_else(|| failed("cargo built no component").with_advice(CDYLIB))?;
     let component = std::fs::read(&component)
         .map_err(|error| failed(format!("can't read {}: {error}", component.display())))?;
-    Ok(Made { component, about })
+    Ok(BuildOutput { component, about })
 }
 
 const CDYLIB: &str =
@@ -94,9 +94,9 @@ fn cargo(project: &Project, command: &str) -> Command {
     cargo
 }
 
-async fn check_target(project: &Project, bench: &Bench<'_>) -> Result<(), Error> {
+async fn check_target(project: &Project, toolchain: &Toolchain<'_>) -> Result<(), Error> {
     let args = ["--print", "target-libdir", "--target", TARGET];
-    let libraries = rustc(project, &args, bench).await?;
+    let libraries = rustc(project, &args, toolchain).await?;
     let present = std::fs::read_dir(libraries.trim())
         .into_iter()
         .flatten()
@@ -118,7 +118,7 @@ const LOCKING: [&str; 3] = ["--locked", "--offline", "--frozen"];
 async fn metadata(
     project: &Project,
     options: &[OsString],
-    bench: &Bench<'_>,
+    toolchain: &Toolchain<'_>,
 ) -> Result<Metadata, Error> {
     let mut cargo = cargo(project, "metadata");
     cargo.args(["--format-version", "1", "--quiet"]);
@@ -128,31 +128,38 @@ async fn metadata(
             .iter()
             .filter(|option| LOCKING.iter().any(|it| option == it)),
     );
-    let metadata = bench.run("Reading Cargo.toml", &mut cargo).await?;
-    serde_json::from_slice(&metadata)
-        .map_err(|error| failed(format!("can't read what `cargo metadata` says: {error}")))
+    let metadata = toolchain.run("Reading Cargo.toml", &mut cargo).await?;
+    serde_json::from_slice(&metadata).map_err(|error| {
+        failed(format!(
+            "can't read the output of `cargo metadata`: {error}"
+        ))
+    })
 }
 
 async fn flags(
     project: &Project,
     metadata: &Metadata,
-    bench: &Bench<'_>,
+    toolchain: &Toolchain<'_>,
 ) -> Result<Vec<String>, Error> {
-    let sysroot = rustc(project, &["--print", "sysroot"], bench).await?;
-    let version = rustc(project, &["--version", "--verbose"], bench).await?;
+    let sysroot = rustc(project, &["--print", "sysroot"], toolchain).await?;
+    let version = rustc(project, &["--version", "--verbose"], toolchain).await?;
     let (sysroot, commit) = (Path::new(sysroot.trim()), paths::commit(&version));
     Ok(paths::flags(metadata, sysroot, commit))
 }
 
 /// What the compiler says of itself. As cargo, it runs in the project's folder.
-async fn rustc(project: &Project, args: &[&str], bench: &Bench<'_>) -> Result<String, Error> {
+async fn rustc(
+    project: &Project,
+    args: &[&str],
+    toolchain: &Toolchain<'_>,
+) -> Result<String, Error> {
     let mut rustc = Command::new("rustc");
     rustc.args(args).current_dir(&project.folder);
-    let said = bench.run("Looking at the compiler", &mut rustc).await?;
+    let said = toolchain.run("Looking at the compiler", &mut rustc).await?;
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<About, Error> {
+fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<ProjectInfo, Error> {
     let same = |path: &Path| path == manifest || path.canonicalize().is_ok_and(|p| p == manifest);
     let package = metadata
         .packages
@@ -165,11 +172,11 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Abou
         );
     };
     if !package.targets.iter().any(Target::makes_components) {
-        let message = format!("the package {} makes no component", package.name);
+        let message = format!("the package {} builds no component", package.name);
         return Err(Error::usage(message).with_advice(CDYLIB));
     }
     let sdk = metadata.packages.iter().find(|package| package.name == SDK);
-    Ok(About {
+    Ok(ProjectInfo {
         name: project
             .manifest
             .name

@@ -17,13 +17,13 @@ const SETTLED: Duration = Duration::from_millis(200);
 const LOCKS: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "uv.lock"];
 
 /// Watches the sources of a project.
-pub struct Changes {
+pub struct SourceWatcher {
     root: PathBuf,
     watcher: RecommendedWatcher,
     events: UnboundedReceiver<notify::Result<Event>>,
 }
 
-impl Changes {
+impl SourceWatcher {
     /// # Errors
     /// If the folder can't be opened, or the system doesn't let it be watched.
     pub fn of(folder: &Path) -> Result<Self, Error> {

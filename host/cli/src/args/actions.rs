@@ -18,7 +18,7 @@ pub struct PendingArgs {
     #[command(flatten)]
     pub session: SessionArgs,
 
-    /// Those of all sessions
+    /// List those of all sessions
     #[arg(long, conflicts_with_all = ["session", "workspace"])]
     pub all: bool,
 
@@ -84,7 +84,7 @@ pub struct ResolveArgs {
     /// The decision
     pub action: Action,
 
-    /// Why; it is told to the tool and kept in the log
+    /// Why; passed to the tool and kept in the log
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
@@ -138,11 +138,11 @@ pub struct LogArgs {
     #[command(flatten)]
     pub session: SessionArgs,
 
-    /// The decisions of all sessions
+    /// Show the decisions of all sessions
     #[arg(long, conflicts_with_all = ["session", "workspace"])]
     pub all: bool,
 
-    /// At most so many, the last ones first
+    /// How many to show at most, the latest first
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 

@@ -111,16 +111,16 @@ Examples:
   How long are decisions kept?
     airlock store retention
 
-  Ninety days; for ever:
+  Ninety days; forever:
     airlock store retention 90d
     airlock store retention forever";
 
 pub const LIMIT_EXAMPLES: &str = "\
 Examples:
-  How much may the store keep?
+  How much may the store hold?
     airlock store limit
 
-  Ten gibibytes; as much as there is room for:
+  Ten gibibytes; no limit:
     airlock store limit 10GiB
     airlock store limit none";
 

@@ -11,7 +11,7 @@ use crate::commands::author::new::Request;
 #[derive(Debug, Args)]
 #[command(after_help = NEW_EXAMPLES)]
 pub struct NewArgs {
-    /// The project's name: small letters, digits and dashes, a letter first
+    /// The project's name: lowercase letters, digits and dashes, beginning with a letter
     pub name: String,
 
     /// The language that the tool is written in
@@ -32,7 +32,7 @@ pub struct NewArgs {
     pub json: bool,
 }
 
-/// What there are templates for.
+/// The languages that there are templates for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NewLanguage {
     Rust,

@@ -45,7 +45,7 @@ impl StoreCommand {
 #[derive(Debug, Args)]
 #[command(after_help = BACKUP_EXAMPLES)]
 pub struct BackupArgs {
-    /// The file to be made; one that is there is not overwritten
+    /// The file to create; an existing one is not overwritten
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
@@ -57,7 +57,7 @@ pub struct BackupArgs {
     pub json: bool,
 }
 
-/// Make the store from a backup, where there is none
+/// Restore a backup to where there is no store
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE_EXAMPLES)]
 pub struct RestoreArgs {
@@ -73,7 +73,7 @@ pub struct RestoreArgs {
     pub json: bool,
 }
 
-/// Read the whole store, and list what is not as it should be
+/// Read the whole store, and list its problems
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
@@ -130,9 +130,10 @@ pub struct RetentionArgs {
     pub json: bool,
 }
 
-/// Show or set how much the store may keep
+/// Show or set how much the store may hold
 ///
-/// A store that keeps as much takes no more previews. What is pending in it can always be resolved.
+/// A store that has reached its limit accepts no more previews. Pending actions can always be
+/// resolved.
 #[derive(Debug, Args)]
 #[command(after_help = LIMIT_EXAMPLES)]
 pub struct LimitArgs {

@@ -14,8 +14,8 @@ use crate::commands::author::test::{Request, TRIES};
 ///
 /// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are
 /// made from each tool's schema, and what the tool does with them is watched: in a preview, a
-/// discard, an apply, an apply by a fresh instance, and an apply that comes a second time. A try
-/// that breaks something is made small before it is shown.
+/// discard, an apply, an apply by a fresh instance, and a repeated apply. A try
+/// that breaks something is shrunk before it is shown.
 #[derive(Debug, Args)]
 #[command(
     after_help = TEST_EXAMPLES,
@@ -32,7 +32,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cases: Vec<PathBuf>,
 
-    /// Build nothing: of a project's folder, test its newest component as it is
+    /// Don't build: test the newest component of a project's folder as it is
     #[arg(long)]
     pub no_build: bool,
 
@@ -40,11 +40,11 @@ pub struct TestArgs {
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
 
-    /// How many params are made up for each tool; 0: only the cases' own
+    /// How many params to generate for each tool; 0: only the cases' own
     #[arg(long, value_name = "N", default_value_t = TRIES, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub tries: u32,
 
-    /// Makes up the params of an earlier run again [default: a random one, which is printed]
+    /// Generates the params of an earlier run again [default: a random one, which is printed]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
@@ -85,7 +85,7 @@ impl From<TestArgs> for Request {
 }
 
 const CASES: &str = r#"Cases, in airlock-test.toml:
-  # The files that every case begins with, and the made-up tries; a case may have its own.
+  # The files that every case and every generated try begin with; a case may have its own.
   [workspace]
   folder = "tests/photos"              # copied, relative to this file
   files = { "a.txt" = "text", "b.bin" = { base64 = "AAEC" } }
@@ -102,7 +102,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
   [[case.resolve]]                     # one for each decision, about the topmost action
   action = "apply"                     # or "discard"
   reason = "the names are right"       # may be left out
-  expect.text = { matches = "Renamed 1 files?:" }
+  expect.text = { matches = "Renamed [0-9]+ file" }
 
   expect          what the preview, or the decision, answers: `text`, `content`, `details`, or `error`.
                   Without `error`, an error breaks the case
@@ -119,7 +119,7 @@ What every tool must keep:
   preview-changes-nothing  a preview changes nothing in the workspace
   discard-leaves-nothing   a discard changes nothing in the workspace, and leaves nothing pending
   fresh-instance           a durable action that is applied by a fresh instance has the same effect and result
-  apply-twice              an apply that comes again, since nobody heard of its end, changes nothing more
+  apply-twice              an apply that is repeated, since its outcome was not recorded, changes nothing more
   no-crash                 no params make it crash, nor does any decision
   limits                   no call uses up a limit, and what is pushed has a label of one line, and no part too large
   output-schema            details fit the schema that the tool promises

@@ -43,5 +43,5 @@ fn failure(error: &Error) -> Failure {
 pub fn without_author() -> Failure {
     let message = "this airlock was built without `new`, `build` and `test` (its feature `author`)";
     Failure::usage(message)
-        .with_hint("what runs tools can do without them; who writes tools builds it with them")
+        .with_hint("running tools doesn't need them; to write tools, build it with that feature")
 }

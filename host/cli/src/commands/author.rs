@@ -14,15 +14,15 @@ use airlock_render::Block;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::say;
-use crate::terminal::progress::{Progress, Shown};
+use crate::terminal::progress::{Progress, ProgressGuard};
 
 /// Shows on standard error what a build does, and what the language's tools say.
-struct OnStderr<'a> {
+struct StderrReporter<'a> {
     progress: &'a Progress,
-    shown: Mutex<Option<Shown>>,
+    shown: Mutex<Option<ProgressGuard>>,
 }
 
-impl<'a> OnStderr<'a> {
+impl<'a> StderrReporter<'a> {
     fn new(progress: &'a Progress) -> Self {
         Self {
             progress,
@@ -30,12 +30,12 @@ impl<'a> OnStderr<'a> {
         }
     }
 
-    fn shown(&self) -> MutexGuard<'_, Option<Shown>> {
+    fn shown(&self) -> MutexGuard<'_, Option<ProgressGuard>> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Reporter for OnStderr<'_> {
+impl Reporter for StderrReporter<'_> {
     fn began(&self, what: &str) {
         *self.shown() = Some(self.progress.begin(what));
     }

@@ -12,11 +12,11 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// None for all sessions.
     pub session: Option<SessionChoice>,
-    /// At most so many, the last ones first.
+    /// How many to show at most, the latest first.
     pub limit: usize,
     pub store: Option<OsString>,
 }
@@ -33,12 +33,12 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         log: resolved.iter().map(Record::new).collect(),
     });
     match (&session, resolved.as_slice()) {
-        (None, []) => out.line("Nothing was decided yet."),
+        (None, []) => out.line("Nothing has been decided yet."),
         (Some(session), []) => {
             let all = store.command(&["log", "--all"]);
             out.line(
                 Line::from(format!(
-                    "Nothing was decided yet in the session {session}; "
+                    "Nothing has been decided yet in the session {session}; "
                 ))
                 .with_role(Role::Command, format!("`{all}`"))
                 .with(" shows the decisions of all."),

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, show_on_stderr};
 use crate::terminal::time;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// None for all sessions.
     pub session: Option<SessionChoice>,
@@ -58,8 +58,8 @@ async fn show_that_there_is_none(
     let open = store.durable().open_actions(None).await?;
     let told = match open.len() {
         0 => return Ok(()),
-        1 => "In another session 1 action is: ".to_owned(),
-        count => format!("In other sessions {count} actions are: "),
+        1 => "1 more action is pending in another session: ".to_owned(),
+        count => format!("{count} more actions are pending in other sessions: "),
     };
     let all = store.command(&["pending", "--all"]);
     out.line(Line::from(told).with_role(Role::Command, format!("`{all}`")));

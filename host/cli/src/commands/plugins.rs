@@ -1,6 +1,6 @@
 //! `airlock plugins`: the bundled ones.
 
-use airlock_desk::plugin::Form;
+use airlock_desk::plugin::BundledKind;
 use airlock_render::{Line, Role};
 use serde_json::json;
 
@@ -24,11 +24,11 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         let mut described = json!({
             "name": plugin.name,
             "about": plugin.about,
-            "digest": plugin.form.digest().to_string(),
+            "digest": plugin.kind.digest().to_string(),
         });
-        match plugin.form {
-            Form::Component(bytes) => described["size"] = bytes.len().into(),
-            Form::Native(_) => described["native"] = true.into(),
+        match plugin.kind {
+            BundledKind::Component(bytes) => described["size"] = bytes.len().into(),
+            BundledKind::Native(_) => described["native"] = true.into(),
         }
         described
     });

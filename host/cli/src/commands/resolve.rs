@@ -11,8 +11,8 @@ use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::{Error, Limits, Resolution, Session};
 
 use crate::bundled::CATALOG;
-use crate::commands::left;
-use crate::commands::stage::Stage;
+use crate::commands::context::CommandContext;
+use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::load;
@@ -21,7 +21,7 @@ use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::progress::Progress;
 use crate::terminal::prompt;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// What is decided, and about what.
     pub target: target::Request,
@@ -42,14 +42,14 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         false => resolution,
     };
     let progress = Progress::new(verbose);
-    let stage = Stage {
+    let context = CommandContext {
         session: open(request, &store, &target, &progress)?,
         interrupt,
         progress,
         decider: decider::name(),
     };
-    let resolved = stage.resolve(&target.action, resolution).await;
-    report(&resolved, &stage, &store, request, out).await
+    let resolved = context.resolve(&target.action, resolution).await;
+    report(&resolved, &context, &store, request, out).await
 }
 
 fn resolution(request: &Request) -> Result<Resolution, Failure> {
@@ -109,26 +109,26 @@ fn open(
 
 async fn report(
     resolved: &Resolved,
-    stage: &Stage,
+    context: &CommandContext,
     store: &Store,
     request: &Request,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     // What was done must be told also where the store can't be read any more.
-    let pending = stage.session.pending().await.ok();
+    let pending = context.session.pending().await.ok();
     let pending = pending.as_deref();
     let error = match &resolved.outcome {
         Ok(_) => {
             out.show(&resolved.block());
             out.json(&resolved.report().with_pending(pending));
             if !out.is_json() {
-                tell_what_is_left(resolved, pending, stage, store, request);
+                tell_what_is_left(resolved, pending, context, store, request);
             }
             return Ok(Exit::Done);
         }
         Err(error) => error,
     };
-    if stage.interrupt.happened() {
+    if context.interrupt.happened() {
         return Err(match (error, resolved.resolution.decision) {
             (Error::Cancelled, Decision::Apply) => Failure::interrupted().with_hint(PENDING_AGAIN),
             _ => Failure::interrupted(),
@@ -144,7 +144,7 @@ async fn report(
         return Ok(Exit::of(error));
     }
     let exit = failure.show_on_stderr(&resolved.block());
-    tell_what_is_left(resolved, pending, stage, store, request);
+    tell_what_is_left(resolved, pending, context, store, request);
     Ok(exit)
 }
 
@@ -155,7 +155,7 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
         Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),
         Error::ResolutionInProgress(_) => {
             let show = store.command(&["show", id]);
-            failure.with_hint(format!("`{show}` tells who, and later how it ended"))
+            failure.with_hint(format!("`{show}` shows who, and later how it ended"))
         }
         _ => match resolved.afterwards() {
             Some(told) => failure.and_hint(told),
@@ -168,12 +168,15 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
 fn tell_what_is_left(
     resolved: &Resolved,
     pending: Option<&[StackedAction]>,
-    stage: &Stage,
+    context: &CommandContext,
     store: &Store,
     request: &Request,
 ) {
     let pending = pending.unwrap_or_default().iter();
     let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
-    let words = request.target.session.words_for(stage.session.id(), store);
-    left::tell_of_others(others.count(), &words, store);
+    let words = request
+        .target
+        .session
+        .words_for(context.session.id(), store);
+    still_pending::tell_of_others(others.count(), &words, store);
 }

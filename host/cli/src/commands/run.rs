@@ -7,12 +7,12 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use airlock_desk::decider;
+use airlock_desk::discard::{self, PushedActions};
 use airlock_desk::plugin::Loaded;
-use airlock_desk::record::Pushed;
+use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
-use airlock_desk::unheard::{self, Pushes};
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::json::Json;
 use airlock_host::pending::{Decision, StackedAction};
@@ -20,8 +20,8 @@ use airlock_host::{Limits, PendingAction, Session};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::commands::left;
-use crate::commands::stage::Stage;
+use crate::commands::context::CommandContext;
+use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -30,7 +30,7 @@ use crate::terminal::progress::Progress;
 use call::Call;
 use decide::Decider;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     pub plugin: OsString,
     pub tool: Option<String>,
@@ -48,7 +48,7 @@ pub struct Request {
 
 /// Why a preview is discarded that its tool keeps in memory only.
 const REASON: &str =
-    "undecided when `airlock run` ended, and the tool keeps its preview in memory only";
+    "undecided when `airlock run` ended, and the tool keeps its preview only in memory";
 
 pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let called = Call::read(request)?;
@@ -65,20 +65,20 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
     let tool = called.tool_of(&loaded)?;
     called.tell_what_was_left_out(&loaded);
     let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
-    let pushes = Pushes::default();
-    let stage = Stage {
-        session: open(request, &loaded, &store, &progress, &pushes)?,
+    let pushed_actions = PushedActions::default();
+    let context = CommandContext {
+        session: open(request, &loaded, &store, &progress, &pushed_actions)?,
         interrupt,
         progress,
         decider: decider::name(),
     };
 
-    let outcome = call(&stage, &store, tool, &called, &pushes).await?;
+    let outcome = call(&context, &store, tool, &called, &pushed_actions).await?;
     out.show(&decider.preview(&outcome));
-    let resolved = decider.decide(&stage, &outcome.pushed, out).await;
-    let given_up = give_up(&stage, &store, &outcome.pushed).await;
+    let resolved = decider.decide(&context, &outcome.pushed, out).await;
+    let given_up = give_up(&context, &store, &outcome.pushed).await;
     // What was done must be told also where the store can't be read any more.
-    let (pending, unread) = match stage.session.pending().await {
+    let (pending, unread) = match context.session.pending().await {
         Ok(pending) => (pending, None),
         Err(error) => (Vec::new(), Some(Failure::from(error))),
     };
@@ -89,19 +89,19 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
         resolved.last(),
         failure.as_ref(),
     ));
-    let left = unheard::left_of(&outcome.pushed, &pending);
+    let left = discard::left_of(&outcome.pushed, &pending);
     let tell_what_is_left = || {
-        left::explain(&request.session, &store, &left);
+        still_pending::explain(&request.session, &store, &left);
         let others = pending.len() - left.len();
         if !out.is_json() {
-            left::tell_of_others(others, &request.session.words(), &store);
+            still_pending::tell_of_others(others, &request.session.words(), &store);
         }
     };
     let failed = resolved
         .iter()
         .find_map(|resolved| resolved.outcome.as_ref().err());
     let undecided = failed.is_some() || failure.is_some() || !left.is_empty();
-    if stage.interrupt.happened() && undecided {
+    if context.interrupt.happened() && undecided {
         Failure::interrupted().report_on_stderr();
         tell_what_is_left();
         return Ok(Exit::Interrupted);
@@ -118,35 +118,39 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
 }
 
 async fn call(
-    stage: &Stage,
+    context: &CommandContext,
     store: &Store,
     tool: &str,
     called: &Call,
-    pushes: &Pushes,
+    pushed_actions: &PushedActions,
 ) -> Result<CallOutcome, Failure> {
-    let call = stage
+    let call = context
         .session
         .call(tool, &called.params)
-        .cancelled_by(stage.interrupt.token());
+        .cancelled_by(context.interrupt.token());
     let what = format!("Running {tool}…");
-    let error = match stage.progress.during(what, call).await {
+    let error = match context.progress.during(what, call).await {
         Ok(outcome) => return Ok(outcome),
         Err(error) => error,
     };
-    let failure = match stage.interrupt.happened() {
+    let failure = match context.interrupt.happened() {
         true => Failure::interrupted(),
         false => called.explain(&error),
     };
     // What it pushed before it failed is nobody's to decide about.
-    Err(match pushes.discard_all(stage.session.id(), store).await {
-        Ok(0) => failure,
-        Ok(_) => {
-            failure.and_hint("what it had made pending before was discarded, and was not applied")
-        }
-        Err(error) => failure.and_hint(&format!(
-            "what it had made pending before could not be discarded: {error}"
-        )),
-    })
+    Err(
+        match pushed_actions
+            .discard_all(context.session.id(), store)
+            .await
+        {
+            Ok(0) => failure,
+            Ok(_) => failure
+                .and_hint("the actions that it had pushed were discarded, and nothing was applied"),
+            Err(error) => failure.and_hint(&format!(
+                "the actions that it had pushed could not be discarded: {error}"
+            )),
+        },
+    )
 }
 
 fn open(
@@ -154,9 +158,9 @@ fn open(
     loaded: &Loaded,
     store: &Store,
     progress: &Progress,
-    pushes: &Pushes,
+    pushed_actions: &PushedActions,
 ) -> Result<Session, Failure> {
-    let (progress, pushes) = (progress.clone(), pushes.clone());
+    let (progress, pushed_actions) = (progress.clone(), pushed_actions.clone());
     let session = Session::builder()
         .id(request.session.id(store))
         .workspace(request.session.workspace())
@@ -164,7 +168,7 @@ fn open(
         .limits(request.limits.clone())
         .observer(move |_, event| {
             progress.observe(event);
-            pushes.observe(event);
+            pushed_actions.observe(event);
         });
     Ok(loaded.bind_to(session).open()?)
 }
@@ -172,16 +176,16 @@ fn open(
 /// Discards previews that the tool keeps in its own memory, which end with this process, and says
 /// so.
 async fn give_up(
-    stage: &Stage,
+    context: &CommandContext,
     store: &Store,
     pushed: &[Arc<PendingAction>],
 ) -> Result<Option<Failure>, Failure> {
-    let discarded = unheard::discard_volatile(&stage.session, store, pushed, REASON).await?;
+    let discarded = discard::discard_volatile(&context.session, store, pushed, REASON).await?;
     let message = match discarded {
         0 => return Ok(None),
-        1 => "the tool keeps its preview in memory only, which ends with this command: the action was discarded".to_owned(),
+        1 => "the tool keeps its preview only in memory, which is lost when this command ends: the action was discarded".to_owned(),
         count => format!(
-            "the tool keeps its previews in memory only, which ends with this command: {count} actions were discarded"
+            "the tool keeps its previews only in memory, which is lost when this command ends: {count} actions were discarded"
         ),
     };
     let hint = "run it again and decide at once: with `--apply REASON` or `--discard REASON`, or in a terminal";
@@ -198,7 +202,7 @@ struct Report<'a> {
     details: &'a Option<Json>,
     is_error: bool,
     /// What is pending in the session after the decisions, topmost first.
-    pending: Vec<Pushed<'a>>,
+    pending: Vec<ActionSummary<'a>>,
     /// The last decision, which is the one that failed where one did.
     resolved: Option<resolution::Report<'a>>,
     /// Why the command failed though the call did not.
@@ -213,7 +217,9 @@ impl<'a> Report<'a> {
         resolved: Option<&'a Resolved>,
         error: Option<&Failure>,
     ) -> Self {
-        let pending = pending.iter().map(|stacked| Pushed::new(&stacked.action));
+        let pending = pending
+            .iter()
+            .map(|stacked| ActionSummary::new(&stacked.action));
         Self {
             content: &outcome.content,
             details: &outcome.details,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     pub task: Task,
     pub store: Option<OsString>,

@@ -27,7 +27,7 @@ pub fn start(verbose: u8) {
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
-        .event_format(Rows);
+        .event_format(LogFormat);
     tracing_subscriber::registry()
         .with(shown)
         .with(lines)
@@ -42,9 +42,9 @@ fn ours(level: Level) -> Targets {
 /// A line for each event, which begins with what the host knows: when it was, its level, where it
 /// comes from. Behind that stands what was said, by a guest perhaps: where it takes further rows,
 /// these have the margin of what is not the host's own.
-struct Rows;
+struct LogFormat;
 
-impl<S, N> FormatEvent<S, N> for Rows
+impl<S, N> FormatEvent<S, N> for LogFormat
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -57,7 +57,7 @@ where
     ) -> fmt::Result {
         let mut time = String::new();
         uptime().format_time(&mut Writer::new(&mut time))?;
-        let mut said = Said::default();
+        let mut said = EventText::default();
         event.record(&mut said);
         let metadata = event.metadata();
         let role = match *metadata.level() {
@@ -78,13 +78,13 @@ where
 }
 
 #[derive(Default)]
-struct Said {
+struct EventText {
     message: String,
     /// Each behind a space.
     fields: String,
 }
 
-impl Visit for Said {
+impl Visit for EventText {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         // A string can always be written to.
         let _ = match field.name() {

@@ -38,10 +38,10 @@ impl Progress {
     }
 
     /// Shows `what` is being done after a second, until what this gives is dropped.
-    pub fn begin(&self, what: &str) -> Shown {
+    pub fn begin(&self, what: &str) -> ProgressGuard {
         self.bar.reset();
         self.show(what);
-        let shown = Shown {
+        let shown = ProgressGuard {
             bar: self.bar.clone(),
             is_over: Arc::default(),
         };
@@ -94,12 +94,12 @@ impl Progress {
 }
 
 /// Work of which the line tells. Where it is interrupted, it takes the line along.
-pub struct Shown {
+pub struct ProgressGuard {
     bar: ProgressBar,
     is_over: Arc<Mutex<bool>>,
 }
 
-impl Drop for Shown {
+impl Drop for ProgressGuard {
     fn drop(&mut self) {
         *lock(&self.is_over) = true;
         self.bar.finish_and_clear();

@@ -21,7 +21,7 @@ pub struct Airlock {
 
 /// What the program did.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
@@ -77,7 +77,7 @@ impl Airlock {
         self
     }
 
-    pub fn run(mut self) -> Ran {
+    pub fn run(mut self) -> ProgramOutput {
         let (input, output) = (Stdio::piped(), Stdio::piped());
         let child = self
             .command
@@ -89,7 +89,7 @@ impl Airlock {
         // Who reads no params closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(&self.stdin);
         let output = child.wait_with_output().unwrap();
-        let ran = Ran {
+        let ran = ProgramOutput {
             code: output.status.code().expect("it was not ended by a signal"),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -100,7 +100,7 @@ impl Airlock {
     }
 }
 
-impl Ran {
+impl ProgramOutput {
     /// The one object on standard output.
     #[track_caller]
     pub fn json(&self) -> Value {
@@ -108,7 +108,7 @@ impl Ran {
     }
 }
 
-impl Ran {
+impl ProgramOutput {
     /// The error object's kind, message and hint.
     #[track_caller]
     pub fn error(&self) -> (String, String, String) {

@@ -4,7 +4,7 @@
 //! Each language is searched by a process of its own, so that one that ends is seen and not shared.
 //! `AIRLOCK_HOSTILE_ROUNDS` makes more of them.
 
-mod tongues;
+mod languages;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::airlock::Store;
-use tongues::{COMMON, TONGUES, Tongue};
+use languages::{COMMON, SampleLanguage, TONGUES};
 
 /// Numbers that look random and are the same in each run with the same seed.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, sides: usize) -> usize {
         // Xorshift, with the constants of its author.
         self.0 ^= self.0 << 13;
@@ -27,7 +27,7 @@ impl Dice {
         (self.0 % sides as u64) as usize
     }
 
-    fn piece(&mut self, tongue: &Tongue) -> &'static str {
+    fn piece(&mut self, tongue: &SampleLanguage) -> &'static str {
         let own = tongue.pieces.len();
         match self.below(own * 2 + COMMON.len()) {
             at if at < own * 2 => tongue.pieces[at / 2],
@@ -36,7 +36,7 @@ impl Dice {
     }
 
     /// A few groups of pieces, each repeated up to thousands of times.
-    fn source(&mut self, tongue: &Tongue) -> String {
+    fn source(&mut self, tongue: &SampleLanguage) -> String {
         let mut source = tongue.start.to_owned();
         for _ in 0..=self.below(4) {
             let group: String = (0..=self.below(3)).map(|_| self.piece(tongue)).collect();
@@ -50,12 +50,12 @@ impl Dice {
 /// A call that is not over by then goes on for minutes.
 const SOON: Duration = Duration::from_secs(60);
 
-fn check(tongue: &Tongue, seed: u64) {
+fn check(tongue: &SampleLanguage, seed: u64) {
     let store = Store::new();
     let folder = TempDir::new().unwrap();
-    let mut dice = Dice(seed);
+    let mut random = Random(seed);
     // More than are done in the time.
-    let sources: Vec<String> = (0..6).map(|_| dice.source(tongue)).collect();
+    let sources: Vec<String> = (0..6).map(|_| random.source(tongue)).collect();
     for (index, source) in sources.iter().enumerate() {
         let name = format!("{index}.{}", tongue.file);
         fs::write(folder.path().join(name), source).unwrap();

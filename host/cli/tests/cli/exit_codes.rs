@@ -4,11 +4,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::airlock::{Ran, airlock, airlock_in, folder, guest, puppet, without_ids};
+use crate::airlock::{ProgramOutput, airlock, airlock_in, folder, guest, puppet, without_ids};
 
 /// Of an error's lines: how many there are is part of what is promised.
 #[track_caller]
-fn check(ran: Ran, code: i32, stderr: &[&str]) {
+fn check(ran: ProgramOutput, code: i32, stderr: &[&str]) {
     let said = without_ids(&ran.stderr);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!((ran.code, lines.as_slice()), (code, stderr), "{ran:#?}");
@@ -91,7 +91,7 @@ fn what_a_failed_call_pushed_is_told_to_be_discarded() {
         1,
         &[
             "error: then this",
-            "hint: what it had made pending before was discarded, and was not applied",
+            "hint: the actions that it had pushed were discarded, and nothing was applied",
         ],
     );
 }
@@ -129,7 +129,7 @@ fn two_where_the_caller_is_wrong() {
         airlock(&["run", &guest("misfits"), "two words"]).run(),
         2,
         &[
-            r#"error: tool "two words": a tool's name has 1 to 64 of the characters A-Z a-z 0-9 _ . -"#,
+            r#"error: tool "two words": a tool's name must be 1 to 64 of the characters A-Z a-z 0-9 _ . -"#,
         ],
     );
 }
@@ -162,7 +162,7 @@ fn three_where_the_plugin_is_not_loaded() {
             assert!(lines[1].starts_with(&format!("hint: {hint}")), "{ran:#?}");
         }
     };
-    let no_component = "a plugin is built for the target wasm32-wasip2";
+    let no_component = "build the plugin for the target wasm32-wasip2";
     check(
         "unknown",
         "there is no bundled plugin `unknown`, and no such file here",
@@ -196,18 +196,18 @@ fn three_where_the_plugin_is_not_loaded() {
     check(
         &guest("bad_definitions_trap"),
         "bad_definitions_trap could not be asked",
-        "the fault is the plugin's",
+        "this is a fault of the plugin",
     );
 }
 
 #[test]
 fn four_where_a_limit_or_a_crash_ends_it() {
-    let faulty = "hint: the fault is the tool's; `-v` shows what it logged before";
+    let faulty = "hint: this is a fault of the tool; `-v` shows what it logged before";
     check(
         puppet(json!([{"do": "spin"}]), &["--timeout", "1.5"]).run(),
         4,
         &[
-            "error: tool `puppet` was stopped after 1.5 s, the most that a call may take",
+            "error: tool `puppet` was stopped after 1.5 s, the limit for a call",
             "hint: `--timeout SECONDS` gives it more time",
         ],
     );
@@ -215,7 +215,7 @@ fn four_where_a_limit_or_a_crash_ends_it() {
         puppet(json!([{"do": "block"}]), &["--timeout", "1.5"]).run(),
         4,
         &[
-            "error: tool `puppet` was stopped after 1.5 s, the most that a call may take",
+            "error: tool `puppet` was stopped after 1.5 s, the limit for a call",
             "hint: `--timeout SECONDS` gives it more time",
         ],
     );

@@ -201,5 +201,5 @@ fn the_limit_of_a_store_is_told_and_set() {
     let ran = store
         .airlock(folder.path(), &["run", &puppet, "puppet", &params])
         .run();
-    assert!(ran.stdout.contains("its limit is 1024"), "{ran:#?}");
+    assert!(ran.stdout.contains("the limit is 1024"), "{ran:#?}");
 }

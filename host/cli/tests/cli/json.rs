@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Ran, airlock, airlock_in, folder, guest, names, puppet};
+use crate::airlock::{ProgramOutput, RENAME, airlock, airlock_in, folder, guest, names, puppet};
 
 /// Ids are random, so that each becomes the text `id`.
 #[track_caller]
-fn check(ran: &Ran, code: i32, expected: Value) {
+fn check(ran: &ProgramOutput, code: i32, expected: Value) {
     let mut object = ran.json();
     for pending in object["pending"].as_array_mut().into_iter().flatten() {
         assert_eq!(pending["id"].as_str().map(str::len), Some(36), "{pending}");
@@ -132,7 +132,7 @@ fn a_resolution_is_an_object_of_its_own() {
 
 #[test]
 fn an_error_is_the_only_object() {
-    let check = |ran: Ran, code: i32, kind: &str, message: &str, hint: Option<&str>| {
+    let check = |ran: ProgramOutput, code: i32, kind: &str, message: &str, hint: Option<&str>| {
         let mut error = json!({"kind": kind, "message": message});
         if let Some(hint) = hint {
             error["hint"] = json!(hint);
@@ -167,7 +167,7 @@ fn an_error_is_the_only_object() {
         one(json!({"do": "spin"}), &["--timeout", "1.5"]),
         4,
         "limit",
-        "tool `puppet` was stopped after 1.5 s, the most that a call may take",
+        "tool `puppet` was stopped after 1.5 s, the limit for a call",
         Some("`--timeout SECONDS` gives it more time"),
     );
     check(

@@ -204,7 +204,7 @@ fn sessions_are_apart_and_are_listed_together() {
         .run();
     assert_eq!(
         none.stdout,
-        "Nothing is pending in the session unknown.\nIn other sessions 3 actions are: `airlock pending --all`\n"
+        "Nothing is pending in the session unknown.\n3 more actions are pending in other sessions: `airlock pending --all`\n"
     );
     let usage = store
         .airlock(one.path(), &["pending", "--all", "--session", "named"])
@@ -279,5 +279,5 @@ fn an_id_is_enough_from_anywhere() {
     let (kind, message, hint) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (1, "already-resolved"));
     assert_eq!(message, format!("Pending action {id} was already applied."));
-    assert_eq!(hint, format!("`airlock show {id}` tells by whom, and why"));
+    assert_eq!(hint, format!("`airlock show {id}` shows by whom, and why"));
 }

@@ -237,10 +237,10 @@ fn what_can_not_be_made_is_told_with_what_to_do() {
         assert!(said.contains(part), "{said}");
         assert!(!folder.path().join("a").exists());
     };
-    check(&["new", "Tool", "--lang", "c"], "a letter first");
+    check(&["new", "Tool", "--lang", "c"], "begins with a letter");
     check(
         &["new", "airlock-tool", "--lang", "rust"],
-        "that name has a meaning already",
+        "that name is reserved",
     );
     check(
         &["new", "a", "--lang", "c", "--sdk", "/nowhere"],

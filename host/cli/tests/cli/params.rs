@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::airlock::{RENAME, airlock_in, folder, guest};
 
 /// Runs with `args` where the file `params.json` holds `text`, as standard input does.
-fn run(args: &[&str], text: &str) -> crate::airlock::Ran {
+fn run(args: &[&str], text: &str) -> crate::airlock::ProgramOutput {
     let folder = folder(&["a.jpeg"]);
     std::fs::write(folder.path().join("params.json"), text).unwrap();
     airlock_in(folder.path(), &[&["run"], args, &["--json"]].concat())
@@ -62,7 +62,7 @@ fn what_is_wrong_with_them_is_told_with_its_place() {
         }
         assert!(error["hint"].is_string(), "{error}");
     };
-    let not_json = "the params are not JSON: key must be a string at line 1 column 2";
+    let not_json = "the params are not valid JSON: key must be a string at line 1 column 2";
     check(&[&puppet, "typed", "{oops}"], &[not_json]);
     check(&[&puppet, "typed", "@params.json"], &[not_json]);
     check(&[&puppet, "typed", "-"], &[not_json]);
@@ -113,7 +113,7 @@ fn a_schema_that_is_hard_to_check_ends_with_the_steps_or_the_time_that_a_call_ha
         "{error}"
     );
     let message = error["message"].as_str().unwrap();
-    let expected = "where is not listed, since finding all places takes more than 200000 steps";
+    let expected = "the places are not listed, since finding them all takes more than 200000 steps";
     assert!(message.contains(expected), "{message}");
 
     // Each of many numbers is looked at many times.

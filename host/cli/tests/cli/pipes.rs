@@ -15,9 +15,9 @@ use tempfile::TempDir;
 use crate::airlock::{command, folder, guest, puppet, steps};
 
 /// A home of its own, so that its cache is.
-struct Home(TempDir);
+struct UserHome(TempDir);
 
-impl Home {
+impl UserHome {
     fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -70,7 +70,7 @@ fn make_pipe(path: &Path) {
 
 #[test]
 fn a_pipe_that_nobody_writes_to_is_said_to_be_one_wherever_a_file_is_named() {
-    let home = Home::new();
+    let home = UserHome::new();
     make_pipe(&home.path("pipe.wasm"));
     let puppet = guest("puppet");
     let check = |args: &[&str], expected: &str| {
@@ -103,7 +103,7 @@ fn a_pipe_that_nobody_writes_to_is_said_to_be_one_wherever_a_file_is_named() {
 
 #[test]
 fn params_come_out_of_a_pipe_that_is_written_to() {
-    let home = Home::new();
+    let home = UserHome::new();
     let params = steps(json!([{"do": "text", "text": "through a pipe"}]));
     let shell = Command::new("bash")
         .args([
@@ -126,7 +126,7 @@ fn a_pipe_in_place_of_the_caches_key_or_of_an_entry_costs_a_compilation() {
     let params = steps(json!([{"do": "text", "text": "served"}]));
     let puppet = guest("puppet");
     let run = ["run", &puppet, "puppet", &params];
-    let home = Home::new();
+    let home = UserHome::new();
     make_pipe(&home.path("state/airlock/cache.key"));
     let (code, said) = home.ends(&run);
     assert_eq!(code, 0, "{said}");
@@ -147,7 +147,7 @@ fn a_pipe_in_place_of_the_caches_key_or_of_an_entry_costs_a_compilation() {
 #[test]
 fn a_pipe_in_place_of_an_ignore_file_ignores_nothing_and_is_not_waited_for() {
     let check = |link: bool, path: &str| {
-        let home = Home::new();
+        let home = UserHome::new();
         fs::create_dir(home.path("sub")).unwrap();
         fs::write(home.path("sub/a.js"), "old(1);\n").unwrap();
         match link {
@@ -180,7 +180,7 @@ fn a_pipe_in_place_of_an_ignore_file_ignores_nothing_and_is_not_waited_for() {
 
 #[test]
 fn ctrl_c_ends_a_search_within_a_moment() {
-    let home = Home::new();
+    let home = UserHome::new();
     // The parser takes a quarter of a minute for that.
     let source = format!("<b>x</b>{}", "<div>".repeat(150_000));
     fs::write(home.path("a.html"), source).unwrap();
@@ -219,7 +219,7 @@ fn ctrl_c_ends_a_search_within_a_moment() {
 
 #[test]
 fn what_the_program_keeps_is_for_its_user_alone_also_where_an_older_version_left_it_open() {
-    let home = Home::new();
+    let home = UserHome::new();
     let params = steps(json!([{"do": "push", "label": "One"}]));
     let puppet = guest("puppet");
     let run = ["run", &puppet, "puppet", &params];

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Ran, Store, folder, guest, steps};
+use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, steps};
 
 #[test]
 fn what_can_not_be_resolved_is_told_with_what_to_do() {
@@ -14,7 +14,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
             .airlock(folder.path(), &[args, &["--json"]].concat())
             .run()
     };
-    let check = |ran: Ran, code: i32, kind: &str, message: &str, hint: &str| {
+    let check = |ran: ProgramOutput, code: i32, kind: &str, message: &str, hint: &str| {
         let (told_kind, told, told_hint) = ran.error();
         assert_eq!((ran.code, told_kind.as_str()), (code, kind), "{ran:#?}");
         assert!(told.contains(message), "{told}");
@@ -67,7 +67,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         run(&[&resolve[..], &["--extra", "{"]].concat()),
         2,
         "invalid-params",
-        "not JSON",
+        "not valid JSON",
         "quotes",
     );
     check(
@@ -143,7 +143,7 @@ fn a_decision_with_the_call_takes_an_extra_too() {
         (
             &["--apply", "yes", "--extra", "{"],
             "invalid-params",
-            "not JSON",
+            "not valid JSON",
         ),
         (&["--extra", "{}"], "usage", "--apply"),
         (&["--apply", "yes", "--discard", "no"], "usage", "--discard"),
@@ -299,7 +299,7 @@ fn what_a_failed_call_pushed_is_discarded_and_logged() {
         assert_ne!(ran.code, 0);
         assert!(
             ran.stderr
-                .contains("what it had made pending before was discarded"),
+                .contains("the actions that it had pushed were discarded"),
             "{ran:#?}"
         );
         assert_eq!(

@@ -236,7 +236,7 @@ fn a_volatile_action_can_not_be_left() {
     let mut terminal = Terminal::puppet(folder.path(), push.clone());
     terminal
         .asks("l")
-        .sees("error: the tool keeps its preview in memory only")
+        .sees("error: the tool keeps its preview only in memory")
         .sees("hint: ")
         .ends(1);
     let mut terminal = Terminal::puppet(folder.path(), push);
@@ -248,7 +248,7 @@ fn a_volatile_action_can_not_be_left() {
     let mut terminal = Terminal::run(folder.path(), &["log"]);
     terminal
         .sees("discarded by airlock")
-        .sees("memory only")
+        .sees("only in memory")
         .ends(0);
     let mut terminal = Terminal::run(folder.path(), &["pending"]);
     terminal.sees("Nothing is pending in the session").ends(0);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{Ran, airlock, guest};
+use crate::airlock::{ProgramOutput, airlock, guest};
 
 /// The properties that broke, with the params of the example.
 fn broken(object: &Value) -> Vec<(String, String, Value)> {
@@ -22,7 +22,7 @@ fn broken(object: &Value) -> Vec<(String, String, Value)> {
 }
 
 /// Tests one tool of the guest `broken`.
-fn test_broken(tool: &str) -> Ran {
+fn test_broken(tool: &str) -> ProgramOutput {
     airlock(&["test", &guest("broken"), "--tool", tool, "--json"])
         .arg("--seed")
         .arg("1")
@@ -71,11 +71,11 @@ fn what_breaks_nothing_is_noted() {
     };
     check(
         "tells_the_time",
-        "two previews of the same params and files were not the same",
+        "two previews of the same params and files differed",
     );
     check(
         "writes_early",
-        "it tried to change the workspace outside of an apply, and was refused",
+        "it tried to change the workspace outside an apply, and was refused",
     );
     check(
         "stops_halfway",

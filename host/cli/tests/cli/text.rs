@@ -45,7 +45,7 @@ fn tools_that_were_left_out_are_mentioned() {
         ),
         "{note}"
     );
-    assert!(note.ends_with("misfits.wasm` tells why"), "{note}");
+    assert!(note.ends_with("misfits.wasm` shows why"), "{note}");
     assert_eq!(ran.code, 0);
 }
 

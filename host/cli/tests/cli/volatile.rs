@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::airlock::{Store, command, folder, guest, steps};
 
-const MESSAGE: &str = "the tool keeps its preview in memory only, which ends with this command: the action was discarded";
+const MESSAGE: &str = "the tool keeps its preview only in memory, which is lost when this command ends: the action was discarded";
 const HINT: &str = "run it again and decide at once: with `--apply REASON` or `--discard REASON`, or in a terminal";
 
 #[test]
@@ -56,7 +56,7 @@ fn a_volatile_action_that_nobody_decides_about_is_discarded_with_the_result_told
     );
     assert_eq!(
         resolved["reason"],
-        "undecided when `airlock run` ended, and the tool keeps its preview in memory only"
+        "undecided when `airlock run` ended, and the tool keeps its preview only in memory"
     );
 }
 
@@ -130,7 +130,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
     let (kind, message, _) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (1, "volatile"));
     assert!(
-        message.contains("in the memory of the process that previewed it"),
+        message.contains("only in the memory of the process that made it"),
         "{message}"
     );
     child.kill().unwrap();
@@ -150,7 +150,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
     let (kind, message, hint) = resolve("apply").error();
     assert_eq!(kind, "volatile");
     assert!(
-        message.contains("in memory only, and that is gone"),
+        message.contains("only in memory, and it is lost"),
         "{message}"
     );
     assert!(hint.contains("`airlock resolve discard --id "), "{hint}");

@@ -4,7 +4,7 @@
 //! hash has shown that this host wrote it, for this plugin, with this engine. Anything else is as
 //! good as absent, and is written anew.
 
-mod room;
+mod eviction;
 mod user;
 
 use std::fmt;
@@ -68,7 +68,7 @@ impl CompileCache {
         Ok(Self {
             folder,
             key,
-            most_bytes: room::MOST_BYTES,
+            most_bytes: eviction::MOST_BYTES,
         })
     }
 
@@ -97,7 +97,7 @@ impl CompileCache {
         (&mut file).take(length).read_to_end(&mut entry).ok()?;
         match self.decode(engine, key, &entry) {
             Some(entry) => {
-                room::used(&file, &metadata);
+                eviction::used(&file, &metadata);
                 Some(entry)
             }
             None => {
@@ -112,7 +112,7 @@ impl CompileCache {
         let path = self.path(key);
         if let Err(error) = self.try_put(key, &path, digest, code, facts) {
             tracing::warn!(%key, "could not write to the compile cache: {error}");
-        } else if let Err(error) = room::make(&self.folder, &path, self.most_bytes) {
+        } else if let Err(error) = eviction::evict(&self.folder, &path, self.most_bytes) {
             tracing::warn!("could not make room in the compile cache: {error}");
         }
     }
@@ -135,7 +135,7 @@ impl CompileCache {
 
         // Others may be reading an older entry: it is replaced as a whole.
         let mut file = tempfile::Builder::new()
-            .suffix(room::PART)
+            .suffix(eviction::PART)
             .tempfile_in(&self.folder)?;
         file.write_all(MAGIC)?;
         file.write_all(hash.as_bytes())?;
@@ -181,7 +181,7 @@ impl CompileCache {
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{key}{}", room::ENTRY))
+        self.folder.join(format!("{key}{}", eviction::ENTRY))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use airlock_worker::{Bounds, Ended, Process};
+use airlock_worker::{Bounds, ExitReason, Process};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
@@ -97,7 +97,7 @@ impl Work {
             Ok(Answer::Refused(reason)) => Err(Failure::Refused(reason)),
             Ok(Answer::OutOfMemory) => Err(Failure::Memory),
             Ok(Answer::OtherEngine) => Err(Failure::Crashed(
-                "it is of another version than this host".to_owned(),
+                "its version is not this host's".to_owned(),
             )),
             Err(unanswered) => Err(died(&ended, &unanswered, asked)),
         }
@@ -105,11 +105,11 @@ impl Work {
 }
 
 /// Why there is no answer.
-fn died(ended: &Ended, unanswered: &Unanswered, asked: io::Result<()>) -> Failure {
+fn died(ended: &ExitReason, unanswered: &Unanswered, asked: io::Result<()>) -> Failure {
     match ended {
-        Ended::Memory => Failure::Memory,
-        Ended::Time => Failure::Time,
-        Ended::Otherwise(how) => {
+        ExitReason::Memory => Failure::Memory,
+        ExitReason::Time => Failure::Time,
+        ExitReason::Otherwise(how) => {
             let asked = match asked {
                 Ok(()) => String::new(),
                 Err(error) => format!("; it didn't read the component ({error})"),

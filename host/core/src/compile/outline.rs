@@ -246,7 +246,7 @@ impl Reader<'_> {
         let limit = self.limits.depth;
         if depth > limit {
             return Err(too_complex(format!(
-                "its components are {depth} deep inside of each other; the limit is {limit}"
+                "its components are nested {depth} deep; the limit is {limit}"
             )));
         }
         Ok(())

@@ -50,7 +50,7 @@ impl Request {
         let mut magic = [0; REQUEST.len()];
         from.read_exact(&mut magic)?;
         if magic != *REQUEST {
-            return Err(io::Error::other("the host is of another version"));
+            return Err(io::Error::other("the host has another version"));
         }
         let mut number = || {
             let mut bytes = [0; 8];
@@ -148,9 +148,9 @@ pub enum Unanswered {
     Nothing,
     #[error("it stopped in the middle of its answer")]
     Half,
-    #[error("what it said is not an answer; it may be of another version")]
+    #[error("its output is not an answer; it may be another version")]
     Garbage,
-    #[error("its answer is {0} bytes, which is more than compiled code may be")]
+    #[error("its answer is {0} bytes, more than compiled code may be")]
     TooMuch(u64),
 }
 

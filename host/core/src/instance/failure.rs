@@ -14,7 +14,7 @@ const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
 
 /// Turns what wasmtime reports into the limit, the trap or the host failure that it was.
 pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Error {
-    let limits = &state.home.limits;
+    let limits = &state.context.limits;
     let limit = |kind, message| Error::Limit {
         tool: tool.to_owned(),
         kind,
@@ -23,13 +23,13 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
     if let Some(I32Exit(status)) = error.downcast_ref() {
         return Error::Trap {
             tool: tool.to_owned(),
-            message: format!("it ended itself with exit status {status}"),
+            message: format!("it exited with status {status}"),
         };
     }
     if let Some(Trap::StackOverflow) = error.downcast_ref() {
         return limit(
             LimitKind::Stack,
-            "used up its stack; it may recurse without end".to_owned(),
+            "used up its stack; it may recurse endlessly".to_owned(),
         );
     }
     if let Some(ResourceTableError::Full) = error.downcast_ref() {

@@ -4,40 +4,40 @@ use airlock_model::event::{LogLevel, Refusal};
 use airlock_model::pending::ActionId;
 
 use super::state::{Export, State};
-use crate::pushing::{NotPushed, ONLY_DURING_EXECUTE, Pushed, Pusher, STORE_UNAVAILABLE};
+use crate::pushing::{ONLY_DURING_EXECUTE, PushContext, PushError, PushRequest, STORE_UNAVAILABLE};
 use crate::world::{Host, SessionInfo};
 
 impl Host for State {
-    async fn push(&mut self, pushed: Pushed) -> Result<ActionId, NotPushed> {
-        let home = &self.home;
-        let Some(session) = &home.session else {
-            return Err(NotPushed::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
+    async fn push(&mut self, pushed: PushRequest) -> Result<ActionId, PushError> {
+        let context = &self.context;
+        let Some(session) = &context.session else {
+            return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
         if self.running != Some(Export::Execute) {
-            let refused = NotPushed::Invalid(ONLY_DURING_EXECUTE.to_owned());
+            let refused = PushError::Invalid(ONLY_DURING_EXECUTE.to_owned());
             return Err(self.tell_refused(refused));
         }
-        let names = home.names.as_deref();
+        let names = context.names.as_deref();
         let named = pushed.source_tool_name.as_deref();
         if let (Some(names), Some(named)) = (names, named)
             && let Some(tool) = names.pretended(named)
         {
-            let refused = NotPushed::Invalid(format!(
-                "the source tool name looks like that of `{tool}`, which is no tool of this plugin"
+            let refused = PushError::Invalid(format!(
+                "the source tool name looks like that of `{tool}`, which is not a tool of this plugin"
             ));
             return Err(self.tell_refused(refused));
         }
         let has_tool = |name: &str| names.is_some_and(|names| names.has(name));
-        let pusher = Pusher {
-            source: &home.plugin,
+        let pusher = PushContext {
+            source: &context.plugin,
             has_tool: &has_tool,
-            policy: &home.policy,
-            limits: &home.limits,
+            policy: &context.policy,
+            limits: &context.limits,
         };
         let pushed = pusher.push(session, pushed).await;
         let action = pushed.map_err(|refused| self.tell_refused(refused))?;
         if !action.durable {
-            self.home.volatile.insert(action.id.clone());
+            self.context.volatile.insert(action.id.clone());
         }
         let id = action.id.clone();
         self.log.pushed(&action);
@@ -59,8 +59,8 @@ impl Host for State {
     }
 
     fn session(&mut self) -> Option<SessionInfo> {
-        let session = self.home.session.as_ref()?;
-        let workspace = self.home.roots.workspace.as_ref();
+        let session = self.context.session.as_ref()?;
+        let workspace = self.context.roots.workspace.as_ref();
         Some(SessionInfo {
             id: session.id.to_string(),
             workspace: workspace.map(|_| "/workspace".to_owned()),
@@ -70,9 +70,9 @@ impl Host for State {
 }
 
 impl State {
-    /// Of a store that fails, the guest is not to blame.
-    fn tell_refused(&self, refused: NotPushed) -> NotPushed {
-        if let NotPushed::LimitExceeded(reason) | NotPushed::Invalid(reason) = &refused {
+    /// A store failure is not the guest's fault.
+    fn tell_refused(&self, refused: PushError) -> PushError {
+        if let PushError::LimitExceeded(reason) | PushError::Invalid(reason) = &refused {
             self.log.refused(Refusal::Push {
                 reason: reason.clone(),
             });

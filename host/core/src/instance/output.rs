@@ -13,7 +13,7 @@ use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
-use super::state::Home;
+use super::state::InstanceContext;
 
 /// How many bytes of standard error are kept for the message about a crash.
 const LAST_WORDS: usize = 2048;
@@ -43,15 +43,15 @@ struct Log {
 }
 
 impl GuestLog {
-    pub fn new(home: &Home) -> Self {
+    pub fn new(context: &InstanceContext) -> Self {
         Self(Arc::new(Mutex::new(Log {
-            observer: home.observer.clone(),
-            session: home.session.as_ref().map(|session| session.id.clone()),
-            plugin: Arc::clone(&home.plugin.name),
+            observer: context.observer.clone(),
+            session: context.session.as_ref().map(|session| session.id.clone()),
+            plugin: Arc::clone(&context.plugin.name),
             tool: String::new(),
             call: 0,
-            max_lines: home.limits.log_lines,
-            max_line_bytes: home.limits.log_line_bytes,
+            max_lines: context.limits.log_lines,
+            max_line_bytes: context.limits.log_line_bytes,
             lines: 0,
             dropped: 0,
             partial: Default::default(),

@@ -22,7 +22,7 @@ use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
 /// Where an instance belongs.
-pub(crate) struct Home {
+pub(crate) struct InstanceContext {
     pub plugin: PluginBytes,
     /// Of its tools; none while they are asked for.
     pub names: Option<Arc<ToolNames>>,
@@ -91,7 +91,7 @@ pub(crate) struct State {
     /// How often the current call tried to reach the network.
     network_attempts: u64,
     pub usage: Usage,
-    pub home: Home,
+    pub context: InstanceContext,
     pub log: GuestLog,
     /// None between calls, and while the guest is instantiated.
     pub running: Option<Export>,
@@ -102,9 +102,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub fn new(home: Home) -> Self {
-        let limits = &home.limits;
-        let log = GuestLog::new(&home);
+    pub fn new(context: InstanceContext) -> Self {
+        let limits = &context.limits;
+        let log = GuestLog::new(&context);
         let mut table = ResourceTable::new();
         table.set_max_capacity(handles(limits));
         Self {
@@ -118,21 +118,25 @@ impl State {
                 .stderr(GuestOutput::new(&log, LogLevel::Warn))
                 .build(),
             table,
-            files: Files::new(home.roots.clone(), limits.open_files, limits.scratch_bytes),
+            files: Files::new(
+                context.roots.clone(),
+                limits.open_files,
+                limits.scratch_bytes,
+            ),
             network_attempts: 0,
             usage: Usage::new(limits),
             running: None,
             pushed: Vec::new(),
             cancel: None,
             log,
-            home,
+            context,
         }
     }
 
     /// To be called before every call into the guest: no function of the guest's own can change
     /// what is set here.
     pub fn begin_call(&mut self, call: &Call<'_>, export: Export) {
-        let writable = self.home.policy.allows_workspace_change(export.phase());
+        let writable = self.context.policy.allows_workspace_change(export.phase());
         self.files.set_workspace_writable(writable);
         self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
@@ -181,8 +185,8 @@ impl State {
 impl Drop for State {
     /// Whatever ends an instance, its volatile actions end with it.
     fn drop(&mut self) {
-        let lost: Vec<ActionId> = self.home.volatile.lock().drain().collect();
-        if let Some(session) = self.home.session.as_ref().filter(|_| !lost.is_empty()) {
+        let lost: Vec<ActionId> = self.context.volatile.lock().drain().collect();
+        if let Some(session) = self.context.session.as_ref().filter(|_| !lost.is_empty()) {
             session.lose(&lost);
         }
     }

@@ -78,7 +78,7 @@ fn check(definition: Definition, bytes: usize) -> Result<(ToolDefinition, Size),
     let name = definition.name;
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
-        return Err("a tool's name has 1 to 64 of the characters A-Z a-z 0-9 _ . -".to_owned());
+        return Err("a tool's name must be 1 to 64 of the characters A-Z a-z 0-9 _ . -".to_owned());
     }
     if name == RESOLVE {
         return Err("the name `resolve` is the host's own".to_owned());
@@ -127,7 +127,7 @@ pub(crate) fn checked_native(tool: ToolDefinition) -> Result<LoadedTool, Rejecte
     match (tools.into_iter().next(), rejected.into_iter().next()) {
         (_, Some(rejected)) => Err(rejected),
         (Some(tool), None) => Ok(LoadedTool::new(tool, &Checks::new())),
-        (None, None) => Err(RejectedTool::new("", "it is not there")),
+        (None, None) => Err(RejectedTool::new("", "it is missing")),
     }
 }
 

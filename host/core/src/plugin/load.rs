@@ -20,7 +20,7 @@ use super::{definition, fit};
 use crate::compile::{Facts, Key, elsewhere};
 use crate::descriptors::Descriptors;
 use crate::engine::Engine;
-use crate::instance::{Home, Instance, VolatileActions};
+use crate::instance::{Instance, InstanceContext, VolatileActions};
 use crate::load_error::LoadError;
 use crate::reserved::ToolNames;
 use crate::workspace::{Roots, ScratchFolder};
@@ -192,7 +192,7 @@ pub(super) async fn ask_for_tools(
     source: &PluginBytes,
 ) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
     let limits = engine.shared_limits();
-    let home = Home {
+    let context = InstanceContext {
         plugin: source.clone(),
         names: None,
         policy: Policy::default().with_workspace(WorkspaceGrant::None),
@@ -200,7 +200,7 @@ pub(super) async fn ask_for_tools(
         roots: Arc::new(Roots {
             workspace: None,
             scratch: ScratchFolder::inside(
-                engine.scratch_homes(),
+                engine.scratch_roots(),
                 engine.scratch_parent().to_owned(),
             ),
             descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
@@ -215,7 +215,7 @@ pub(super) async fn ask_for_tools(
             .permit_within(limits.call_time, &source.name)
             .await?;
         let instance =
-            Instance::new(engine.runtime(), component.get(engine)?, home, permit).await?;
+            Instance::new(engine.runtime(), component.get(engine)?, context, permit).await?;
         instance.definitions(limits).await
     };
     match answer.await {

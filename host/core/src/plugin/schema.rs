@@ -194,7 +194,7 @@ impl Schema {
             Ok(violations) if !violations.is_empty() => Judged::Misfits(violations),
             Err(stopped) if is_quick || stopped == Stopped::Told => Judged::Stopped(stopped),
             _ => misfit(format!(
-                "they don't fit; where is not listed, since finding all places takes more than {} steps",
+                "they don't fit; the places are not listed, since finding them all takes more than {} steps",
                 listing.steps
             )),
         }
@@ -232,7 +232,7 @@ fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
                 Ok(done) => Ok(done),
                 Err(panicked) => std::panic::resume_unwind(panicked),
             },
-            Err(error) => Err(format!("there is no thread to do it on: {error}")),
+            Err(error) => Err(format!("no thread could be started for it: {error}")),
         }
     })
 }

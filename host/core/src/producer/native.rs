@@ -1,7 +1,7 @@
 //! Tools that are part of the host: trusted code that keeps the rules of plugins.
 
+mod binding;
 mod call;
-mod slot;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use serde_json::Value;
 use super::NativeIdentity;
 use crate::plugin::{LoadedTool, checked_native};
 
+pub(super) use binding::Binding;
+pub use binding::STACK_BYTES;
 pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
-pub use slot::STACK_BYTES;
-pub(super) use slot::Slot;
 
 /// A tool that is part of the host.
 ///
@@ -177,10 +177,10 @@ impl ProposedAction {
 /// limits and go to the same store.
 #[derive(Clone)]
 pub struct NativeProducer {
-    inner: Arc<Inner>,
+    inner: Arc<NativeProducerInner>,
 }
 
-struct Inner {
+struct NativeProducerInner {
     identity: NativeIdentity,
     source: PluginBytes,
     tools: Vec<LoadedTool>,
@@ -202,7 +202,7 @@ impl NativeProducer {
         }
         let identity = NativeIdentity::new(&definition.name, state_version);
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(NativeProducerInner {
                 source: identity.source(),
                 identity,
                 tools: vec![checked_native(definition)?],

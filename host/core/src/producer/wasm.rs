@@ -12,36 +12,36 @@ use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::Surroundings;
+use super::ProducerContext;
 use crate::descriptors::Descriptors;
-use crate::instance::{Call, Done, Home, Instance, VolatileActions};
+use crate::instance::{Call, Done, Instance, InstanceContext, VolatileActions};
 use crate::plugin::Plugin;
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
 
-pub(crate) struct Slot {
-    this: Weak<Slot>,
+pub(crate) struct Binding {
+    this: Weak<Binding>,
     plugin: Plugin,
     roots: Arc<Roots>,
-    surroundings: Surroundings,
+    context: ProducerContext,
     volatile: VolatileActions,
     live: Mutex<Option<Box<Instance>>>,
     /// Whether the engine knows that an instance may be here.
     registered: AtomicBool,
 }
 
-impl Slot {
+impl Binding {
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
     /// workspace.
-    pub fn new(plugin: &Plugin, surroundings: Surroundings) -> Result<Arc<Self>, Error> {
-        let roots = roots(plugin, &surroundings)?;
+    pub fn new(plugin: &Plugin, context: ProducerContext) -> Result<Arc<Self>, Error> {
+        let roots = roots(plugin, &context)?;
         Ok(Arc::new_cyclic(|this| Self {
             this: this.clone(),
             plugin: plugin.clone(),
             roots: Arc::new(roots),
-            surroundings,
+            context,
             volatile: VolatileActions::default(),
             live: Mutex::default(),
             registered: AtomicBool::new(false),
@@ -53,7 +53,7 @@ impl Slot {
     }
 
     pub fn policy(&self) -> &Policy {
-        &self.surroundings.policy
+        &self.context.policy
     }
 
     pub async fn execute(
@@ -132,7 +132,7 @@ impl Slot {
             Err(_) => unless_cancelled(cancel, self.live.lock()).await?,
         };
         Ok(Entered {
-            slot: self,
+            binding: self,
             cancel,
             live: Some(live),
         })
@@ -142,7 +142,7 @@ impl Slot {
         &self,
         cancel: Option<&CancellationToken>,
     ) -> Result<Box<Instance>, Error> {
-        let patience = self.surroundings.limits.call_time;
+        let patience = self.context.limits.call_time;
         let permit = self
             .plugin
             .engine()
@@ -153,14 +153,14 @@ impl Slot {
             let holder: Weak<dyn Reclaim> = self.this.clone();
             self.plugin.engine().live().register(holder);
         }
-        let Surroundings {
+        let ProducerContext {
             policy,
             limits,
             observer,
             session,
             ..
-        } = &self.surroundings;
-        let home = Home {
+        } = &self.context;
+        let context = InstanceContext {
             plugin: self.plugin.source().clone(),
             names: Some(Arc::clone(self.plugin.tool_names())),
             policy: policy.clone(),
@@ -173,7 +173,7 @@ impl Slot {
         Instance::new(
             self.plugin.engine().runtime(),
             self.plugin.component()?,
-            home,
+            context,
             permit,
         )
         .await
@@ -194,7 +194,7 @@ pub(super) async fn unless_cancelled<T>(
     }
 }
 
-impl Reclaim for Slot {
+impl Reclaim for Binding {
     fn reclaim(&self) -> Reclaimed {
         let Ok(mut live) = self.live.try_lock() else {
             return Reclaimed::Kept;
@@ -210,7 +210,7 @@ impl Reclaim for Slot {
 
 /// The right to call into a plugin.
 struct Entered<'a> {
-    slot: &'a Slot,
+    binding: &'a Binding,
     cancel: Option<&'a CancellationToken>,
     /// Always there until it is dropped.
     live: Option<MutexGuard<'a, Option<Box<Instance>>>>,
@@ -221,7 +221,7 @@ impl Entered<'_> {
         if let Some(live) = self.live.as_mut()
             && live.is_none()
         {
-            **live = Some(Box::pin(self.slot.make_instance(self.cancel)).await?);
+            **live = Some(Box::pin(self.binding.make_instance(self.cancel)).await?);
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl Entered<'_> {
             Some(instance) => instance,
             // Apart, since the future of every call would be kilobytes larger by what is seldom
             // done.
-            None => Box::pin(self.slot.make_instance(self.cancel)).await?,
+            None => Box::pin(self.binding.make_instance(self.cancel)).await?,
         };
         let (instance, result) = call(instance).await;
         if let Some(live) = &mut self.live {
@@ -252,13 +252,13 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         drop(self.live.take());
         // After the lock is free, see `LiveInstances::permit`.
-        if self.slot.plugin.engine().live().wanted() {
-            self.slot.make_room();
+        if self.binding.plugin.engine().live().wanted() {
+            self.binding.make_room();
         }
     }
 }
 
-impl Slot {
+impl Binding {
     /// Drops an idle instance that holds no volatile action. The engine still lists this slot, and
     /// finds it empty later.
     pub fn make_room(&self) {
@@ -271,13 +271,13 @@ impl Slot {
 }
 
 /// The host's directories for one plugin of a session.
-fn roots(plugin: &Plugin, surroundings: &Surroundings) -> Result<Roots, Error> {
-    let Surroundings {
+fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots, Error> {
+    let ProducerContext {
         policy,
         workspace,
         session,
         ..
-    } = surroundings;
+    } = context;
     let workspace = workspace.as_ref();
     let budget = plugin.engine().descriptors();
     let scratch_parent = match workspace {
@@ -288,7 +288,7 @@ fn roots(plugin: &Plugin, surroundings: &Surroundings) -> Result<Roots, Error> {
         workspace: workspace
             .filter(|_| policy.allows_workspace_read())
             .cloned(),
-        scratch: ScratchFolder::inside(plugin.engine().scratch_homes(), scratch_parent),
+        scratch: ScratchFolder::inside(plugin.engine().scratch_roots(), scratch_parent),
         descriptors: Descriptors::new(budget, &session.descriptors),
     })
 }
@@ -309,7 +309,7 @@ fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Resul
     });
     outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
         path: workspace.path().to_owned(),
-        reason: "it contains the places for scratch directories; choose a directory further down"
+        reason: "it contains the host's scratch directories; choose a directory further down"
             .to_owned(),
     })
 }

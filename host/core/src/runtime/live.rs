@@ -88,7 +88,7 @@ impl LiveInstances {
         permit.map_err(|_| Error::Limit {
             tool: who.to_owned(),
             kind: LimitKind::LiveInstances,
-            message: "could not start: as many instances are busy, or hold volatile actions, as there may be".to_owned(),
+            message: "could not start: the limit on live instances is reached, and each of them is busy or holds volatile actions".to_owned(),
         })
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Bindings {
     producers: Vec<Producer>,
     /// For pending actions alone: plugins that the store kept, and producers that are bound under
     /// wider grants than an action was pushed with. Each is under the grants of its action.
-    aside: Vec<Producer>,
+    narrowed: Vec<Producer>,
 }
 
 /// One tool of one producer.
@@ -103,7 +103,11 @@ impl Bindings {
     }
 
     pub fn producers(&self) -> Vec<Producer> {
-        self.producers.iter().chain(&self.aside).cloned().collect()
+        self.producers
+            .iter()
+            .chain(&self.narrowed)
+            .cloned()
+            .collect()
     }
 
     /// The producer of this digest, which is bound or was.
@@ -123,18 +127,18 @@ impl Bindings {
     }
 
     /// The one for actions that a producer pushed under these grants.
-    pub fn aside(&self, digest: Digest, grants: &Policy) -> Option<Producer> {
-        let mut aside = self.aside.iter();
-        let found = aside.find(|it| it.digest() == digest && it.policy() == grants);
+    pub fn narrowed(&self, digest: Digest, grants: &Policy) -> Option<Producer> {
+        let mut narrowed = self.narrowed.iter();
+        let found = narrowed.find(|it| it.digest() == digest && it.policy() == grants);
         found.cloned()
     }
 
     /// Adds such a one, unless somebody else has meanwhile.
-    pub fn add_aside(&mut self, producer: Producer) -> Producer {
-        match self.aside(producer.digest(), producer.policy()) {
+    pub fn add_narrowed(&mut self, producer: Producer) -> Producer {
+        match self.narrowed(producer.digest(), producer.policy()) {
             Some(found) => found,
             None => {
-                self.aside.push(producer.clone());
+                self.narrowed.push(producer.clone());
                 producer
             }
         }

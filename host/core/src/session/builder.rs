@@ -14,9 +14,9 @@ use airlock_model::pending::SessionId;
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
-use super::binding::Binding;
-use super::standing::Standing;
+use super::standing::StandingState;
 use super::turns::Turns;
+use super::with_policy::ProducerWithPolicy;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::lost::LostActions;
@@ -24,7 +24,7 @@ use crate::producer::Origin;
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 
-/// The settings of a session that is to be opened.
+/// Builder for a [`Session`].
 #[derive(Default)]
 #[must_use]
 pub struct SessionBuilder {
@@ -34,7 +34,7 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
-    bindings: Vec<Binding>,
+    producers: Vec<ProducerWithPolicy>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
 }
@@ -48,7 +48,7 @@ enum Store {
 }
 
 impl SessionBuilder {
-    /// The session's id. Default: a random one.
+    /// Sets the session's id. Default: a random one.
     pub fn id(mut self, id: impl Into<SessionId>) -> Self {
         self.id = Some(id.into());
         self
@@ -109,10 +109,10 @@ impl SessionBuilder {
     }
 
     /// Binds a plugin or a native producer, under the default policy unless another is
-    /// [given](Binding). Tools of both kinds stand beside each other, in the order in which these
-    /// are bound.
-    pub fn bind(mut self, producer: impl Into<Binding>) -> Self {
-        self.bindings.push(producer.into());
+    /// [given](ProducerWithPolicy). Tools of both kinds stand beside each other, in the order in
+    /// which these are bound.
+    pub fn bind(mut self, producer: impl Into<ProducerWithPolicy>) -> Self {
+        self.producers.push(producer.into());
         self
     }
 
@@ -131,8 +131,8 @@ impl SessionBuilder {
             None => None,
         };
         let engine = self.engine.or_else(|| {
-            let mut bindings = self.bindings.iter();
-            bindings.find_map(|binding| match &binding.origin {
+            let mut producers = self.producers.iter();
+            producers.find_map(|producer| match &producer.origin {
                 Origin::Plugin(plugin) => Some(plugin.engine().clone()),
                 Origin::Native(_) => None,
             })
@@ -167,11 +167,11 @@ impl SessionBuilder {
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 turns: Turns::new(self.tool_choice),
-                standing: Standing::default(),
+                standing: StandingState::default(),
             }),
         };
-        for binding in self.bindings {
-            session.bind(binding)?;
+        for producer in self.producers {
+            session.bind(producer)?;
         }
         Ok(session)
     }

@@ -118,7 +118,7 @@ impl<'a> HeldLease<'a> {
         if let Some(lease) = self.lease.take()
             && let Err(error) = self.store.release(lease).await
         {
-            tracing::warn!("could not give a claim back: {error}");
+            tracing::warn!("could not release a claim: {error}");
         }
     }
 

@@ -160,12 +160,12 @@ impl Session {
             Decision::Discard => held.during(pin!(carrying_out.reject())).await?,
         };
         let outcome = returned.map(|returned| {
-            let told = Told {
+            let summary = DecisionSummary {
                 label: action.label.clone(),
                 source_tool_name: Some(action.source_tool_name.clone()),
                 reason: resolution.reason,
             };
-            outcome(decision, resolution.extra, told, returned)
+            outcome(decision, resolution.extra, summary, returned)
         });
         held.complete(decision, &outcome).await?;
         self.tell_decided(&action, decision, number);
@@ -339,7 +339,7 @@ pub(super) fn apply_error(error: Error) -> Error {
 }
 
 /// What an outcome repeats of what was decided about.
-pub(super) struct Told {
+pub(super) struct DecisionSummary {
     pub label: String,
     pub source_tool_name: Option<String>,
     pub reason: String,
@@ -348,20 +348,20 @@ pub(super) struct Told {
 pub(super) fn outcome(
     decision: Decision,
     extra: Option<Map<String, Value>>,
-    told: Told,
+    summary: DecisionSummary,
     returned: Option<ToolResult>,
 ) -> ResolutionOutcome {
     let (content, source_result_details) = match returned {
         Some(result) => (result.content, result.details),
         None => {
-            let text = content::discarded(&told.label, &told.reason);
+            let text = content::discarded(&summary.label, &summary.reason);
             (vec![Content::Text { text }], None)
         }
     };
-    let mut details = ResolutionDetails::new(decision, told.reason);
+    let mut details = ResolutionDetails::new(decision, summary.reason);
     details.extra = extra;
-    details.source_tool_name = told.source_tool_name;
-    details.label = Some(told.label);
+    details.source_tool_name = summary.source_tool_name;
+    details.label = Some(summary.label);
     details.source_result_details = source_result_details;
     ResolutionOutcome::new(content, details)
 }

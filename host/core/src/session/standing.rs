@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::resolve::{self, Told};
+use super::resolve::{self, DecisionSummary};
 
 /// Takes decisions while nothing is pending: say, about a plan that the model has written and wants
 /// approved.
@@ -86,7 +86,7 @@ impl From<StandingResult> for ToolResult {
 
 /// What stands behind a session's stack.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct StandingState {
     handler: RwLock<Option<Arc<dyn StandingHandler>>>,
     /// Resolutions of this session that have claimed an action.
     resolving: AtomicUsize,
@@ -101,7 +101,7 @@ impl Drop for Resolving<'_> {
     }
 }
 
-impl Standing {
+impl StandingState {
     /// Somebody is about to claim an action.
     pub fn resolving(&self) -> Resolving<'_> {
         self.resolving.fetch_add(1, Ordering::SeqCst);
@@ -159,12 +159,12 @@ impl Session {
                 None => return Err(Error::Cancelled),
             },
         };
-        let told = Told {
+        let summary = DecisionSummary {
             label: handler.label(),
             source_tool_name: handler.source_tool_name(),
             reason,
         };
         let returned = returned.map(ToolResult::from);
-        Ok(resolve::outcome(decision, extra, told, returned))
+        Ok(resolve::outcome(decision, extra, summary, returned))
     }
 }

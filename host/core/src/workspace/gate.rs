@@ -15,7 +15,7 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode,
-    HostDescriptor as Inner, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
+    HostDescriptor as WasiDescriptor, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
@@ -129,7 +129,7 @@ impl types::Host for FilesView<'_> {
     }
 }
 
-impl Inner for FilesView<'_> {
+impl WasiDescriptor for FilesView<'_> {
     async fn open_at(
         &mut self,
         fd: Fd,
@@ -144,14 +144,14 @@ impl Inner for FilesView<'_> {
     fn write_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynOutputStream>> {
         self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
-        let stream = Inner::write_via_stream(&mut self.inner, fd, offset)?;
+        let stream = WasiDescriptor::write_via_stream(&mut self.inner, fd, offset)?;
         self.check_stream(&same, stream, Some(offset))
     }
 
     fn append_via_stream(&mut self, fd: Fd) -> FsResult<Resource<DynOutputStream>> {
         self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
-        let stream = Inner::append_via_stream(&mut self.inner, fd)?;
+        let stream = WasiDescriptor::append_via_stream(&mut self.inner, fd)?;
         self.check_stream(&same, stream, None)
     }
 
@@ -159,10 +159,10 @@ impl Inner for FilesView<'_> {
         self.may_change(&fd)?;
         let handle = self.handle(&fd)?;
         let Some(counted) = handle.counted() else {
-            return Inner::set_size(&mut self.inner, fd, size).await;
+            return WasiDescriptor::set_size(&mut self.inner, fd, size).await;
         };
         let before = counted.grow(size)?;
-        let done = Inner::set_size(&mut self.inner, fd, size).await;
+        let done = WasiDescriptor::set_size(&mut self.inner, fd, size).await;
         counted.has(if done.is_ok() { size } else { before });
         done
     }
@@ -174,17 +174,17 @@ impl Inner for FilesView<'_> {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         self.may_change(&fd)?;
-        Inner::set_times(&mut self.inner, fd, accessed, modified).await
+        WasiDescriptor::set_times(&mut self.inner, fd, accessed, modified).await
     }
 
     async fn write(&mut self, fd: Fd, buffer: Vec<u8>, offset: u64) -> FsResult<u64> {
         self.may_change(&fd)?;
         let handle = self.handle(&fd)?;
         let Some(counted) = handle.counted() else {
-            return Inner::write(&mut self.inner, fd, buffer, offset).await;
+            return WasiDescriptor::write(&mut self.inner, fd, buffer, offset).await;
         };
         let before = counted.grow(offset.saturating_add(buffer.len() as u64))?;
-        let written = Inner::write(&mut self.inner, fd, buffer, offset).await;
+        let written = WasiDescriptor::write(&mut self.inner, fd, buffer, offset).await;
         let end = written.as_ref().map_or(0, |written| offset + written);
         counted.has(before.max(end));
         written
@@ -197,7 +197,7 @@ impl Inner for FilesView<'_> {
         if let Some(quota) = &quota {
             quota.add_entry(0)?;
         }
-        let made = Inner::create_directory_at(&mut self.inner, fd, path).await;
+        let made = WasiDescriptor::create_directory_at(&mut self.inner, fd, path).await;
         if let (Some(quota), Err(_)) = (quota, &made) {
             quota.give_back_entry(0);
         }
@@ -214,7 +214,8 @@ impl Inner for FilesView<'_> {
     ) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
-        Inner::set_times_at(&mut self.inner, fd, path_flags, path, accessed, modified).await
+        WasiDescriptor::set_times_at(&mut self.inner, fd, path_flags, path, accessed, modified)
+            .await
     }
 
     /// Refused: a second name of a workspace file could stand where other rules hold.
@@ -235,7 +236,7 @@ impl Inner for FilesView<'_> {
         check_path(&path)?;
         self.may_change(&fd)?;
         let found = self.found_in_scratch(&fd, &path)?;
-        Inner::remove_directory_at(&mut self.inner, fd, path).await?;
+        WasiDescriptor::remove_directory_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
             quota.removed(Named::of(&found));
         }
@@ -260,7 +261,7 @@ impl Inner for FilesView<'_> {
         if let Some(quota) = &quota {
             quota.add_entry(bytes)?;
         }
-        let made = Inner::symlink_at(&mut self.inner, fd, target, path).await;
+        let made = WasiDescriptor::symlink_at(&mut self.inner, fd, target, path).await;
         if let (Some(quota), Err(_)) = (quota, &made) {
             quota.give_back_entry(bytes);
         }
@@ -271,7 +272,7 @@ impl Inner for FilesView<'_> {
         check_path(&path)?;
         self.may_change(&fd)?;
         let found = self.found_in_scratch(&fd, &path)?;
-        Inner::unlink_file_at(&mut self.inner, fd, path).await?;
+        WasiDescriptor::unlink_file_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
             quota.removed(Named::of(&found));
         }
@@ -282,34 +283,34 @@ impl Inner for FilesView<'_> {
 
     fn read_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let _handle = self.handle(&fd)?;
-        let stream = Inner::read_via_stream(&mut self.inner, fd, offset)?;
+        let stream = WasiDescriptor::read_via_stream(&mut self.inner, fd, offset)?;
         let inner = self.inner.table.delete(stream)?;
         let counted: DynInputStream = Box::new(CountedStream { inner, _handle });
         Ok(self.inner.table.push(counted)?)
     }
 
     async fn advise(&mut self, fd: Fd, offset: u64, len: u64, advice: Advice) -> FsResult<()> {
-        Inner::advise(&mut self.inner, fd, offset, len, advice).await
+        WasiDescriptor::advise(&mut self.inner, fd, offset, len, advice).await
     }
 
     async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
-        Inner::sync_data(&mut self.inner, fd).await
+        WasiDescriptor::sync_data(&mut self.inner, fd).await
     }
 
     async fn sync(&mut self, fd: Fd) -> FsResult<()> {
-        Inner::sync(&mut self.inner, fd).await
+        WasiDescriptor::sync(&mut self.inner, fd).await
     }
 
     async fn get_flags(&mut self, fd: Fd) -> FsResult<DescriptorFlags> {
-        Inner::get_flags(&mut self.inner, fd).await
+        WasiDescriptor::get_flags(&mut self.inner, fd).await
     }
 
     async fn get_type(&mut self, fd: Fd) -> FsResult<DescriptorType> {
-        Inner::get_type(&mut self.inner, fd).await
+        WasiDescriptor::get_type(&mut self.inner, fd).await
     }
 
     async fn read(&mut self, fd: Fd, len: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
-        Inner::read(&mut self.inner, fd, len, offset).await
+        WasiDescriptor::read(&mut self.inner, fd, len, offset).await
     }
 
     async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<ReaddirIterator>> {
@@ -323,7 +324,7 @@ impl Inner for FilesView<'_> {
     }
 
     async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
-        Inner::stat(&mut self.inner, fd).await
+        WasiDescriptor::stat(&mut self.inner, fd).await
     }
 
     async fn stat_at(
@@ -333,20 +334,20 @@ impl Inner for FilesView<'_> {
         path: String,
     ) -> FsResult<DescriptorStat> {
         check_path(&path)?;
-        Inner::stat_at(&mut self.inner, fd, flags, path).await
+        WasiDescriptor::stat_at(&mut self.inner, fd, flags, path).await
     }
 
     async fn readlink_at(&mut self, fd: Fd, path: String) -> FsResult<String> {
         check_path(&path)?;
-        Inner::readlink_at(&mut self.inner, fd, path).await
+        WasiDescriptor::readlink_at(&mut self.inner, fd, path).await
     }
 
     async fn is_same_object(&mut self, one: Fd, other: Fd) -> wasmtime::Result<bool> {
-        Inner::is_same_object(&mut self.inner, one, other).await
+        WasiDescriptor::is_same_object(&mut self.inner, one, other).await
     }
 
     async fn metadata_hash(&mut self, fd: Fd) -> FsResult<MetadataHashValue> {
-        Inner::metadata_hash(&mut self.inner, fd).await
+        WasiDescriptor::metadata_hash(&mut self.inner, fd).await
     }
 
     async fn metadata_hash_at(
@@ -356,12 +357,12 @@ impl Inner for FilesView<'_> {
         path: String,
     ) -> FsResult<MetadataHashValue> {
         check_path(&path)?;
-        Inner::metadata_hash_at(&mut self.inner, fd, flags, path).await
+        WasiDescriptor::metadata_hash_at(&mut self.inner, fd, flags, path).await
     }
 
     fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
         let index = fd.rep();
-        Inner::drop(&mut self.inner, fd)?;
+        WasiDescriptor::drop(&mut self.inner, fd)?;
         // The index may be given to a descriptor of the workspace next.
         self.files.handles.remove(&index);
         Ok(())

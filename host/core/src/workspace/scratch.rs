@@ -33,12 +33,12 @@ const TRIES: usize = 8;
 /// The places where an engine has its scratch directories. What is in them is removed with the
 /// engine.
 #[derive(Default)]
-pub(crate) struct ScratchHomes {
-    homes: Mutex<Vec<Home>>,
+pub(crate) struct ScratchRoots {
+    roots: Mutex<Vec<ScratchRoot>>,
 }
 
 /// A folder of an engine's own.
-struct Home {
+struct ScratchRoot {
     parent: PathBuf,
     /// Always there until it is dropped.
     folder: Option<TempDir>,
@@ -49,19 +49,19 @@ struct Home {
 /// A directory of a plugin's own, made when the guest first asks for its directories and removed
 /// with the session.
 pub(crate) struct ScratchFolder {
-    /// Before `homes`, where it lies: it is removed first.
+    /// Before `roots`, where it lies: it is removed first.
     made: Mutex<Option<TempDir>>,
-    homes: Arc<ScratchHomes>,
+    roots: Arc<ScratchRoots>,
     parent: PathBuf,
     usage: Arc<Usage>,
 }
 
 impl ScratchFolder {
-    /// To be made in `parent`, in the folder that `homes` has there.
-    pub fn inside(homes: &Arc<ScratchHomes>, parent: PathBuf) -> Self {
+    /// To be made in `parent`, in the folder that `roots` has there.
+    pub fn inside(roots: &Arc<ScratchRoots>, parent: PathBuf) -> Self {
         Self {
             made: Mutex::default(),
-            homes: Arc::clone(homes),
+            roots: Arc::clone(roots),
             parent,
             usage: Arc::default(),
         }
@@ -77,7 +77,7 @@ impl ScratchFolder {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = match &mut *made {
             Some(folder) => folder,
-            none => none.insert(self.homes.make_inside(&self.parent)?),
+            none => none.insert(self.roots.make_inside(&self.parent)?),
         };
         Ok(writable(open_folder(folder.path())?))
     }
@@ -92,21 +92,21 @@ impl Drop for ScratchFolder {
     }
 }
 
-impl ScratchHomes {
+impl ScratchRoots {
     /// Makes a directory for a plugin, in this engine's folder in `parent`.
     fn make_inside(&self, parent: &Path) -> io::Result<TempDir> {
-        let mut homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = homes.iter().position(|home| home.parent == parent);
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = roots.iter().position(|root| root.parent == parent);
         let index = match known {
             Some(index) => index,
             None => {
-                homes.push(Home::make(parent)?);
-                homes.len() - 1
+                roots.push(ScratchRoot::make(parent)?);
+                roots.len() - 1
             }
         };
-        let made = named("plugin-").tempdir_in(homes[index].path()?)?;
+        let made = named("plugin-").tempdir_in(roots[index].path()?)?;
         // Others need not wait for what may take a while.
-        drop(homes);
+        drop(roots);
         if known.is_none()
             && let Ok(ours) = made.path().metadata()
         {
@@ -116,7 +116,7 @@ impl ScratchHomes {
     }
 }
 
-impl Drop for Home {
+impl Drop for ScratchRoot {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
             remove_or_tell(folder.keep());
@@ -131,7 +131,7 @@ fn remove_or_tell(folder: PathBuf) {
     }
 }
 
-impl Home {
+impl ScratchRoot {
     fn path(&self) -> io::Result<&Path> {
         let folder = self.folder.as_ref().map(TempDir::path);
         folder.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
@@ -253,8 +253,8 @@ mod tests {
         std::os::unix::fs::symlink(&linked, &link).unwrap();
         fs::write(parent.join("airlock-scratch-file"), "a file").unwrap();
 
-        let homes = Arc::new(ScratchHomes::default());
-        ScratchFolder::inside(&homes, parent.to_owned())
+        let roots = Arc::new(ScratchRoots::default());
+        ScratchFolder::inside(&roots, parent.to_owned())
             .open()
             .unwrap();
 
@@ -271,13 +271,13 @@ mod tests {
         let parent = TempDir::new().unwrap();
         let count = || fs::read_dir(parent.path()).unwrap().count();
         let open = || {
-            let homes = Arc::new(ScratchHomes::default());
+            let roots = Arc::new(ScratchRoots::default());
             let plugins = [0, 1].map(|_| {
-                let folder = ScratchFolder::inside(&homes, parent.path().to_owned());
+                let folder = ScratchFolder::inside(&roots, parent.path().to_owned());
                 folder.open().unwrap();
                 folder
             });
-            (homes, plugins)
+            (roots, plugins)
         };
         let one = open();
         let other = open();

@@ -10,7 +10,7 @@ use wasmtime::Store;
 use wasmtime::component::{HasData, Linker};
 
 use super::{DecidedAction, Definition, Host, Returned};
-use crate::pushing::{Details, NotPushed, Pushed};
+use crate::pushing::{Details, PushError, PushRequest};
 use airlock::tool::{host, pending_actions, types};
 use exports::airlock::tool::resolver::Resolution;
 
@@ -46,7 +46,7 @@ impl<T: Host> pending_actions::Host for Answers<'_, T> {
         &mut self,
         action: pending_actions::PendingAction,
     ) -> Result<String, pending_actions::PushError> {
-        let pushed = Pushed {
+        let pushed = PushRequest {
             label: action.label,
             source_tool_name: action.source_tool_name,
             details: action.details.map_or(Details::None, Details::Text),
@@ -55,13 +55,13 @@ impl<T: Host> pending_actions::Host for Answers<'_, T> {
         };
         match self.0.push(pushed).await {
             Ok(id) => Ok(id.as_str().to_owned()),
-            Err(NotPushed::StoreUnavailable(message)) => {
+            Err(PushError::StoreUnavailable(message)) => {
                 Err(pending_actions::PushError::StoreUnavailable(message))
             }
-            Err(NotPushed::LimitExceeded(message)) => {
+            Err(PushError::LimitExceeded(message)) => {
                 Err(pending_actions::PushError::LimitExceeded(message))
             }
-            Err(NotPushed::Invalid(message)) => Err(pending_actions::PushError::Invalid(message)),
+            Err(PushError::Invalid(message)) => Err(pending_actions::PushError::Invalid(message)),
         }
     }
 }

@@ -1,47 +1,47 @@
-//! What is part of a program and has tools: plugins, and producers that are native.
+//! What is bundled with a program: plugins, and native producers.
 
 use airlock_host::digest::Digest;
 use airlock_host::native::NativeProducer;
 use airlock_host::{EngineBuilder, SessionBuilder};
 
-/// One of them.
+/// A plugin or native producer that is bundled with a program.
 #[derive(Debug)]
 pub struct Bundled {
-    /// How it is called, where a path to a plugin could be given too.
+    /// Its name on the command line, where a path to a plugin could be given too.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// The names of its tools, which no other plugin's can have.
+    /// The names of its tools, which are reserved for it.
     pub tools: &'static [&'static str],
-    /// How it comes.
-    pub form: Form,
+    /// What kind of thing it is.
+    pub kind: BundledKind,
 }
 
-/// How it comes.
+/// What kind of thing it is.
 #[derive(Debug, Clone, Copy)]
-pub enum Form {
+pub enum BundledKind {
     /// A plugin, as the bytes of a component.
     Component(&'static [u8]),
     /// Code of the host.
     Native(fn() -> NativeProducer),
 }
 
-/// All that a program brings along.
+/// All that is bundled with a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Catalog(&'static [Bundled]);
 
-impl Form {
-    /// By which stores know it.
+impl BundledKind {
+    /// The digest that stores know it by.
     pub fn digest(self) -> Digest {
         match self {
-            Form::Component(bytes) => Digest::of(bytes),
-            Form::Native(native) => native().digest(),
+            BundledKind::Component(bytes) => Digest::of(bytes),
+            BundledKind::Native(native) => native().digest(),
         }
     }
 }
 
 impl Catalog {
-    /// These, in the order in which they are listed.
+    /// A catalog of these, listed in this order.
     pub const fn new(all: &'static [Bundled]) -> Self {
         Self(all)
     }
@@ -64,23 +64,23 @@ impl Catalog {
         names.join(", ")
     }
 
-    /// Keeps their tools' names for them.
+    /// Reserves their tools' names.
     pub fn reserve_names(self, engine: EngineBuilder) -> EngineBuilder {
         self.0.iter().fold(engine, |engine, bundled| {
-            let digest = bundled.form.digest();
+            let digest = bundled.kind.digest();
             let tools = bundled.tools.iter();
             tools.fold(engine, |engine, tool| engine.reserve_tool(*tool, digest))
         })
     }
 
-    /// Binds those that are native: what they staged is resolved by them, and not by what a store
-    /// keeps.
+    /// Binds the native ones: the actions that they pushed are resolved by them, rather than by a
+    /// component from a store.
     pub fn bind_native(self, session: SessionBuilder) -> SessionBuilder {
         self.0
             .iter()
-            .fold(session, |session, bundled| match bundled.form {
-                Form::Component(_) => session,
-                Form::Native(native) => session.bind(&native()),
+            .fold(session, |session, bundled| match bundled.kind {
+                BundledKind::Component(_) => session,
+                BundledKind::Native(native) => session.bind(&native()),
             })
     }
 }

@@ -1,10 +1,10 @@
-//! What has the tools that somebody named: a plugin, or a part of the host.
+//! What was loaded: a plugin, or a native producer.
 
 use airlock_host::native::NativeProducer;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
 use airlock_host::{Plugin, SessionBuilder};
 
-/// What has the tools that somebody named.
+/// A loaded plugin, or a native producer.
 #[derive(Debug)]
 pub enum Loaded {
     /// A component that was compiled and checked.
@@ -22,7 +22,7 @@ impl Loaded {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         match self {
             Loaded::Plugin(plugin) => plugin.name(),
@@ -30,7 +30,7 @@ impl Loaded {
         }
     }
 
-    /// Those that can be used.
+    /// Its tools that can be used.
     pub fn tools(&self) -> Vec<&ToolDefinition> {
         match self {
             Loaded::Plugin(plugin) => plugin.tools().collect(),
@@ -46,7 +46,7 @@ impl Loaded {
         }
     }
 
-    /// Has a session that is to be opened offer its tools.
+    /// Binds it to a session.
     pub fn bind_to(&self, session: SessionBuilder) -> SessionBuilder {
         match self {
             Loaded::Plugin(plugin) => session.bind(plugin),

@@ -1,16 +1,16 @@
-//! Why a store did not do as asked.
+//! Why an operation of a store failed.
 
 use std::fmt;
 
 use crate::pending::ActionId;
 
-/// Why a store did not do as asked.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The session holds as many pending actions as it may.
     #[error(
-        "this session already holds {capacity} pending actions, the most that it may; resolve some first"
+        "this session already holds {capacity} pending actions, which is the limit; resolve some first"
     )]
     Full {
         /// The most that the session may hold.
@@ -18,7 +18,7 @@ pub enum StoreError {
     },
     /// The session's pending actions have as many bytes as they may.
     #[error(
-        "this session's pending actions have {held} bytes, and this one has {pushed}; the limit is {limit}; resolve some first"
+        "this session's pending actions hold {held} bytes, and this one would add {pushed}; the limit is {limit}; resolve some first"
     )]
     SessionFull {
         /// The most bytes that the session's pending actions may have together.
@@ -30,7 +30,7 @@ pub enum StoreError {
     },
     /// The store keeps as many bytes as it may.
     #[error(
-        "the pending store {store} keeps {held} bytes, and this action has {pushed}; its limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
+        "the pending store {store} holds {held} bytes, and this action would add {pushed}; the limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
     )]
     StoreFull {
         /// Which store: a path, or an address without its password.
@@ -81,7 +81,7 @@ pub struct BackendError {
     pub kind: BackendErrorKind,
     /// Which storage: a path, or an address without its password.
     pub store: String,
-    /// What is wrong, as a clause that goes on from the store's name:
+    /// What is wrong, as a clause that continues from the store's name:
     /// `is full: database or disk is full`.
     pub problem: String,
 }
@@ -102,7 +102,7 @@ pub enum BackendErrorKind {
     NoSpace,
     /// It can be read and not written.
     ReadOnly,
-    /// It is not there, and was not to be made.
+    /// It doesn't exist, and was not to be created.
     Missing,
     /// Its contents are damaged, or are not a store's at all.
     Damaged,
@@ -110,9 +110,9 @@ pub enum BackendErrorKind {
     Newer,
     /// The server doesn't answer.
     Unreachable,
-    /// The server, or the file system, doesn't let us in.
+    /// The server, or the file system, denies access.
     Denied,
-    /// Others keep it locked.
+    /// It is locked by others.
     Busy,
     /// The address or the settings make no sense.
     Settings,

@@ -1,4 +1,4 @@
-//! Waking whoever waits for a session's stack to change.
+//! Notifying waiters that a session's stack has changed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,14 +9,14 @@ use tokio::sync::watch;
 
 use crate::pending::SessionId;
 
-/// Who waits for which session. For stores; clones share their waiters.
+/// The waiters of each session. For stores; clones share their waiters.
 #[derive(Debug, Clone, Default)]
 pub struct Watchers {
-    inner: Arc<Inner>,
+    inner: Arc<WatchersInner>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct WatchersInner {
     /// How many watches there are: without any, a change costs one load.
     count: AtomicUsize,
     sessions: Mutex<HashMap<SessionId, watch::Sender<()>>>,
@@ -81,8 +81,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Waits until the stack has changed since the last time, or since the watch began. It may wake
-    /// for nothing.
+    /// Waits until the stack has changed since the last time, or since the watch began. May return
+    /// spuriously.
     pub async fn changed(&mut self) {
         // The sender lives as long as there is a watch.
         let _ = self.receiver.changed().await;

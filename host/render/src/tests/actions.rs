@@ -42,10 +42,10 @@ fn what_is_pending() {
               interrupted in attempt 1: its host stopped
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-              resolving: being applied by vm/7, begun at 90 s
+              resolving: being applied by vm/7, started at 90 s
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-              lost: its tool kept the preview in memory only, and that is gone; it can only be discarded"#]],
+              lost: its tool kept the preview only in memory; it can only be discarded"#]],
     );
     let pushed = action("A label that is longer than its row", "ast_edit");
     let mut stacked = StackedAction::new(pushed, ActionState::Pending);
@@ -200,6 +200,6 @@ fn of_many_details_the_beginning_is_shown_and_that_there_are_more() {
     let end = shown.lines().last().unwrap();
     assert_eq!(
         end.trim(),
-        "… this is the beginning of 400003 bytes of details"
+        "… this is the beginning of the details, which are 400003 bytes"
     );
 }

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::fixture::Contents;
 use super::json::Json;
 use crate::files::{Change, Changes, Entry, describe};
+use crate::harness::Answer;
 use crate::property::{Breach, short};
-use crate::stage::Answer;
 
 /// A text that is expected. A bare text is expected word for word.
 #[derive(Debug, Clone, Deserialize)]
@@ -73,14 +73,14 @@ impl Text {
 /// passed over.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Answered {
+pub struct ExpectedAnswer {
     text: Option<Text>,
     content: Option<Json>,
     details: Option<Json>,
     error: Option<Text>,
 }
 
-impl Answered {
+impl ExpectedAnswer {
     /// Whether this can be at one time.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ fn pretty(value: &Value) -> String {
 /// An action that is pushed. What is not given is not looked at.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Pushed {
+pub struct ExpectedAction {
     label: Option<Text>,
     tool: Option<String>,
     durable: Option<bool>,
@@ -143,7 +143,7 @@ pub struct Pushed {
     details: Option<Json>,
 }
 
-impl Pushed {
+impl ExpectedAction {
     pub fn breach(&self, whose: &str, action: &PendingAction) -> Option<Breach> {
         let flag = |what: &str, expected: Option<bool>, came: bool| {
             expected
@@ -171,9 +171,9 @@ impl Pushed {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ExpectedChanges {
     #[serde(default)]
-    created: BTreeMap<String, New>,
+    created: BTreeMap<String, ExpectedEntry>,
     #[serde(default)]
-    changed: BTreeMap<String, New>,
+    changed: BTreeMap<String, ExpectedEntry>,
     #[serde(default)]
     removed: Vec<String>,
 }
@@ -184,7 +184,7 @@ pub struct ExpectedChanges {
     untagged,
     expecting = "expected a text, { base64 = \"…\" }, { contains = \"…\" }, { matches = \"REGEX\" } or { folder = true }"
 )]
-enum New {
+enum ExpectedEntry {
     Contents(Contents),
     Text(Text),
     Folder { folder: bool },
@@ -252,7 +252,7 @@ impl ExpectedChanges {
     }
 }
 
-impl New {
+impl ExpectedEntry {
     fn breach(&self, path: &str, after: &Entry) -> Option<Breach> {
         let other_kind = |expected: &str| {
             Some(Breach {
@@ -261,10 +261,12 @@ impl New {
             })
         };
         match (self, after) {
-            (New::Folder { folder: true }, Entry::Folder) => None,
-            (New::Folder { folder: false }, Entry::File(_)) => None,
-            (New::Folder { folder }, _) => other_kind(if *folder { "a folder" } else { "a file" }),
-            (New::Contents(contents), Entry::File(bytes)) => {
+            (ExpectedEntry::Folder { folder: true }, Entry::Folder) => None,
+            (ExpectedEntry::Folder { folder: false }, Entry::File(_)) => None,
+            (ExpectedEntry::Folder { folder }, _) => {
+                other_kind(if *folder { "a folder" } else { "a file" })
+            }
+            (ExpectedEntry::Contents(contents), Entry::File(bytes)) => {
                 if contents.bytes() == &**bytes {
                     return None;
                 }
@@ -275,10 +277,10 @@ impl New {
                     _ => other_kind(&describe(&Entry::File(contents.bytes().into()))),
                 }
             }
-            (New::Text(text), Entry::File(bytes)) => {
+            (ExpectedEntry::Text(text), Entry::File(bytes)) => {
                 text.breach(path, &String::from_utf8_lossy(bytes))
             }
-            (New::Contents(_) | New::Text(_), _) => other_kind("a file"),
+            (ExpectedEntry::Contents(_) | ExpectedEntry::Text(_), _) => other_kind("a file"),
         }
     }
 }
@@ -287,10 +289,10 @@ impl New {
 mod tests {
     use super::*;
     use crate::files::Files;
-    use crate::stage::{Complaint, Said};
+    use crate::harness::{ToolFailure, ToolOutput};
 
     fn said(text: &str) -> Answer {
-        Ok(Said {
+        Ok(ToolOutput {
             content: serde_json::json!([{"type": "text", "text": text}]),
             text: text.to_owned(),
             details: serde_json::json!({"count": 2}),
@@ -300,12 +302,12 @@ mod tests {
     #[test]
     fn answers_are_compared_with_what_is_given_and_no_more() {
         let check = |expected: &str, answer: &Answer, breach: Option<&str>| {
-            let answered: Answered = toml::from_str(expected).unwrap();
+            let answered: ExpectedAnswer = toml::from_str(expected).unwrap();
             let found = answered.breach("the preview", answer);
             let found = found.map(|breach| breach.expected);
             assert_eq!(found.as_deref(), breach, "{expected}");
         };
-        let error: Answer = Err(Complaint {
+        let error: Answer = Err(ToolFailure {
             kind: "tool",
             message: "no such file".to_owned(),
         });
@@ -391,7 +393,7 @@ mod tests {
 
     #[test]
     fn an_error_and_a_result_can_not_both_be_expected() {
-        let both: Answered = toml::from_str("error = 'x'\ntext = 'y'").unwrap();
+        let both: ExpectedAnswer = toml::from_str("error = 'x'\ntext = 'y'").unwrap();
         assert!(both.check().is_err());
     }
 }

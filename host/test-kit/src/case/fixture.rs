@@ -71,7 +71,7 @@ impl Fixture {
         for (path, contents) in &self.files {
             check_path(path)?;
             if let Some(taken) = files.in_the_way_of(path) {
-                return Err(format!("`{path}` can't be a file, since of `{taken}`"));
+                return Err(format!("`{path}` can't be a file, because of `{taken}`"));
             }
             files.add_file(path, contents.bytes());
         }
@@ -114,6 +114,6 @@ mod tests {
     fn a_file_can_not_lie_below_another() {
         let fixture: Fixture = toml::from_str("files = { a = '', 'a/b' = '' }").unwrap();
         let error = fixture.files(Path::new("")).unwrap_err();
-        assert_eq!(error, "`a/b` can't be a file, since of `a`");
+        assert_eq!(error, "`a/b` can't be a file, because of `a`");
     }
 }

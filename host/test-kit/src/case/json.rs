@@ -16,7 +16,7 @@ impl<'de> Deserialize<'de> for Json {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(text) => serde_json::from_str(&text).map(Json).map_err(|error| {
                 D::Error::custom(format!(
-                    "a text here is read as JSON, and this is none: {error}"
+                    "a text here is read as JSON, and this is not valid: {error}"
                 ))
             }),
             other => from_toml(other).map(Json).map_err(D::Error::custom),

@@ -5,18 +5,18 @@ use airlock_host::store::MemoryStore;
 use airlock_host::{Plugin, Resolution, Session};
 
 use super::{Action, Case, Resolve};
-use crate::Trouble;
+use crate::HarnessError;
+use crate::harness::{self, Harness};
 use crate::property::Breach;
-use crate::stage::{self, Stage};
 
 /// The first thing that is not as expected; none where all is.
 ///
 /// # Errors
-/// Where the host could not do its part.
-pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, Trouble> {
-    let stage = Stage::set(plugin, &case.files, MemoryStore::new())?;
+/// Where the host fails.
+pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, HarnessError> {
+    let stage = Harness::set(plugin, &case.files, MemoryStore::new())?;
     let session = stage.session()?;
-    let answer = stage::call(&session, &case.tool, &case.params.0).await?;
+    let answer = harness::call(&session, &case.tool, &case.params.0).await?;
     if let Some(breach) = case.expect.breach("the preview", &answer) {
         return Ok(Some(breach));
     }
@@ -31,7 +31,7 @@ pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, Trouble
     Ok(case.changes.breach(&case.files.changes(&stage.files()?)))
 }
 
-async fn pushed(case: &Case, session: &Session) -> Result<Option<Breach>, Trouble> {
+async fn pushed(case: &Case, session: &Session) -> Result<Option<Breach>, HarnessError> {
     let Some(expected) = &case.pushed else {
         return Ok(None);
     };
@@ -42,7 +42,10 @@ async fn pushed(case: &Case, session: &Session) -> Result<Option<Breach>, Troubl
             .map(|stacked| stacked.action.label.as_str())
             .collect();
         return Ok(Some(Breach {
-            expected: format!("{} pending actions", expected.len()),
+            expected: match expected.len() {
+                1 => "1 pending action".to_owned(),
+                count => format!("{count} pending actions"),
+            },
             came: format!("{}: {}", pushed.len(), labels.join(", ")),
         }));
     }
@@ -60,7 +63,7 @@ async fn decide(
     resolve: &Resolve,
     index: usize,
     session: &Session,
-) -> Result<Option<Breach>, Trouble> {
+) -> Result<Option<Breach>, HarnessError> {
     let (decision, verb) = match resolve.action {
         Action::Apply => (Decision::Apply, "apply"),
         Action::Discard => (Decision::Discard, "discard"),
@@ -77,6 +80,6 @@ async fn decide(
     if let Some(extra) = &resolve.extra {
         resolution = resolution.with_extra(extra.0.clone());
     }
-    let answer = stage::resolve(session, &topmost.action, resolution).await?;
+    let answer = harness::resolve(session, &topmost.action, resolution).await?;
     Ok(resolve.expect.breach(&whose, &answer))
 }

@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="take a module or package along that no import names; may be repeated",
+        help="include a module or package that nothing imports; may be repeated",
     )
     command.add_argument(
         "--path",
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="look for packages there too, before those of this Python; may be repeated",
     )
-    command.add_argument("-q", "--quiet", action="store_true", help="say nothing unless it fails")
+    command.add_argument("-q", "--quiet", action="store_true", help="print nothing unless it fails")
     return parser
 
 

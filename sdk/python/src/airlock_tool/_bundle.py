@@ -70,9 +70,9 @@ def _entry_of_file(path: Path) -> Entry:
 def _checked(entry: Entry) -> Entry:
     top, *_ = parts = entry.module.split(".")
     if not all(part.isidentifier() for part in parts):
-        raise EntryError(f"`{entry.module}` is no name of a module: rename the file to letters, digits and `_`")
+        raise EntryError(f"`{entry.module}` is not a valid module name: rename the file to letters, digits and `_`")
     if top in sys.stdlib_module_names or top in _GENERATED or top == "airlock_tool":
-        raise EntryError(f"`{top}` is the name of a module that is there already: rename the file")
+        raise EntryError(f"`{top}` is the name of an existing module: rename the file")
     return entry
 
 

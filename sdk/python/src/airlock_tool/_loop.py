@@ -97,7 +97,7 @@ class _Clock:
         if self._loop.cancel_main():
             return []
         if timeout is None:
-            raise RuntimeError("an async tool waits for something that nothing here can bring about")
+            raise RuntimeError("an async tool waits for something that can never happen here")
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, _NAP))

@@ -21,7 +21,7 @@ def label_of(name: str) -> str:
 def check_tool_name(name: str) -> str:
     """`name`, where the world allows it for a tool."""
     if name == "resolve":
-        raise ValueError("a tool can't be called `resolve`: that is the host's own")
+        raise ValueError("a tool can't be called `resolve`: that name is reserved for the host")
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
         raise ValueError(f"a tool can't be called {name!r}: a name is 1 to 64 of the characters A-Z a-z 0-9 _ . -")
     return name
@@ -30,5 +30,5 @@ def check_tool_name(name: str) -> str:
 def check_line(what: str, text: str) -> str:
     """`text`, where it is one line and not empty."""
     if len(text.splitlines()) != 1 or not text.strip():
-        raise ValueError(f"{what} has to be one line, and not {text!r}")
+        raise ValueError(f"{what} must be one line, not {text!r}")
     return text

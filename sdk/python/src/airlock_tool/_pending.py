@@ -115,7 +115,7 @@ def push(
     if call is None:
         raise StoreUnavailable
     if call.tool.is_read_only:
-        raise TypeError(f"the tool `{call.tool.name}` is read_only, and so it can't push an action")
+        raise TypeError(f"the tool `{call.tool.name}` is read_only, so it can't push an action")
     label = require_text("a label", label)
     source = call.tool.name if source_tool_name is None else require_text("a source_tool_name", source_tool_name)
     written = None if details is None else _details_json(details)

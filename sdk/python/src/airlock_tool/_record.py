@@ -57,7 +57,7 @@ class Record(Shape):
 
     def schema(self) -> Schema:
         if self._open:
-            raise TypeError(f"{self._name} is part of itself, and the schema of params has to have an end")
+            raise TypeError(f"{self._name} contains itself, and the schema of params can't be recursive")
         self._open = True
         try:
             properties = {name: field.schema() for name, field in self.fields.items()}

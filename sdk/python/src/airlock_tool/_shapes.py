@@ -89,7 +89,7 @@ def _bytes_of(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise ValueError(f"it is no base64: {error}") from error
+        raise ValueError(f"it is not base64: {error}") from error
 
 
 PATH = Text({}, Path)

@@ -238,7 +238,7 @@ def tool(
             },
         )
     if not callable(function):
-        raise TypeError(f"@tool decorates a function, and not {function!r}; options are given by name")
+        raise TypeError(f"@tool decorates a function, not {function!r}; options are given by name")
     return _make(function, None, None, None, None, {Traits.DEFERRABLE: True})
 
 
@@ -297,7 +297,7 @@ def _params_of(function: Callable[..., Any], hints: dict[str, Any], docs: Docstr
     for parameter in parameters.values():
         at = f"{where}, parameter `{parameter.name}`"
         if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-            raise TypeError(f"{at}: each parameter has to be a named one, without *, ** and /")
+            raise TypeError(f"{at}: each parameter must be a named one, without *, ** and /")
         if parameter.name not in hints:
             raise TypeError(f"{at} has no type hint")
         shape = described(shape_of(hints[parameter.name], at), docs.parameters.get(parameter.name))

@@ -75,7 +75,7 @@ def shape_of(hint: Any, where: str) -> Shape:
     if origin in (dict, Mapping):
         key, value = arguments
         if key is not str:
-            raise TypeError(f"{where}: the keys of a dict have to be str, since those of JSON are")
+            raise TypeError(f"{where}: the keys of a dict must be str, as in JSON")
         return shapes.Dictionary(shape_of(value, where))
     raise TypeError(f"{where}: {_told(hint)} has no form in JSON. What has one: {_SUPPORTED}.")
 

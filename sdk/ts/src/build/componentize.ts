@@ -56,6 +56,6 @@ function problemOf(thrown: unknown): Problem {
     message,
     ...(file !== undefined && { file }),
     line: Number(line),
-    help: "the top of a module runs once, when the component is built: what may fail belongs into the factory or into a tool",
+    help: "the top of a module runs once, when the component is built: code that may fail belongs in the factory or in a tool",
   };
 }

@@ -58,7 +58,7 @@ function readArguments() {
 }
 
 function misused(message: string): never {
-  process.stderr.write(`error: ${message}\nairlock-ts --help tells how to call it\n`);
+  process.stderr.write(`error: ${message}\n`airlock-ts --help` shows the usage\n`);
   process.exit(2);
 }
 
@@ -96,7 +96,7 @@ else if (values.version) process.stdout.write(`${sdk().name} ${sdk().version}\n`
 else {
   const [command, folder = ".", ...more] = positionals;
   if (command !== "build") misused(command === undefined ? "no command; there is `build`" : `there is no command \`${command}\`; there is \`build\``);
-  if (more.length > 0) misused(`one folder at most, and here are ${1 + more.length}`);
+  if (more.length > 0) misused(`expected one folder, not ${1 + more.length}`);
   const engine = ENGINES.find((name) => name === values.engine) ?? misused(`there is no engine \`${values.engine}\`; there are ${ENGINES.join(" and ")}`);
   try {
     report(values.json, await build(folder, engine, values));

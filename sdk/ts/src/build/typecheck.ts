@@ -25,7 +25,7 @@ export async function checkTypes(project: Project): Promise<void> {
     else if (last && line.startsWith("  ")) problems[problems.length - 1] = { ...last, message: `${last.message}\n${line}` };
     else if (line.trim()) problems.push({ stage: "types", message: line.replace(/^error /, "") });
   }
-  throw new BuildError(problems.length > 0 ? problems : [{ stage: "types", message: "tsc failed and said nothing" }]);
+  throw new BuildError(problems.length > 0 ? problems : [{ stage: "types", message: "tsc failed without a message" }]);
 }
 
 /** With a tsconfig.json elsewhere, so that none of a folder above counts. */

@@ -16,7 +16,7 @@ export async function readFile(path: string): Promise<Uint8Array>;
 export async function readFile(path: string, encoding: TextEncoding | { encoding: TextEncoding }): Promise<string>;
 export async function readFile(path: string, options?: TextEncoding | { encoding: TextEncoding }): Promise<Uint8Array | string> {
   const encoding = typeof options === "object" ? options.encoding : options;
-  if (encoding !== undefined && encoding !== "utf8" && encoding !== "utf-8") throw new TypeError(`the encoding ${String(encoding)} is not known here; there is "utf8"`);
+  if (encoding !== undefined && encoding !== "utf8" && encoding !== "utf-8") throw new TypeError(`the encoding ${String(encoding)} is not supported; use "utf8"`);
   const bytes = opened("open", path, {}, { read: true }, (file) => {
     // Reading one would be answered with a word that says less.
     if (file.stat().type === "directory") throw new FileError("EISDIR", "illegal operation on a directory", "read", path);

@@ -46,7 +46,7 @@ export const api: CustomToolAPI = Object.defineProperties(
       return typebox;
     },
     logger: logger(),
-    exec: (command: string) => Promise.reject(new Error(`\`${command}\` can't be run: a tool in a sandbox has no commands`)),
+    exec: (command: string) => Promise.reject(new Error(`\`${command}\` can't be run: there are no commands in the sandbox`)),
   },
   Object.getOwnPropertyDescriptors(surroundings),
 ) as unknown as CustomToolAPI;

@@ -36,17 +36,17 @@ export class NoFactory extends TypeError {}
 export async function makeTools<Api>(factory: unknown, api: Api): Promise<(CustomTool | NoTool)[]> {
   if (typeof factory !== "function") {
     const what = factory === undefined ? "missing" : kindOf(factory);
-    throw new NoFactory(`it is ${what}, and has to be a function that gets \`pi\` and returns the tool: \`export default factory\``);
+    throw new NoFactory(`it is ${what}, and must be a function that gets \`pi\` and returns the tool: \`export default factory\``);
   }
   const made: unknown = await (factory as (api: Api) => unknown)(api);
   if (!Array.isArray(made)) return [checked(made, "what the factory returned")];
-  if (made.length === 0) throw new NoFactory("the factory returned no tool, but an empty array");
+  if (made.length === 0) throw new NoFactory("the factory returned an empty array instead of tools");
   return made.map((tool, index) => checked(tool, `[${index}] of what the factory returned`));
 }
 
 function checked(tool: unknown, place: string): CustomTool | NoTool {
   if (isPromise(tool)) return new NoTool(place, `it ${MISSING_AWAIT}`);
-  if (typeof tool !== "object" || tool === null) return new NoTool(place, `it is no tool, but ${kindOf(tool)}`);
+  if (typeof tool !== "object" || tool === null) return new NoTool(place, `it is not a tool but ${kindOf(tool)}`);
   const { name, label, description, parameters, execute, apply, reject } = tool as Record<keyof CustomTool, unknown>;
   const texts = { name, label, description };
   for (const [field, text] of Object.entries(texts)) {
@@ -64,9 +64,9 @@ function checked(tool: unknown, place: string): CustomTool | NoTool {
 }
 
 function lack(value: unknown, expected: string): string {
-  if (value === undefined) return `is missing, and has to be ${expected}`;
+  if (value === undefined) return `is missing; it must be ${expected}`;
   if (isPromise(value)) return MISSING_AWAIT;
-  return `is ${kindOf(value)}, and has to be ${expected}`;
+  return `is ${kindOf(value)}; it must be ${expected}`;
 }
 
 function kindOf(value: unknown): string {

@@ -25,7 +25,7 @@ export function toWire(returned: unknown, what: string): ToolResult {
 
 function contentBlock(block: unknown, what: string): Content {
   if (isPromise(block)) throw new TypeError(`${what}, which ${MISSING_AWAIT}`);
-  if (typeof block !== "object" || block === null) throw new TypeError(`${what}, which is no object with a \`type\``);
+  if (typeof block !== "object" || block === null) throw new TypeError(`${what}, which is not an object with a \`type\``);
   const fields = block as Record<string, unknown>;
   const text = (name: string): string => {
     const value = fields[name];
@@ -54,7 +54,7 @@ function imageBytes(data: unknown, what: string): Uint8Array {
   try {
     binary = atob(data);
   } catch {
-    throw new TypeError(`${what} whose \`data\` is no base64`);
+    throw new TypeError(`${what} whose \`data\` is not base64`);
   }
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }

@@ -70,8 +70,8 @@ test("each failure says what went wrong", () => {
   check("bad-details", "failed", /^the details .* can't be written as JSON: details is a Map, which JSON would lose$/);
   check("fetch", "failed", /a tool has no network here/);
   check("memory", "failed", /out of memory/);
-  check("exit", "trap", /ended itself/);
-  check("recursion", "limit", /recurse without end/);
+  check("exit", "trap", /it exited/);
+  check("recursion", "limit", /recurse endlessly/);
   check("loop", "limit", /was stopped after 1 s/, "--timeout", "1");
   check("wait", "limit", /was stopped after 1 s/, "--timeout", "1");
 });

@@ -44,8 +44,8 @@ test("a tool with a mistake in its definition is left out with the reason, and t
   const { tools, rejected } = JSON.parse(stdout);
   assert.deepEqual(tools.map(({ name }: { name: string }) => name), ["faults", "applies"]);
   assert.deepEqual(rejected, [
-    { name: "no_execute", reason: "the plugin says: its `execute` is missing, and has to be a function" },
-    { name: "no_label", reason: "the plugin says: its `label` is missing, and has to be a text" },
+    { name: "no_execute", reason: "the plugin says: its `execute` is missing; it must be a function" },
+    { name: "no_label", reason: "the plugin says: its `label` is missing; it must be a text" },
   ]);
 });
 

@@ -58,15 +58,15 @@ test("what is no tool is left out by its name or place, with the reason, and the
     assert.deepEqual(made.map((one) => [definitionOf(one).name, reasonOf(one)]), [["t", { type: "object" }], [name, reason]]);
   };
   const place = "[1] of what the factory returned";
-  await check(null, place, "it is no tool, but null");
+  await check(null, place, "it is not a tool but null");
   await check(Promise.resolve(tool({})), place, "it is a promise: a missing await?");
-  await check({ ...tool({}), name: undefined }, place, "its `name` is missing, and has to be a text");
-  await check({ ...tool({}), label: undefined }, "t", "its `label` is missing, and has to be a text");
-  await check({ ...tool({}), description: 7 }, "t", "its `description` is a number, and has to be a text");
-  await check({ ...tool({}), parameters: undefined }, "t", "its `parameters` is missing, and has to be a schema: for example pi.typebox.Type.Object({})");
-  await check({ ...tool({}), execute: undefined }, "t", "its `execute` is missing, and has to be a function");
+  await check({ ...tool({}), name: undefined }, place, "its `name` is missing; it must be a text");
+  await check({ ...tool({}), label: undefined }, "t", "its `label` is missing; it must be a text");
+  await check({ ...tool({}), description: 7 }, "t", "its `description` is a number; it must be a text");
+  await check({ ...tool({}), parameters: undefined }, "t", "its `parameters` is missing; it must be a schema: for example pi.typebox.Type.Object({})");
+  await check({ ...tool({}), execute: undefined }, "t", "its `execute` is missing; it must be a function");
   await check({ ...tool({}), execute: Promise.resolve() }, "t", "its `execute` is a promise: a missing await?");
-  await check({ ...tool({}), reject: null }, "t", "its `reject` is null, and has to be a function");
+  await check({ ...tool({}), reject: null }, "t", "its `reject` is null; it must be a function");
 });
 
 test("a default export that makes no tool says why", async () => {
@@ -75,10 +75,10 @@ test("a default export that makes no tool says why", async () => {
     const { name, parameters } = definitionOf(noTools(thrown));
     assert.deepEqual([name, JSON.parse(parameters)], ["default export", reason]);
   };
-  const expected = "and has to be a function that gets `pi` and returns the tool: `export default factory`";
+  const expected = "and must be a function that gets `pi` and returns the tool: `export default factory`";
   await check(undefined, `it is missing, ${expected}`);
   await check(tool({}), `it is an object, ${expected}`);
-  await check(() => [], "the factory returned no tool, but an empty array");
+  await check(() => [], "the factory returned an empty array instead of tools");
   await check(() => { throw new Error("no weather today"); }, "the factory failed: no weather today");
   await check(async () => (undefined as never as { a: 1 }).a, "the factory failed: TypeError: Cannot read properties of undefined (reading 'a')");
 });

@@ -35,7 +35,7 @@ test("what is no result says where it is none", () => {
   check({ content: [1] }, /^execute returned content\[0\], which is no object/);
   check({ content: [{ type: "text", text: "" }, { type: "text" }] }, /^execute returned content\[1\] without a string `text`$/);
   check({ content: [{ type: "video" }] }, /of the type "video"; there are/);
-  check({ content: [{ type: "image", data: "%", mimeType: "a/b" }] }, /whose `data` is no base64$/);
+  check({ content: [{ type: "image", data: "%", mimeType: "a/b" }] }, /whose `data` is not base64$/);
   check({ content: [{ type: "image", data: 1, mimeType: "a/b" }] }, /neither a Uint8Array nor a string/);
 });
 

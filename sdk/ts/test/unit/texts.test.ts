@@ -18,7 +18,7 @@ test("whatever is thrown has a message", () => {
   check(Symbol("s"), "the tool threw Symbol(s)");
   check({ message: "like an error" }, "like an error");
   check({ code: 1 }, 'the tool threw {"code":1}');
-  check({ toJSON: () => assert.fail() }, "the tool threw something that can't be written");
+  check({ toJSON: () => assert.fail() }, "the tool threw a value that can't be shown");
 });
 
 test("the log shows values as a programmer reads them", () => {

@@ -18,7 +18,7 @@ async fn two_hosts<B: Backend>() -> (B, [Host; 2], SessionId) {
 }
 
 /// How a racer was answered.
-enum Got {
+enum RaceResult {
     TheAction,
     InProgress,
     Resolved,
@@ -43,16 +43,18 @@ pub async fn for_one_action<B: Backend>() {
                         let outcome = airlock_store_suite::outcome("");
                         let completion = Completion::Succeeded(&outcome);
                         store.complete(claimed.lease, completion).await.unwrap();
-                        Got::TheAction
+                        RaceResult::TheAction
                     }
-                    Claim::InProgress(_) => Got::InProgress,
-                    Claim::Resolved(_, Decision::Apply) => Got::Resolved,
+                    Claim::InProgress(_) => RaceResult::InProgress,
+                    Claim::Resolved(_, Decision::Apply) => RaceResult::Resolved,
                     other => panic!("{other:?}"),
                 }
             });
         }
         let answers = racers.join_all().await;
-        let won = answers.iter().filter(|got| matches!(got, Got::TheAction));
+        let won = answers
+            .iter()
+            .filter(|got| matches!(got, RaceResult::TheAction));
         assert_eq!(won.count(), 1);
     }
 }

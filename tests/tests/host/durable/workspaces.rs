@@ -18,14 +18,14 @@ fn step() -> serde_json::Value {
     durable("Write", json!([write]))
 }
 
-struct Place<B> {
+struct PendingWrite<B> {
     conversation: Conversation<B>,
     host: Host,
     folder: TempDir,
     action: ActionId,
 }
 
-impl<B: Backend> Place<B> {
+impl<B: Backend> PendingWrite<B> {
     /// An action that was previewed in `w`.
     async fn new() -> Self {
         let (conversation, folder) = (Conversation::<B>::new().await, TempDir::new().unwrap());
@@ -80,7 +80,7 @@ impl<B: Backend> Place<B> {
 pub async fn another_directory_at_the_same_path_is_refused_unless_it_is_said_to_be_the_same<
     B: Backend,
 >() {
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     fs::remove_dir(place.workspace()).unwrap();
     fs::create_dir(place.workspace()).unwrap();
     let session = || place.later(&place.workspace()).open().unwrap();
@@ -92,7 +92,7 @@ pub async fn another_directory_at_the_same_path_is_refused_unless_it_is_said_to_
 }
 
 pub async fn a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_be<B: Backend>() {
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     let aside = place.folder.path().join("aside");
     fs::rename(place.workspace(), &aside).unwrap();
     let moved = place.later(&aside).open().unwrap();
@@ -103,7 +103,7 @@ pub async fn a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_b
     back.resolve(Resolution::apply("")).await.unwrap();
     assert!(place.workspace().join("done").exists());
 
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     let aside = place.folder.path().join("aside");
     fs::rename(place.workspace(), &aside).unwrap();
     let moved = place.later(&aside).open().unwrap();
@@ -113,7 +113,7 @@ pub async fn a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_b
 }
 
 pub async fn another_machine_may_show_and_discard_what_nobody_tried_and_not_apply<B: Backend>() {
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     let elsewhere = || {
         let session = place.later(&place.workspace()).machine("elsewhere");
         session.open().unwrap()
@@ -152,7 +152,7 @@ pub async fn another_machine_may_show_and_discard_what_nobody_tried_and_not_appl
 }
 
 pub async fn a_discard_elsewhere_doesnt_call_the_guest<B: Backend>() {
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     let session = place
         .conversation
         .session_in(&place.host, &place.workspace())
@@ -170,7 +170,7 @@ pub async fn a_discard_elsewhere_doesnt_call_the_guest<B: Backend>() {
 }
 
 pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
-    let place = Place::<B>::new().await;
+    let place = PendingWrite::<B>::new().await;
     // The future is dropped: nobody knows how it ended.
     let apply = Resolution::apply("");
     let session = place

@@ -29,7 +29,7 @@ fn faults() -> Vec<(Value, &'static str)> {
         ),
         (
             json!({"do": "exit", "code": 1}),
-            "tool `custom_tool` crashed: it ended itself",
+            "tool `custom_tool` crashed: it exited",
         ),
         (
             json!({"do": "spin"}),
@@ -150,7 +150,7 @@ async fn a_volatile_action_whose_instance_is_gone_can_only_be_discarded() {
             let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
             assert!(matches!(error.root(), Error::InstanceGone), "{error}");
             let text = error.to_string();
-            let begin = "Apply failed: the tool kept this preview in memory only";
+            let begin = "Apply failed: the tool kept this preview only in memory";
             assert!(text.starts_with(begin), "{text}");
             assert_eq!(puppet.labels().await, ["Held"]);
         }

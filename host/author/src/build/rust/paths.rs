@@ -13,7 +13,7 @@ const SEPARATOR: char = '\x1f';
 /// Where flags for the compiler come from. Cargo takes the first of these that has any, and no
 /// other.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum FlagSource {
     /// The environment, with what is there.
     Environment(Vec<String>),
     /// `target.wasm32-wasip2.rustflags` of its configuration.
@@ -24,16 +24,18 @@ enum Place {
 
 /// Has cargo give the compiler these flags, beside those that the author wants.
 pub fn add(cargo: &mut Command, flags: &[String], project: &Path) {
-    let place = Place::find(project, |name| std::env::var(name).ok());
+    let place = FlagSource::find(project, |name| std::env::var(name).ok());
     // A list of texts is written in TOML as in JSON.
     let list = || serde_json::Value::from(flags).to_string();
     match place {
-        Place::Environment(wanted) => {
+        FlagSource::Environment(wanted) => {
             let all = [&wanted, flags].concat();
             cargo.env("CARGO_ENCODED_RUSTFLAGS", all.join(&SEPARATOR.to_string()))
         }
-        Place::Target => cargo.args(["--config", &format!("target.{TARGET}.rustflags={}", list())]),
-        Place::Build => cargo.args(["--config", &format!("build.rustflags={}", list())]),
+        FlagSource::Target => {
+            cargo.args(["--config", &format!("target.{TARGET}.rustflags={}", list())])
+        }
+        FlagSource::Build => cargo.args(["--config", &format!("build.rustflags={}", list())]),
     };
 }
 
@@ -61,14 +63,14 @@ pub fn flags(metadata: &Metadata, sysroot: &Path, commit: &str) -> Vec<String> {
         .collect()
 }
 
-impl Place {
+impl FlagSource {
     fn find(project: &Path, variable: impl Fn(&str) -> Option<String>) -> Self {
         if let Some(flags) = variable("CARGO_ENCODED_RUSTFLAGS") {
             let flags = flags.split(SEPARATOR).filter(|flag| !flag.is_empty());
-            return Place::Environment(flags.map(str::to_owned).collect());
+            return FlagSource::Environment(flags.map(str::to_owned).collect());
         }
         if let Some(flags) = variable("RUSTFLAGS").filter(|flags| !flags.trim().is_empty()) {
-            return Place::Environment(flags.split_whitespace().map(str::to_owned).collect());
+            return FlagSource::Environment(flags.split_whitespace().map(str::to_owned).collect());
         }
         let in_environment = variable("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS").is_some();
         let home = variable("CARGO_HOME").map(PathBuf::from);
@@ -78,8 +80,8 @@ impl Place {
             .chain(home)
             .flat_map(|folder| [folder.join("config.toml"), folder.join("config")]);
         match in_environment || files.any(|file| has_flags_for_the_target(&file)) {
-            true => Place::Target,
-            false => Place::Build,
+            true => FlagSource::Target,
+            false => FlagSource::Build,
         }
     }
 }
@@ -110,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_authors_flags_stay() {
-        let check = |variables: &[(&str, &str)], config: &str, expected: Place| {
+        let check = |variables: &[(&str, &str)], config: &str, expected: FlagSource| {
             let project = tempfile::tempdir().unwrap();
             let folder = project.path().join("tools/rename");
             std::fs::create_dir_all(project.path().join(".cargo")).unwrap();
@@ -120,35 +122,36 @@ mod tests {
                 let found = variables.iter().find(|(known, _)| *known == name)?;
                 Some(found.1.to_owned())
             };
-            let found = Place::find(&folder, variable);
+            let found = FlagSource::find(&folder, variable);
             assert_eq!(found, expected, "{variables:?} {config}");
         };
-        let environment =
-            |flags: &[&str]| Place::Environment(flags.iter().map(|it| (*it).to_owned()).collect());
-        check(&[], "", Place::Build);
-        check(&[], "[build]\nrustflags = [\"--cfg=a\"]", Place::Build);
+        let environment = |flags: &[&str]| {
+            FlagSource::Environment(flags.iter().map(|it| (*it).to_owned()).collect())
+        };
+        check(&[], "", FlagSource::Build);
+        check(&[], "[build]\nrustflags = [\"--cfg=a\"]", FlagSource::Build);
         check(
             &[],
             "[target.wasm32-wasip2]\nrustflags = [\"--cfg=a\"]",
-            Place::Target,
+            FlagSource::Target,
         );
         check(
             &[],
             "[target.'cfg(all())']\nrustflags = [\"--cfg=a\"]",
-            Place::Target,
+            FlagSource::Target,
         );
         check(
             &[],
             "[target.x86_64-unknown-linux-gnu]\nrustflags = [\"--cfg=a\"]",
-            Place::Build,
+            FlagSource::Build,
         );
-        check(&[], "not TOML", Place::Build);
+        check(&[], "not TOML", FlagSource::Build);
         check(
             &[("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS", "-v")],
             "",
-            Place::Target,
+            FlagSource::Target,
         );
-        check(&[("RUSTFLAGS", " ")], "", Place::Build);
+        check(&[("RUSTFLAGS", " ")], "", FlagSource::Build);
         check(
             &[("RUSTFLAGS", "--cfg a")],
             "",

@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use airlock_author::build::{Bench, Built, Changes, Order, build as build_project};
+use airlock_author::build::{
+    BuildOptions, Built, SourceWatcher, Toolchain, build as build_project,
+};
 use airlock_host::{Engine, Error, Limits};
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
-use super::OnStderr;
+use super::StderrReporter;
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -19,13 +21,13 @@ use crate::terminal::size::thousands;
 /// Letters of the longest name of a fact.
 const NAMES: usize = 8;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// The project's.
     pub folder: PathBuf,
     /// Where the component goes, if not into the folder.
     pub output: Option<PathBuf>,
-    /// For the language's own builder.
+    /// Arguments for the language's own build tool.
     pub options: Vec<OsString>,
     /// Whether it is built again whenever it changes.
     pub watch: bool,
@@ -36,12 +38,12 @@ pub struct Request {
 
 pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let order = Order {
+    let order = BuildOptions {
         folder: &request.folder,
         output: request.output.as_deref(),
         options: &request.options,
     };
-    let engine: MakeEngine = match request.bundled {
+    let engine: EngineFactory = match request.bundled {
         true => load::engine_without_reserved_names,
         false => load::engine,
     };
@@ -65,7 +67,7 @@ pub async fn build_for(
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<PathBuf, Failure> {
-    let order = Order {
+    let order = BuildOptions {
         folder,
         output: None,
         options: &[],
@@ -75,28 +77,28 @@ pub async fn build_for(
         .path)
 }
 
-type MakeEngine = fn(Limits) -> Result<Engine, Error>;
+type EngineFactory = fn(Limits) -> Result<Engine, Error>;
 
 async fn build_once(
-    order: Order<'_>,
-    engine: MakeEngine,
+    order: BuildOptions<'_>,
+    engine: EngineFactory,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Built, Failure> {
-    let reporter = OnStderr::new(progress);
+    let reporter = StderrReporter::new(progress);
     let engine = || engine(Limits::default());
-    let bench = Bench::new(&reporter, interrupt.token(), &engine);
-    Ok(build_project(order, &bench).await?)
+    let toolchain = Toolchain::new(&reporter, interrupt.token(), &engine);
+    Ok(build_project(order, &toolchain).await?)
 }
 
 async fn build_again_and_again(
-    order: Order<'_>,
-    engine: MakeEngine,
+    order: BuildOptions<'_>,
+    engine: EngineFactory,
     interrupt: &Interrupt,
     progress: &Progress,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let mut changes = Changes::of(order.folder)?;
+    let mut changes = SourceWatcher::of(order.folder)?;
     loop {
         changes.watch()?;
         match build_once(order, engine, interrupt, progress).await {
@@ -108,7 +110,7 @@ async fn build_again_and_again(
                 }
             }
         }
-        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C ends"));
+        on_stderr(Line::new().with_role(Role::Faint, "waiting for a change; Ctrl-C stops"));
         tokio::select! {
             () = interrupt.token().cancelled() => return Ok(Exit::Done),
             changed = changes.next() => changed?,

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use airlock_author::new::{NewLanguage, Order, Project, new as new_project};
+use airlock_author::new::{NewLanguage, NewOptions, Project, new as new_project};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     pub name: String,
     pub language: NewLanguage,
@@ -22,7 +22,7 @@ pub struct Request {
 pub fn new(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let named = std::env::var_os("AIRLOCK_SDK").filter(|named| !named.is_empty());
     let checkout = request.sdk.clone().or(named.map(PathBuf::from));
-    let project = new_project(Order {
+    let project = new_project(NewOptions {
         name: &request.name,
         language: request.language,
         folder: request.folder.as_deref(),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::{Error, Limits, Plugin};
 use airlock_render::shell;
-use airlock_test_kit::{Cases, Report, Settings, Trouble, examine};
+use airlock_test_kit::{Cases, HarnessError, Report, Settings, examine};
 use serde_json::{Value, json};
 
 use crate::failure::{Exit, Failure};
@@ -19,12 +19,12 @@ use crate::load;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
-use find::Found;
+use find::TestSubject;
 
-/// How many params are made up where nobody says.
+/// How many params are generated where nobody says.
 pub const TRIES: u32 = 64;
 
-/// What is asked for.
+/// The arguments of the command.
 pub struct Request {
     /// A component's file, a bundled plugin's name, or a project's folder.
     pub subject: PathBuf,
@@ -53,7 +53,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
     )
     .await?;
     let Some(plugin) = loaded.into_plugin() else {
-        let message = "a part of this program has its own tests";
+        let message = "`airlock test` doesn't test what is part of this program";
         return Err(Failure::usage(message).with_hint("name a project's folder or a component"));
     };
     let cases = read_cases(&found, &plugin)?;
@@ -90,7 +90,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
     })
 }
 
-fn read_cases(found: &Found, plugin: &Plugin) -> Result<Vec<Cases>, Failure> {
+fn read_cases(found: &TestSubject, plugin: &Plugin) -> Result<Vec<Cases>, Failure> {
     let files = found.cases.iter();
     files
         .map(|file| {
@@ -143,7 +143,7 @@ fn random_seed() -> u64 {
     RandomState::new().hash_one(0) % 1_000_000
 }
 
-fn object(found: &Found, plugin: &Plugin, report: &Report) -> Value {
+fn object(found: &TestSubject, plugin: &Plugin, report: &Report) -> Value {
     let (held, broken, untried) = report.counts();
     json!({
         "name": plugin.name(),
@@ -162,11 +162,11 @@ fn object(found: &Found, plugin: &Plugin, report: &Report) -> Value {
     })
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<HarnessError> for Failure {
+    fn from(trouble: HarnessError) -> Self {
         match trouble {
-            Trouble::Host(error) => error.into(),
-            Trouble::Load(error) => error.into(),
+            HarnessError::Host(error) => error.into(),
+            HarnessError::Load(error) => error.into(),
             other => Failure::host(other.to_string()).with_hint(
                 "tries are made in the system's folder for temporary files; TMPDIR names another",
             ),

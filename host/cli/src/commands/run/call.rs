@@ -47,7 +47,7 @@ impl Call {
         };
         let inspect = self.inspect();
         on_stderr(Line::new().with_role(Role::Note, "note:").with(format!(
-            " {tools} of this plugin can't be used and {were} left out; {inspect} tells why"
+            " {tools} of this plugin can't be used and {were} left out; {inspect} shows why"
         )));
     }
 

@@ -10,7 +10,7 @@ use airlock_host::{PendingAction, Resolution};
 use airlock_render::Block;
 
 use super::Request;
-use crate::commands::stage::Stage;
+use crate::commands::context::CommandContext;
 use crate::failure::Failure;
 use crate::input;
 use crate::terminal::output::Output;
@@ -56,7 +56,7 @@ impl Decider {
     /// the first failure.
     pub async fn decide(
         &self,
-        stage: &Stage,
+        context: &CommandContext,
         pushed: &[Arc<PendingAction>],
         out: &mut Output,
     ) -> Vec<Resolved> {
@@ -64,9 +64,9 @@ impl Decider {
         for (index, action) in pushed.iter().enumerate() {
             let resolved = match self {
                 Decider::Decided(resolution) => {
-                    Some(resolve(stage, action, resolution.clone(), out).await)
+                    Some(resolve(context, action, resolution.clone(), out).await)
                 }
-                Decider::Terminal => ask(stage, action, (index, pushed.len()), out).await,
+                Decider::Terminal => ask(context, action, (index, pushed.len()), out).await,
                 Decider::Nobody => None,
             };
             let failed = resolved
@@ -74,7 +74,7 @@ impl Decider {
                 .is_some_and(|resolved| resolved.outcome.is_err());
             all.extend(resolved);
             let goes_on = matches!(self, Decider::Terminal) || !failed;
-            if stage.interrupt.happened() || !goes_on {
+            if context.interrupt.happened() || !goes_on {
                 break;
             }
         }
@@ -84,22 +84,23 @@ impl Decider {
 
 /// Asks until the action is resolved or left. The last try counts.
 async fn ask(
-    stage: &Stage,
+    context: &CommandContext,
     action: &Arc<PendingAction>,
     place: (usize, usize),
     out: &mut Output,
 ) -> Option<Resolved> {
     let mut last = None;
     loop {
-        let Answer::Decided(decision, reason) = prompt::ask(action, place, &stage.interrupt).await
+        let Answer::Decided(decision, reason) =
+            prompt::ask(action, place, &context.interrupt).await
         else {
             return last;
         };
         let resolution = Resolution::new(decision, reason);
-        let resolved = resolve(stage, action, resolution, out).await;
+        let resolved = resolve(context, action, resolution, out).await;
         // After a failed apply the action is pending again; a discard always removes it.
         let again = resolved.outcome.is_err() && decision == Decision::Apply;
-        if !again || stage.interrupt.happened() {
+        if !again || context.interrupt.happened() {
             return Some(resolved);
         }
         last = Some(resolved);
@@ -107,20 +108,20 @@ async fn ask(
 }
 
 async fn resolve(
-    stage: &Stage,
+    context: &CommandContext,
     action: &Arc<PendingAction>,
     resolution: Resolution,
     out: &mut Output,
 ) -> Resolved {
     let decision = resolution.decision;
-    let resolved = stage.resolve(action, resolution).await;
+    let resolved = context.resolve(action, resolution).await;
     match &resolved.outcome {
         Ok(_) => {
             out.gap();
             out.show(&resolved.block());
         }
         // Told at the end.
-        Err(_) if out.is_json() || stage.interrupt.happened() => {}
+        Err(_) if out.is_json() || context.interrupt.happened() => {}
         Err(error) => {
             out.gap();
             let failure = Failure::from(error);

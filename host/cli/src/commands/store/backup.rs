@@ -24,7 +24,7 @@ pub async fn backup(to: &Path, store: Option<&OsStr>, out: &mut Output) -> Resul
     };
     if to.symlink_metadata().is_ok() {
         let message = format!(
-            "{} is there already, and a backup overwrites nothing",
+            "{} already exists, and a backup overwrites nothing",
             to.display()
         );
         return Err(
@@ -93,7 +93,7 @@ fn refuse_store_at(path: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     let message = format!(
-        "{} is there already, and a restore overwrites nothing",
+        "{} already exists, and a restore overwrites nothing",
         first.display()
     );
     let names: Vec<_> = there.iter().map(|file| file.to_string_lossy()).collect();

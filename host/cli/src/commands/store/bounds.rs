@@ -29,7 +29,7 @@ pub async fn retention(
     out.json(&json!({"retention": word(kept), "seconds": seconds}));
     out.line(match kept {
         Some(kept) => format!("Decisions are kept for {}.", time::option(kept)),
-        None => "Decisions are kept for ever.".to_owned(),
+        None => "Decisions are kept forever.".to_owned(),
     });
     Ok(Exit::Done)
 }
@@ -58,8 +58,8 @@ pub async fn limit(
     let limit = store.durable().byte_limit().await?;
     out.json(&json!({ "limit": limit }));
     out.line(match limit {
-        Some(bytes) => format!("The store may keep {}.", size::human(bytes)),
-        None => "The store may keep as much as there is room for.".to_owned(),
+        Some(bytes) => format!("The store may hold {}.", size::human(bytes)),
+        None => "The size of the store is not limited.".to_owned(),
     });
     Ok(Exit::Done)
 }
@@ -73,10 +73,7 @@ pub async fn prune(
     let age = match older_than {
         Some(age) => age,
         None => store.durable().retention().await?.ok_or_else(|| {
-            Failure::usage(
-                "this store keeps decisions for ever, so it must be said which ones to forget",
-            )
-            .with_hint(
+            Failure::usage("this store keeps decisions forever, so an age is needed").with_hint(
                 "for example: `--older-than 30d`; `airlock store retention 30d` sets it for good",
             )
         })?,

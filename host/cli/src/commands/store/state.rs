@@ -77,7 +77,7 @@ pub async fn check(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
     let location = store.location();
     out.json(&json!({"store": location, "problems": problems}));
     if problems.is_empty() {
-        out.line(format_args!("{location} is as it should be."));
+        out.line(format_args!("{location} has no problems."));
         return Ok(Exit::Done);
     }
     for problem in &problems {
@@ -92,7 +92,7 @@ pub async fn check(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
         on_stderr(error.with(format!(" {location} has {found}")));
         let hint = Line::new().with_role(Role::Hint, "hint:");
         on_stderr(
-            hint.with(" move it away, and bring a backup back with `airlock store restore FILE`"),
+            hint.with(" move it away, and restore a backup with `airlock store restore FILE`"),
         );
     }
     Ok(Exit::Failed)

@@ -100,12 +100,12 @@ impl Cost {
         let written = reader.written_out(schema, 0)?;
         if written.nodes > MAX_NODES {
             return Err(format!(
-                "with its references written out it is more than {MAX_NODES} nodes"
+                "with its references expanded it has more than {MAX_NODES} nodes"
             ));
         }
         if written.way_bytes > MAX_WAY_BYTES {
             return Err(format!(
-                "with its references written out the ways to its parts are {} bytes; the limit is {MAX_WAY_BYTES}",
+                "with its references expanded the paths to its parts are {} bytes; the limit is {MAX_WAY_BYTES}",
                 written.way_bytes
             ));
         }
@@ -143,7 +143,7 @@ impl Cost {
         }
         if weight > MAX_PATTERN_WEIGHT {
             return Err(format!(
-                "its patterns have {weight} positions with their repetitions written out; the limit is {MAX_PATTERN_WEIGHT}"
+                "its patterns have {weight} positions with their repetitions expanded; the limit is {MAX_PATTERN_WEIGHT}"
             ));
         }
         cost.size.patterns = patterns as u64;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         }
         if depth > MAX_DEPTH {
             return Err(format!(
-                "its references lead more than {MAX_DEPTH} parts deep"
+                "its references lead more than {MAX_DEPTH} levels deep"
             ));
         }
         self.written_out
@@ -259,15 +259,13 @@ impl<'a> Reader<'a> {
         match self.in_place.get(&std::ptr::from_ref(node)) {
             Some(Counted::Done(size)) => return Ok(*size),
             Some(Counted::Begun) => {
-                return Err(
-                    "leads back to itself without going on to a part of the value".to_owned(),
-                );
+                return Err("refers back to itself without descending into the value".to_owned());
             }
             None => {}
         }
         if depth > MAX_DEPTH_IN_PLACE {
             return Err(format!(
-                "more than {MAX_DEPTH_IN_PLACE} of its subschemas inside of each other apply to one place"
+                "more than {MAX_DEPTH_IN_PLACE} nested subschemas of it apply to one place"
             ));
         }
         self.in_place
@@ -417,9 +415,9 @@ mod tests {
     fn references_that_lead_too_deep_are_refused() {
         refused(
             &chain(2000, |next| json!({"properties": {"a": next}})),
-            "1000 parts deep",
+            "1000 levels deep",
         );
-        refused(&chain(200, |next| next), "100 of its subschemas");
+        refused(&chain(200, |next| next), "100 nested subschemas");
         assert!(Cost::of(&chain(90, |next| next)).is_ok());
     }
 
@@ -427,13 +425,13 @@ mod tests {
     #[test]
     fn many_parts_at_the_end_of_a_long_way_are_refused() {
         let below = |name: &str| json!({"properties": {name: {"prefixItems": vec![json!({"minimum": 0}); 8000]}}});
-        refused(&below(&"k".repeat(100_000)), "the ways to its parts are");
+        refused(&below(&"k".repeat(100_000)), "the paths to its parts are");
         assert!(Cost::of(&below(&"k".repeat(700))).is_ok());
         let way = (0..490).fold(
             json!({}),
             |inner, _| json!({"properties": {"k".repeat(280): inner}}),
         );
-        refused(&way, "the ways to its parts are");
+        refused(&way, "the paths to its parts are");
     }
 
     #[test]
@@ -444,7 +442,7 @@ mod tests {
             json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"if": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}),
             json!({"$dynamicAnchor": "x", "allOf": [{"$dynamicRef": "#x"}]}),
         ] {
-            refused(&schema, "leads back to itself");
+            refused(&schema, "refers back to itself");
         }
     }
 

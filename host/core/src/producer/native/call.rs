@@ -339,11 +339,11 @@ mod tests {
         };
         assert_eq!(
             reason(3000, 3040),
-            "tool `t` was stopped after 3 s, the most that a call may take"
+            "tool `t` was stopped after 3 s, the limit for a call"
         );
         assert_eq!(
             reason(50, 700),
-            "tool `t` was stopped after 0.7 s; 0.05 s is the most that a call may take"
+            "tool `t` was stopped after 0.7 s; the limit for a call is 0.05 s"
         );
     }
 }

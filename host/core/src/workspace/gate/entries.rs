@@ -4,7 +4,7 @@ use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorFlags, DirectoryEntry, ErrorCode, HostDescriptor as Inner,
+    DescriptorFlags, DirectoryEntry, ErrorCode, HostDescriptor as WasiDescriptor,
     HostDirectoryEntryStream as InnerListing, OpenFlags, PathFlags,
 };
 use wasmtime_wasi::p2::{FsResult, ReaddirIterator};
@@ -108,7 +108,7 @@ impl FilesView<'_> {
         }
         let moved = self.found_in_scratch(&fd, &path)?;
         let replaced = self.found_in_scratch(&new_fd, &new_path)?;
-        Inner::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
+        WasiDescriptor::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
         if let (Some((quota, replaced)), Some((_, moved))) = (replaced, moved) {
             let replaced = Named::of(&replaced);
             // A name of the same file is left where it was.

@@ -52,7 +52,7 @@ func init() { hasHeap = true }
 //go:wasmexport cabi_realloc
 func reallocate(old unsafe.Pointer, oldSize, align, size uintptr) unsafe.Pointer {
 	if old != nil || oldSize != 0 {
-		panic("the host grows no memory of this instance's")
+		panic("the host does not grow this instance's memory")
 	}
 	if !hasHeap {
 		start := uintptr(sbrk(size + align - 1))

@@ -63,7 +63,7 @@ func (r Result[T, E]) Ok() T {
 // Err gives the error, and panics where there is a value.
 func (r Result[T, E]) Err() E {
 	if r.tag != ResultErr {
-		panic("the result is no error")
+		panic("the result is not an error")
 	}
 	return r.err
 }

@@ -29,7 +29,7 @@ const PLACES: [&str; 5] = [
 
 /// What is to be tested.
 #[derive(Debug)]
-pub struct Found {
+pub struct TestSubject {
     /// A file, or the name of a bundled plugin.
     pub component: OsString,
     pub cases: Vec<PathBuf>,
@@ -46,10 +46,10 @@ pub async fn find(
     request: &Request,
     interrupt: &Interrupt,
     progress: &Progress,
-) -> Result<Found, Failure> {
+) -> Result<TestSubject, Failure> {
     let mut cases = request.cases.clone();
     if !request.subject.is_dir() {
-        return Ok(Found {
+        return Ok(TestSubject {
             component: request.subject.clone().into_os_string(),
             cases,
             built: false,
@@ -69,7 +69,7 @@ pub async fn find(
         }
         None => (there.ok_or_else(|| not_built(folder))?, false),
     };
-    Ok(Found {
+    Ok(TestSubject {
         component: component.into_os_string(),
         cases,
         built,

@@ -6,7 +6,7 @@ use airlock_host::Plugin;
 use airlock_render::{Block, Line, Role};
 use airlock_test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolReport};
 
-use super::Found;
+use super::TestSubject;
 use super::breach;
 
 /// How a line says how it went, in one width.
@@ -14,7 +14,7 @@ const HELD: &str = "held   ";
 const BROKEN: &str = "BROKEN ";
 const UNTRIED: &str = "untried";
 
-pub fn block(found: &Found, plugin: &Plugin, report: &Report) -> Block {
+pub fn block(found: &TestSubject, plugin: &Plugin, report: &Report) -> Block {
     let component = found.component.to_string_lossy();
     let title = Line::new().with_role(Role::Title, component);
     let mut block = Block::from(title.with(format!("  {}", plugin.digest())));

@@ -11,13 +11,13 @@ use airlock_host::store::{
 };
 use airlock_store_sqlite::SqliteStore;
 
-use crate::worker::Site;
+use crate::worker::WorkerFiles;
 
 #[derive(Default)]
-pub struct Books {
+pub struct Auditor {
     /// Whether workers share the store, so that what one knew may be out of date when it decides.
     several: bool,
-    actions: BTreeMap<ActionId, Known>,
+    actions: BTreeMap<ActionId, ActionHistory>,
     /// How much of each ledger was read.
     read: BTreeMap<PathBuf, usize>,
     /// What was open after the last kill.
@@ -27,7 +27,7 @@ pub struct Books {
 
 /// About one action.
 #[derive(Debug, Default, Clone)]
-struct Known {
+struct ActionHistory {
     pushed: bool,
     resolved: Option<Decision>,
     /// The attempts that took effect.
@@ -70,11 +70,11 @@ impl Hits {
 }
 
 /// Whether a worker got as far as to say that it was ready.
-pub struct Said {
+pub struct Announced {
     ready: bool,
 }
 
-impl Books {
+impl Auditor {
     pub fn of_several() -> Self {
         Self {
             several: true,
@@ -82,7 +82,7 @@ impl Books {
         }
     }
 
-    pub fn hear(&mut self, lines: &[String]) -> Said {
+    pub fn hear(&mut self, lines: &[String]) -> Announced {
         let mut ready = false;
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
@@ -101,7 +101,7 @@ impl Books {
                 _ => panic!("a worker said {line:?}"),
             }
         }
-        Said { ready }
+        Announced { ready }
     }
 
     fn resolved(&mut self, id: ActionId, decision: Decision) {
@@ -115,7 +115,7 @@ impl Books {
         known.told.insert(attempt.parse().unwrap());
     }
 
-    pub fn read_ledgers(&mut self, site: &Site) {
+    pub fn read_ledgers(&mut self, site: &WorkerFiles) {
         for path in site.ledgers() {
             let text = fs::read_to_string(&path).unwrap();
             let from = self.read.insert(path, text.len()).unwrap_or_default();
@@ -132,7 +132,7 @@ impl Books {
     }
 
     /// Compares what may have changed since the last time.
-    pub async fn compare(&mut self, store: &SqliteStore, said: Said) -> Result<(), String> {
+    pub async fn compare(&mut self, store: &SqliteStore, said: Announced) -> Result<(), String> {
         let open = store.open_actions(None).await.unwrap();
         let mut now = BTreeMap::new();
         let mut hit = Hit::default();
@@ -191,7 +191,8 @@ impl Books {
     }
 
     pub fn print(&self) {
-        let count = |what: fn(&Known) -> bool| self.actions.values().filter(|it| what(it)).count();
+        let count =
+            |what: fn(&ActionHistory) -> bool| self.actions.values().filter(|it| what(it)).count();
         println!(
             "{} actions: {} took effect, {} of them more than once",
             self.actions.len(),
@@ -204,7 +205,7 @@ impl Books {
     }
 }
 
-fn check_open(record: &ActionRecord, known: &Known) -> Result<(), String> {
+fn check_open(record: &ActionRecord, known: &ActionHistory) -> Result<(), String> {
     let told = || format!("{record:#?} {known:?}");
     let last = known.effects.last().copied().unwrap_or_default();
     let fine = known.resolved.is_none()
@@ -222,7 +223,7 @@ fn check_open(record: &ActionRecord, known: &Known) -> Result<(), String> {
     fine.then_some(()).ok_or_else(told)
 }
 
-fn check_resolved(record: &ActionRecord, known: &Known) -> Result<(), String> {
+fn check_resolved(record: &ActionRecord, known: &ActionHistory) -> Result<(), String> {
     let told = || format!("{record:#?} {known:?}");
     let Some(resolved) = &record.resolved else {
         return Err(told());
@@ -248,7 +249,12 @@ struct Hit {
 }
 
 impl Hit {
-    fn note_open(&mut self, record: &ActionRecord, known: &Known, before: Option<ActionState>) {
+    fn note_open(
+        &mut self,
+        record: &ActionRecord,
+        known: &ActionHistory,
+        before: Option<ActionState>,
+    ) {
         if !known.pushed {
             self.push = true;
         }
@@ -267,7 +273,7 @@ impl Hit {
 }
 
 impl Hits {
-    fn count(&mut self, hit: &Hit, said: &Said) {
+    fn count(&mut self, hit: &Hit, said: &Announced) {
         self.kills += 1;
         let which = match hit {
             Hit { end: true, .. } => &mut self.ends,

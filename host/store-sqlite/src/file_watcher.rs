@@ -1,4 +1,4 @@
-//! Hearing of what other processes, and other stores of this one, commit.
+//! Noticing what other processes, and other stores of this one, commit.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::Inner;
+use super::SqliteStoreInner;
 
 /// How often the file is asked whether it has changed. SQLite has no other way to tell across
 /// processes; asking costs microseconds, and happens only while somebody waits.
@@ -15,11 +15,11 @@ const EVERY: Duration = Duration::from_millis(50);
 
 /// Whether a thread asks.
 #[derive(Debug, Default)]
-pub(super) struct Watching(AtomicBool);
+pub(super) struct FileWatcher(AtomicBool);
 
-impl Watching {
+impl FileWatcher {
     /// Asks from now on, until nobody waits any more.
-    pub fn start(&self, inner: &Arc<Inner>) {
+    pub fn start(&self, inner: &Arc<SqliteStoreInner>) {
         if self.0.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -32,14 +32,14 @@ impl Watching {
     }
 }
 
-fn watch(store: &Weak<Inner>) {
+fn watch(store: &Weak<SqliteStoreInner>) {
     let mut connection = None;
     let mut last = None;
     while let Some(inner) = store.upgrade() {
         if !inner.watchers.any() {
-            inner.watching.0.store(false, Ordering::SeqCst);
+            inner.file_watcher.0.store(false, Ordering::SeqCst);
             // Who came meanwhile found a thread, and must not be left without one.
-            if !inner.watchers.any() || inner.watching.0.swap(true, Ordering::SeqCst) {
+            if !inner.watchers.any() || inner.file_watcher.0.swap(true, Ordering::SeqCst) {
                 return;
             }
         }

@@ -15,7 +15,7 @@ const ENTRIES: usize = 100_000;
 
 /// What there is that was not searched: an example of each.
 #[derive(Default)]
-struct Unsearched {
+struct SkippedExamples {
     /// It would have been, were it not left out.
     left_out: Option<String>,
     /// It is not in the language that was named.
@@ -29,7 +29,7 @@ struct Unsearched {
 /// The error of a call that searched no file.
 pub(crate) fn searched(search: &Search<'_>) -> Error {
     let selection = &search.selection;
-    let mut there = Unsearched::default();
+    let mut there = SkippedExamples::default();
     let mut looked_at = 0;
     walk_all(search.folder, &selection.starts(), |path, is_folder| {
         looked_at += 1;
@@ -48,13 +48,13 @@ pub(crate) fn searched(search: &Search<'_>) -> Error {
     let no_file = "no file was searched";
     if let Some(path) = there.left_out {
         let message = format!(
-            "{no_file}: all that is meant is left out, being ignored, hidden, or in a folder of dependencies or builds, such as {path:?}; name it in `paths` to search it"
+            "{no_file}: all that `paths` selects is left out, being ignored, hidden, or in a folder of dependencies or builds, such as {path:?}; name it in `paths` to search it"
         );
         return invalid("/paths", message);
     }
     if let (Some(path), Some(language)) = (there.other_language, selection.named_language()) {
         let message = format!(
-            "{no_file}: there is none in {} by its name, but for example {path:?}; name files or a glob in `paths` that are in it whatever their names, or leave `lang` out",
+            "{no_file}: by their names none is {}, for example {path:?}; to search them as that language all the same, name them in `paths`, each or with a glob, or leave `lang` out",
             language.name()
         );
         return invalid("/lang", message);
@@ -67,7 +67,7 @@ pub(crate) fn searched(search: &Search<'_>) -> Error {
     }
     if let Some(path) = there.unknown {
         let message = format!(
-            "{no_file}: there is none in a language that is known by its name, but for example {path:?}; say with `lang` what it is, one of {}, and name it in `paths`",
+            "{no_file}: by their names none is in a known language, for example {path:?}; give its language with `lang`, one of {}, and name it in `paths`",
             language::names()
         );
         return invalid("/paths", message);
@@ -76,11 +76,11 @@ pub(crate) fn searched(search: &Search<'_>) -> Error {
         None => Error::Tool {
             message: format!("{no_file}: the workspace has none"),
         },
-        Some(_) => invalid("/paths", format!("{no_file}: none is there that fits")),
+        Some(_) => invalid("/paths", format!("{no_file}: nothing matches")),
     }
 }
 
-impl Unsearched {
+impl SkippedExamples {
     fn see(&mut self, path: &Path, is_folder: bool, search: &Search<'_>) {
         let selection = &search.selection;
         let Some(index) = selection.meaning(path) else {

@@ -29,29 +29,29 @@ const MOST_FOLDERS: usize = 10_000;
 const MOST_BYTES: usize = 256 << 10;
 
 /// The ignore files from one folder down.
-pub(crate) struct Ignored {
+pub(crate) struct IgnoreFiles {
     folder: ReadableFolder,
     top: PathBuf,
-    read: Mutex<Read>,
+    read: Mutex<Cache>,
 }
 
 #[derive(Default)]
-struct Read {
-    by_folder: HashMap<PathBuf, Option<Arc<Rules>>>,
+struct Cache {
+    by_folder: HashMap<PathBuf, Option<Arc<IgnoreRules>>>,
     /// Of their files.
     bytes: usize,
     problems: BTreeSet<String>,
 }
 
 /// What a folder's files say, and those of the folders around it.
-struct Rules {
+struct IgnoreRules {
     files: [Gitignore; FILES.len()],
     /// Of these files, and of those around.
     bytes: usize,
-    around: Option<Arc<Rules>>,
+    around: Option<Arc<IgnoreRules>>,
 }
 
-impl Ignored {
+impl IgnoreFiles {
     /// Files above `top` play no part: who names a folder means it.
     pub fn below(folder: ReadableFolder, top: &Path) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Ignored {
     }
 
     /// None where no file says anything.
-    fn rules(&self, folder: &Path) -> Option<Arc<Rules>> {
+    fn rules(&self, folder: &Path) -> Option<Arc<IgnoreRules>> {
         if let Some(rules) = self.remembered().by_folder.get(folder) {
             return rules.clone();
         }
@@ -98,7 +98,7 @@ impl Ignored {
                 self.remembered().problems.insert(problem);
                 around
             }
-            _ => Some(Arc::new(Rules {
+            _ => Some(Arc::new(IgnoreRules {
                 files: texts.map(|text| lines(folder, &text)),
                 bytes: together,
                 around,
@@ -133,7 +133,7 @@ impl Ignored {
         std::mem::take(&mut self.remembered().problems)
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, Read> {
+    fn remembered(&self) -> std::sync::MutexGuard<'_, Cache> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::walk::{Start, Visited, walk};
+    use crate::walk::{WalkEntry, WalkRoot, walk};
 
     fn write(folder: &TempDir, path: &str, text: impl AsRef<[u8]>) {
         let path = folder.path().join(path);
@@ -173,14 +173,14 @@ mod tests {
         let workspace = ReadableFolder::at(folder.path()).unwrap();
         let files: Mutex<BTreeSet<PathBuf>> = Mutex::default();
         let problems: Mutex<Vec<String>> = Mutex::default();
-        let start = Start {
+        let start = WalkRoot {
             path: start.into(),
             hidden: false,
         };
         walk(&workspace, &[start], |visited| {
             match visited {
-                Visited::File(path) => drop(files.lock().unwrap().insert(path.to_owned())),
-                Visited::Unreadable(problem) => problems.lock().unwrap().push(problem),
+                WalkEntry::File(path) => drop(files.lock().unwrap().insert(path.to_owned())),
+                WalkEntry::Unreadable(problem) => problems.lock().unwrap().push(problem),
                 _ => {}
             }
             ControlFlow::Continue(())

@@ -1,4 +1,4 @@
-//! Where a call and its resolutions take place.
+//! What the commands that call and resolve share.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use airlock_host::{PendingAction, Resolution, Session};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::progress::Progress;
 
-pub struct Stage {
+pub struct CommandContext {
     pub session: Session,
     pub interrupt: Interrupt,
     pub progress: Progress,
@@ -17,7 +17,7 @@ pub struct Stage {
     pub decider: String,
 }
 
-impl Stage {
+impl CommandContext {
     /// Carries out a decision about this very action.
     pub async fn resolve(&self, action: &Arc<PendingAction>, resolution: Resolution) -> Resolved {
         let what = match resolution.decision {

@@ -1,4 +1,5 @@
-//! A store that doesn't hear how an apply ended, as if its host had been killed just then.
+//! Fault injection: a store that is never told how an apply ended, as if its host had been killed
+//! just then.
 
 use std::time::Duration;
 
@@ -11,10 +12,10 @@ use async_trait::async_trait;
 
 /// Keeps what was applied on the stack, interrupted. All else is as in memory.
 #[derive(Debug, Clone, Default)]
-pub struct ForgetfulStore(MemoryStore);
+pub struct UnacknowledgedStore(MemoryStore);
 
 #[async_trait]
-impl PendingStore for ForgetfulStore {
+impl PendingStore for UnacknowledgedStore {
     async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
         self.0.push(push).await
     }

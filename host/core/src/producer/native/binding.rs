@@ -13,12 +13,12 @@ use serde_json::Value;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::Surroundings;
+use super::super::ProducerContext;
 use super::super::wasm::unless_cancelled;
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, Preview};
 use crate::instance::Call;
-use crate::pushing::{Details, NotPushed, Pushed, Pusher};
+use crate::pushing::{Details, PushContext, PushError, PushRequest};
 use crate::world;
 
 /// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
@@ -29,20 +29,20 @@ pub const STACK_BYTES: usize = 32 << 20;
 /// steps; this is for steps that can't be interrupted, such as a file system that hangs.
 const GRACE: Duration = Duration::from_millis(500);
 
-pub(crate) struct Slot {
+pub(crate) struct Binding {
     producer: NativeProducer,
-    surroundings: Surroundings,
+    context: ProducerContext,
     /// One call at a time, until its threads have ended.
     turn: Arc<tokio::sync::Mutex<()>>,
     /// That of the call which has its turn, as long as its threads work.
     working: Mutex<Weak<Stop>>,
 }
 
-impl Slot {
-    pub fn new(producer: &NativeProducer, surroundings: Surroundings) -> Self {
+impl Binding {
+    pub fn new(producer: &NativeProducer, context: ProducerContext) -> Self {
         Self {
             producer: producer.clone(),
-            surroundings,
+            context,
             turn: Arc::default(),
             working: Mutex::default(),
         }
@@ -53,7 +53,7 @@ impl Slot {
     }
 
     pub fn policy(&self) -> &Policy {
-        &self.surroundings.policy
+        &self.context.policy
     }
 
     pub async fn execute(
@@ -73,7 +73,7 @@ impl Slot {
         check_size(&result, call)?;
         let mut pushed = Vec::new();
         if let Some(action) = action {
-            let action = Pushed {
+            let action = PushRequest {
                 label: action.label,
                 source_tool_name: action
                     .source_tool_name
@@ -83,13 +83,13 @@ impl Slot {
                 state: Some(action.state),
             };
             let has_tool = |name: &str| self.producer.tools().any(|tool| tool.name == name);
-            let pusher = Pusher {
+            let pusher = PushContext {
                 source: &self.producer.inner.source,
                 has_tool: &has_tool,
-                policy: &self.surroundings.policy,
+                policy: &self.context.policy,
                 limits: call.limits,
             };
-            let push = pusher.push(&self.surroundings.session, action);
+            let push = pusher.push(&self.context.session, action);
             let action = tokio::select! {
                 biased;
                 pushed = push => pushed?,
@@ -150,14 +150,14 @@ impl Slot {
     /// The workspace, where the policy grants for this phase what the tool's functions may do in
     /// it.
     fn workspace(&self, phase: Phase) -> Granted {
-        let policy = &self.surroundings.policy;
-        match &self.surroundings.workspace {
+        let policy = &self.context.policy;
+        match &self.context.workspace {
             None => Err("needs a workspace, and this session has none".to_owned()),
             Some(_) if !policy.allows_workspace_read() => {
                 Err("needs the workspace, and is not granted to read it".to_owned())
             }
             Some(_) if phase == Phase::Apply && !policy.allows_workspace_change(phase) => {
-                Err("is granted to read the workspace, and not to change it".to_owned())
+                Err("may read the workspace, but is not granted to change it".to_owned())
             }
             Some(workspace) => Ok(Arc::clone(workspace)),
         }
@@ -172,7 +172,7 @@ impl Slot {
         work: impl FnOnce(RunningCall) -> Result<T, Error> + Send + 'static,
     ) -> Result<(T, Arc<Stop>), Error> {
         let turn = unless_cancelled(call.cancel, self.turn(call.tool)).await??;
-        let running = RunningCall::new(call, &self.surroundings.limits, self.observed());
+        let running = RunningCall::new(call, &self.context.limits, self.observed());
         running.check()?;
         let stop = Arc::clone(running.stop());
         *self.working() = Arc::downgrade(&stop);
@@ -236,8 +236,8 @@ impl Slot {
 
     fn observed(&self) -> Observed {
         Observed {
-            observer: self.surroundings.observer.clone(),
-            session: self.surroundings.session.id.clone(),
+            observer: self.context.observer.clone(),
+            session: self.context.session.id.clone(),
             producer: Arc::clone(&self.producer.inner.source.name),
         }
     }
@@ -271,11 +271,11 @@ fn check_size(result: &ToolResult, call: &Call<'_>) -> Result<(), Error> {
 }
 
 /// Nothing was pushed then, and the caller is told why.
-impl From<NotPushed> for Error {
-    fn from(error: NotPushed) -> Self {
-        let (NotPushed::StoreUnavailable(message)
-        | NotPushed::LimitExceeded(message)
-        | NotPushed::Invalid(message)) = error;
+impl From<PushError> for Error {
+    fn from(error: PushError) -> Self {
+        let (PushError::StoreUnavailable(message)
+        | PushError::LimitExceeded(message)
+        | PushError::Invalid(message)) = error;
         Error::Tool { message }
     }
 }
@@ -321,8 +321,8 @@ mod tests {
         }
     }
 
-    fn slot(limits: &Limits) -> Slot {
-        let surroundings = Surroundings {
+    fn binding(limits: &Limits) -> Binding {
+        let context = ProducerContext {
             policy: Policy::default(),
             workspace: None,
             limits: Arc::new(limits.clone()),
@@ -336,13 +336,13 @@ mod tests {
                 descriptors: Default::default(),
             }),
         };
-        Slot::new(&NativeProducer::new(Idle).unwrap(), surroundings)
+        Binding::new(&NativeProducer::new(Idle).unwrap(), context)
     }
 
     #[tokio::test]
     async fn work_that_can_not_be_interrupted_is_left_and_changes_nothing() {
         let limits = Limits::default().with_call_time(CALL_TIME);
-        let slot = slot(&limits);
+        let binding = binding(&limits);
         let call = Call {
             number: 1,
             tool: "t",
@@ -357,7 +357,7 @@ mod tests {
             let _ = tells.send(running.begin_changes().is_err());
             Ok(())
         };
-        let error = slot.run(&call, hanging).await.unwrap_err();
+        let error = binding.run(&call, hanging).await.unwrap_err();
         assert!(
             matches!(
                 error,
@@ -369,17 +369,21 @@ mod tests {
             "{error}"
         );
         // Meanwhile others are told, and don't wait.
-        let busy = slot.run(&call, |_| Ok(())).await.unwrap_err().to_string();
+        let busy = binding
+            .run(&call, |_| Ok(()))
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(busy.contains("its work has not ended yet"), "{busy}");
         go_on.send(()).unwrap();
         assert!(told.recv().unwrap(), "it may not change anything");
-        slot.run(&call, |_| Ok(())).await.unwrap();
+        binding.run(&call, |_| Ok(())).await.unwrap();
     }
 
     #[tokio::test]
     async fn work_whose_call_was_dropped_keeps_nobody_waiting() {
         let limits = Limits::default();
-        let slot = slot(&limits);
+        let binding = binding(&limits);
         let call = Call {
             number: 1,
             tool: "t",
@@ -395,21 +399,21 @@ mod tests {
             Ok(())
         };
         {
-            let dropped = slot.run(&call, hanging);
+            let dropped = binding.run(&call, hanging);
             tokio::pin!(dropped);
             tokio::select! {
                 _ = &mut dropped => unreachable!("it hangs"),
                 begun = begun => begun.unwrap(),
             }
         }
-        let next = slot.run(&call, |_| Ok(()));
+        let next = binding.run(&call, |_| Ok(()));
         let busy = timeout(Duration::from_secs(60), next)
             .await
             .expect("it is not waited for");
         let busy = busy.unwrap_err().to_string();
         assert!(busy.contains("its work has not ended yet"), "{busy}");
         go_on.send(()).unwrap();
-        slot.run(&call, |_| Ok(())).await.unwrap();
+        binding.run(&call, |_| Ok(())).await.unwrap();
     }
 
     #[tokio::test]
@@ -427,7 +431,7 @@ mod tests {
             sleep(CALL_TIME + 2 * GRACE);
             Ok::<_, Error>("changed")
         };
-        let (changed, _) = slot(&limits).run(&call, changing).await.unwrap();
+        let (changed, _) = binding(&limits).run(&call, changing).await.unwrap();
         assert_eq!(changed, "changed");
     }
 }

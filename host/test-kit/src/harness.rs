@@ -1,4 +1,4 @@
-//! A workspace of its own for each try, and sessions on it.
+//! The harness of a try: a workspace of its own, and sessions on it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ use serde::Serialize;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::Trouble;
+use super::HarnessError;
 use super::files::Files;
 
 /// The same in all tries, so that a tool which repeats it gives the same answers.
 const SESSION: &str = "airlock-test";
 
-/// What a tool gave back.
+/// What a tool returned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Said {
+pub struct ToolOutput {
     /// The blocks, as JSON.
     pub content: Value,
     /// The text blocks, one after the other.
@@ -29,15 +29,15 @@ pub struct Said {
     pub details: Value,
 }
 
-/// Why there is nothing that it gave back.
+/// Why a tool returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Complaint {
+pub struct ToolFailure {
     /// [`Error::kind`].
     pub kind: &'static str,
     pub message: String,
 }
 
-impl Complaint {
+impl ToolFailure {
     pub fn is_crash(&self) -> bool {
         self.kind == "trap"
     }
@@ -53,34 +53,34 @@ impl Complaint {
 }
 
 /// How a call or a resolution ended.
-pub type Answer = Result<Said, Complaint>;
+pub type Answer = Result<ToolOutput, ToolFailure>;
 
-/// What a session was told besides answers.
+/// What a session's observer saw besides answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct ObservedEvents {
     pub refusals: Vec<Refusal>,
     pub dropped_lines: u64,
 }
 
 /// One workspace and one store, for any number of sessions, one after the other.
-pub struct Stage<'a> {
+pub struct Harness<'a> {
     plugin: &'a Plugin,
     workspace: TempDir,
     store: Arc<dyn PendingStore>,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<ObservedEvents>>,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Harness<'a> {
     /// # Errors
     /// Where there is no place for a workspace.
     pub fn set(
         plugin: &'a Plugin,
         files: &Files,
         store: impl PendingStore,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, HarnessError> {
         Ok(Self {
             plugin,
-            workspace: files.lay_out().map_err(Trouble::Workspace)?,
+            workspace: files.lay_out().map_err(HarnessError::Workspace)?,
             store: Arc::new(store),
             heard: Arc::default(),
         })
@@ -91,7 +91,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     /// Where the host can't open one.
-    pub fn session(&self) -> Result<Session, Trouble> {
+    pub fn session(&self) -> Result<Session, HarnessError> {
         let heard = Arc::clone(&self.heard);
         let session = Session::builder()
             .id(SESSION)
@@ -112,24 +112,24 @@ impl<'a> Stage<'a> {
 
     /// # Errors
     /// Where the workspace can't be read.
-    pub fn files(&self) -> Result<Files, Trouble> {
+    pub fn files(&self) -> Result<Files, HarnessError> {
         Ok(Files::read(self.folder())?)
     }
 
-    pub fn heard(&self) -> Heard {
+    pub fn heard(&self) -> ObservedEvents {
         lock(&self.heard).clone()
     }
 }
 
-fn lock(heard: &Mutex<Heard>) -> MutexGuard<'_, Heard> {
+fn lock(heard: &Mutex<ObservedEvents>) -> MutexGuard<'_, ObservedEvents> {
     heard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Calls a tool.
 ///
 /// # Errors
-/// Where the host could not do its part. What the tool did or said is an answer.
-pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answer, Trouble> {
+/// Where the host fails. What the tool did or said is an answer.
+pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answer, HarnessError> {
     match session.call(tool, params).await {
         Ok(CallOutcome {
             content, details, ..
@@ -146,7 +146,7 @@ pub async fn resolve(
     session: &Session,
     action: &PendingAction,
     resolution: Resolution,
-) -> Result<Answer, Trouble> {
+) -> Result<Answer, HarnessError> {
     match session.resolve(resolution.with_id(action.id.clone())).await {
         Ok(ResolutionOutcome {
             content, details, ..
@@ -163,7 +163,7 @@ pub async fn resolve_all(
     session: &Session,
     actions: &[StackedAction],
     decision: Decision,
-) -> Result<Vec<Answer>, Trouble> {
+) -> Result<Vec<Answer>, HarnessError> {
     let mut answers = Vec::with_capacity(actions.len());
     for stacked in actions {
         let resolution = Resolution::new(decision, "airlock test");
@@ -174,21 +174,21 @@ pub async fn resolve_all(
     Ok(answers)
 }
 
-fn said(content: &[Content], details: Option<Json>) -> Said {
+fn said(content: &[Content], details: Option<Json>) -> ToolOutput {
     let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
-    Said {
+    ToolOutput {
         content: serde_json::to_value(content).unwrap_or_default(),
         text: texts.join("\n"),
         details: details.map(|details| details.value()).unwrap_or_default(),
     }
 }
 
-fn complaint(error: Error) -> Result<Complaint, Trouble> {
+fn complaint(error: Error) -> Result<ToolFailure, HarnessError> {
     match error.root() {
         Error::Host { .. } | Error::Store(_) | Error::NotRecorded { .. } => {
-            Err(Trouble::Host(error))
+            Err(HarnessError::Host(error))
         }
-        _ => Ok(Complaint {
+        _ => Ok(ToolFailure {
             kind: error.kind(),
             message: error.to_string(),
         }),

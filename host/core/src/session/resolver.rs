@@ -20,8 +20,8 @@ impl Session {
             return bound.ok_or(Error::InstanceGone);
         }
         let Some(bound) = bound else {
-            return match self.aside(action, &action.grants) {
-                Some(aside) => Ok(aside),
+            return match self.narrowed(action, &action.grants) {
+                Some(narrowed) => Ok(narrowed),
                 // Apart, since the future of every resolution would be kilobytes larger by what is
                 // seldom done.
                 None => Box::pin(self.producer_from_store(action)).await,
@@ -31,19 +31,19 @@ impl Session {
         if grants == *bound.policy() {
             return Ok(bound);
         }
-        match self.aside(action, &grants) {
-            Some(aside) => Ok(aside),
-            None => self.add_aside(&bound.origin(), grants),
+        match self.narrowed(action, &grants) {
+            Some(narrowed) => Ok(narrowed),
+            None => self.add_narrowed(&bound.origin(), grants),
         }
     }
 
-    fn aside(&self, action: &PendingAction, grants: &Policy) -> Option<Producer> {
-        self.read_bindings(|bindings| bindings.aside(action.plugin, grants))
+    fn narrowed(&self, action: &PendingAction, grants: &Policy) -> Option<Producer> {
+        self.read_bindings(|bindings| bindings.narrowed(action.plugin, grants))
     }
 
-    fn add_aside(&self, origin: &Origin, grants: Policy) -> Result<Producer, Error> {
+    fn add_narrowed(&self, origin: &Origin, grants: Policy) -> Result<Producer, Error> {
         let producer = self.producer(origin, grants)?;
-        Ok(self.write_bindings(|bindings| bindings.add_aside(producer)))
+        Ok(self.write_bindings(|bindings| bindings.add_narrowed(producer)))
     }
 
     async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
@@ -71,7 +71,7 @@ impl Session {
                 StoreError::backend(BackendErrorKind::Damaged, "of this session", problem);
             return Err(damaged.into());
         }
-        self.add_aside(&Origin::Plugin(plugin), action.grants.clone())
+        self.add_narrowed(&Origin::Plugin(plugin), action.grants.clone())
     }
 
     /// The native producer that pushed an action is not here, or is of another version.

@@ -1,5 +1,4 @@
-//! What is discarded without asking the plugin that pushed it, which may be what went wrong, and
-//! what is left then.
+//! Discarding actions without asking the plugin that pushed them, which may be what failed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,19 +11,19 @@ use crate::store::Store;
 
 const CALL_FAILED: &str = "the call that pushed it failed";
 
-/// What a call pushes, also where it fails afterwards. Clones are the same list.
+/// What a call has pushed, even if it fails afterwards. Clones share one list.
 #[derive(Debug, Clone, Default)]
-pub struct Pushes(Arc<Mutex<Vec<ActionId>>>);
+pub struct PushedActions(Arc<Mutex<Vec<ActionId>>>);
 
-impl Pushes {
-    /// For the observer of the session.
+impl PushedActions {
+    /// Records an event; to be called by the session's observer.
     pub fn observe(&self, event: &Event) {
         if let Event::Pushed { action } = event {
             self.lock().push(action.id.clone());
         }
     }
 
-    /// Discards all of it, since the call failed, and tells how much that was.
+    /// Discards all of it, since the call failed, and returns how many actions that were.
     ///
     /// # Errors
     /// If the store can't be used.

@@ -82,7 +82,7 @@ fn check_plugins(connection: &Connection, problems: &mut Vec<String>) -> Result<
         let name: String = row.get(1)?;
         if Digest::of(row.get_ref(2)?.as_blob().unwrap_or_default()) != digest {
             problems.push(format!(
-                "the bytes of the plugin {name} don't have the digest {digest}"
+                "the bytes of the plugin {name} don't match the digest {digest}"
             ));
         }
     }
@@ -137,7 +137,7 @@ pub(super) fn retention(connection: &Connection) -> Result<Option<Duration>, Pro
     match value.map(|value| value.parse()) {
         None => Ok(None),
         Some(Ok(seconds)) => Ok(Some(Duration::from_secs(seconds))),
-        Some(Err(_)) => Err(Problem::BadRow("the retention is no number".to_owned())),
+        Some(Err(_)) => Err(Problem::BadRow("the retention is not a number".to_owned())),
     }
 }
 
@@ -250,5 +250,5 @@ pub(super) fn find(
     connection: &Connection,
     id: &ActionId,
 ) -> Result<Option<airlock_model::store::ActionRecord>, Problem> {
-    Ok(super::stack::by_id(connection, id)?.map(super::rows::Found::record))
+    Ok(super::stack::by_id(connection, id)?.map(super::rows::ActionRow::record))
 }

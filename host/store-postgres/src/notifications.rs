@@ -1,4 +1,4 @@
-//! Telling other hosts that a session's stack has changed, and hearing it from them.
+//! Notifying other hosts that a session's stack has changed, and being notified by them.
 //!
 //! A notification is no part of the statement that makes the change: the server would let only one
 //! such transaction commit at a time. It follows in a statement of its own, for all sessions that
@@ -24,23 +24,23 @@ use super::{HostId, SessionKey, session_key};
 
 const CHANNEL: &str = "airlock";
 
-/// Nobody needs it on a disk.
+/// Notifications need no durable commit.
 const NOTIFY: &str =
     "SELECT set_config('synchronous_commit', 'off', true), pg_notify('airlock', payload)
     FROM unnest($1) AS payload";
 
-/// At most 200 notifications a second: what changes in between goes together.
+/// At most 200 notifications a second: changes in between are batched.
 const BETWEEN_NOTIFICATIONS: Duration = Duration::from_millis(5);
 
-/// After so much silence we ask whether the server is still there.
+/// After so long without a notification we check whether the server is still alive.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// Between two tries to listen.
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// Who waits here, and what others are still to be told.
+/// Local waiters, and notifications that are still to be sent.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeNotifier {
     shared: Arc<Shared>,
     connections: Arc<Connections>,
     runtime: Handle,
@@ -51,7 +51,7 @@ pub struct Changes {
 
 #[derive(Debug)]
 struct Shared {
-    /// Marks our own notifications, which we need not hear.
+    /// Marks our own notifications, which are to be ignored.
     host: String,
     watchers: Watchers,
     watched: Mutex<HashMap<SessionKey, SessionId>>,
@@ -59,7 +59,7 @@ struct Shared {
     any_changed: Notify,
 }
 
-impl Changes {
+impl ChangeNotifier {
     pub fn new(connections: Arc<Connections>, host: &HostId, stop: CancellationToken) -> Self {
         let shared = Shared {
             host: hex(&host[..8]),
@@ -167,7 +167,7 @@ async fn keep_telling(shared: &Shared, connections: &Connections) {
             .rows(&Statement::new(NOTIFY).bind(payloads))
             .await
         {
-            tracing::warn!("could not tell other hosts of changed stacks: {error:?}");
+            tracing::warn!("could not notify other hosts of changed stacks: {error:?}");
         }
         sleep(BETWEEN_NOTIFICATIONS).await;
     }
@@ -183,7 +183,7 @@ async fn keep_listening(shared: &Shared, options: PgConnectOptions) {
         .connect_lazy_with(options);
     loop {
         if let Err(error) = listen(shared, &pool).await {
-            tracing::debug!("not hearing of other hosts' changes: {error}");
+            tracing::debug!("not receiving other hosts' changes: {error}");
         }
         sleep(BETWEEN_TRIES).await;
     }

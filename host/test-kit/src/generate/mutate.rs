@@ -1,12 +1,12 @@
-//! Values that are next to a good one.
+//! Mutations of a valid value.
 
 use serde_json::{Value, json};
 
-/// How deep into a value something is spoiled.
+/// How deep into a value something is mutated.
 const DEPTH: usize = 3;
 
 /// Objects that differ from this one in a single place.
-pub fn spoiled(value: &Value) -> Vec<Value> {
+pub fn mutations(value: &Value) -> Vec<Value> {
     let mut values: Vec<Value> = at(value, DEPTH)
         .into_iter()
         .filter(Value::is_object)
@@ -26,9 +26,9 @@ fn at(value: &Value, depth: usize) -> Vec<Value> {
                 let mut without = members.clone();
                 without.remove(key);
                 values.push(Value::Object(without));
-                for spoiled in at(member, depth - 1) {
+                for mutated in at(member, depth - 1) {
                     let mut changed = members.clone();
-                    changed.insert(key.clone(), spoiled);
+                    changed.insert(key.clone(), mutated);
                     values.push(Value::Object(changed));
                 }
             }
@@ -38,9 +38,9 @@ fn at(value: &Value, depth: usize) -> Vec<Value> {
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                for spoiled in at(item, depth - 1) {
+                for mutated in at(item, depth - 1) {
                     let mut changed = items.clone();
-                    changed[index] = spoiled;
+                    changed[index] = mutated;
                     values.push(Value::Array(changed));
                 }
             }

@@ -8,7 +8,7 @@ use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
 use airlock_tests::{durable, plugin, push};
 use serde_json::json;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 const ALL: ResolvedQuery = ResolvedQuery {
     session: None,
@@ -17,7 +17,7 @@ const ALL: ResolvedQuery = ResolvedQuery {
 
 #[tokio::test]
 async fn what_is_kept_is_counted() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     for label in ["Applied", "Discarded", "Pending"] {
@@ -38,7 +38,7 @@ async fn what_is_kept_is_counted() {
 
 #[tokio::test]
 async fn pruning_forgets_old_ends_and_plugins_that_nothing_needs() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     for _ in 0..3 {
@@ -81,7 +81,7 @@ async fn pruning_forgets_old_ends_and_plugins_that_nothing_needs() {
 
 #[tokio::test]
 async fn a_retention_is_kept_for_all_hosts_and_enforced_after_the_next_end() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     assert_eq!(store.retention().await.unwrap(), None);
     let puppet = place.puppet(&store).await;
@@ -116,7 +116,7 @@ async fn a_retention_is_kept_for_all_hosts_and_enforced_after_the_next_end() {
 
 #[tokio::test]
 async fn a_check_names_each_thing_that_is_wrong() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let id = puppet.push(durable("Open", json!([]))).await;
@@ -128,7 +128,7 @@ async fn a_check_names_each_thing_that_is_wrong() {
         ),
         (
             "UPDATE plugins SET bytes = x'00'",
-            "the bytes of the plugin puppet don't have the digest ".to_owned(),
+            "the bytes of the plugin puppet don't match the digest ".to_owned(),
         ),
         (
             "DELETE FROM plugins",

@@ -1,4 +1,4 @@
-//! How much the store may keep.
+//! The limit on what the store may hold.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use airlock_model::store::{BackendErrorKind, DEFAULT_BYTE_LIMIT, StoreError};
 use tokio::time::Instant;
 
-use super::Inner;
+use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::record::get;
 
-/// How long a host believes what it has counted, beside what it pushes itself. To count with each
-/// push would make each wait for all others.
+/// How long a host relies on its last count, plus what it pushes itself. Counting with each push
+/// would make each wait for all others.
 const BELIEVED: Duration = Duration::from_secs(10);
 
 /// What stands in place of a number where there is no limit.
@@ -34,38 +34,38 @@ const COUNT: &str = "SELECT (
 
 const LIMIT: &str = "SELECT value AS byte_limit FROM airlock.meta WHERE name = 'byte_limit'";
 
-/// What a host knows of it.
+/// A host's estimate of what the store holds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Room {
+pub(super) struct UsageEstimate {
     limit: Option<u64>,
     held: u64,
     counted: Option<Instant>,
 }
 
-impl Room {
+impl UsageEstimate {
     fn has(&self, pushed: u64) -> bool {
         self.limit
             .is_none_or(|limit| self.held.saturating_add(pushed) <= limit)
     }
 }
 
-impl Inner {
+impl PostgresStoreInner {
     /// Refuses what there is no room for. What other hosts push within seconds is not seen, so
     /// together they may go beyond the limit by that.
     pub async fn check_store_room(&self, pushed: u64) -> Result<(), StoreError> {
-        let mut room = self.room();
-        let is_fresh = room.counted.is_some_and(|at| at.elapsed() < BELIEVED);
-        if !is_fresh || !room.has(pushed) {
-            room = self.count(SUM).await?;
+        let mut usage = self.usage();
+        let is_fresh = usage.counted.is_some_and(|at| at.elapsed() < BELIEVED);
+        if !is_fresh || !usage.has(pushed) {
+            usage = self.count(SUM).await?;
         }
-        if !room.has(pushed) {
-            room = self.count(COUNT).await?;
+        if !usage.has(pushed) {
+            usage = self.count(COUNT).await?;
         }
-        match room.limit {
-            Some(limit) if !room.has(pushed) => Err(StoreError::StoreFull {
+        match usage.limit {
+            Some(limit) if !usage.has(pushed) => Err(StoreError::StoreFull {
                 store: self.location.clone(),
                 limit,
-                held: room.held,
+                held: usage.held,
                 pushed,
             }),
             _ => Ok(()),
@@ -73,28 +73,28 @@ impl Inner {
     }
 
     pub fn note_pushed(&self, pushed: u64) {
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-        room.held = room.held.saturating_add(pushed);
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        usage.held = usage.held.saturating_add(pushed);
     }
 
-    fn room(&self) -> Room {
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    fn usage(&self) -> UsageEstimate {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn count(&self, sql: &'static str) -> Result<Room, StoreError> {
+    async fn count(&self, sql: &'static str) -> Result<UsageEstimate, StoreError> {
         let rows = self.read(&Statement::new(sql)).await?;
-        let mut room = Room {
+        let mut usage = UsageEstimate {
             counted: Some(Instant::now()),
-            ..Room::default()
+            ..UsageEstimate::default()
         };
         if let Some(row) = rows.first() {
             let held: i64 = get(row, "held").map_err(|error| self.error(error))?;
-            room.held = held.unsigned_abs();
+            usage.held = held.unsigned_abs();
             let limit: Option<&str> = get(row, "byte_limit").map_err(|error| self.error(error))?;
-            room.limit = self.limit_of(limit)?;
+            usage.limit = self.limit_of(limit)?;
         }
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = room;
-        Ok(room)
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+        Ok(usage)
     }
 
     pub async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
@@ -112,7 +112,7 @@ impl Inner {
         );
         self.read(&statement.bind(limit)).await?;
         // What was counted is no longer compared with the right limit.
-        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = Room::default();
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = UsageEstimate::default();
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl Inner {
                 StoreError::backend(
                     BackendErrorKind::Damaged,
                     &self.location,
-                    format!("can't be read: its limit is {number:?} and no number; set it anew"),
+                    format!("can't be read: its limit is {number:?}, not a number; set it again"),
                 )
             }),
         }

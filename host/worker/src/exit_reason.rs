@@ -1,4 +1,4 @@
-//! How a process ended that gave no answer.
+//! Why a process ended without an answer.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -6,9 +6,9 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
-/// Why a process gave no answer, by how it ended and what it said last.
+/// Why a process ended without an answer, by its exit status and its last output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum ExitReason {
     /// It had no more memory.
     Memory,
     /// It had used up its processor time.
@@ -20,23 +20,23 @@ pub enum Ended {
 /// What allocators say before they abort: Rust's, and tree-sitter's.
 const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "failed to allocate"];
 
-impl Ended {
+impl ExitReason {
     pub(crate) fn new(status: io::Result<ExitStatus>, words: &[u8]) -> Self {
         let words = String::from_utf8_lossy(words);
         if OUT_OF_MEMORY.iter().any(|said| words.contains(said)) {
-            return Ended::Memory;
+            return ExitReason::Memory;
         }
         let signal = status.as_ref().ok().and_then(ExitStatus::signal);
         if signal == Some(Signal::XCPU.as_raw()) {
-            return Ended::Time;
+            return ExitReason::Time;
         }
         let ended = match (signal, &status) {
             // It is killed when it has answered, whatever it does then; so this tells nothing.
             (Some(9), _) => String::new(),
-            (Some(signal), _) => format!("; signal {signal} ended it"),
+            (Some(signal), _) => format!("; it was killed by signal {signal}"),
             (None, Ok(status)) => match status.code() {
                 Some(0) | None => String::new(),
-                Some(code) => format!("; it ended with exit code {code}"),
+                Some(code) => format!("; it exited with code {code}"),
             },
             (None, Err(error)) => format!("; {error}"),
         };
@@ -44,7 +44,7 @@ impl Ended {
             Some(line) => format!("; it said: {}", line.trim()),
             None => String::new(),
         };
-        Ended::Otherwise(format!("{ended}{said}"))
+        ExitReason::Otherwise(format!("{ended}{said}"))
     }
 }
 
@@ -54,21 +54,25 @@ mod tests {
 
     #[test]
     fn how_it_ended_is_told_by_its_status_and_its_last_words() {
-        let check = |status: i32, words: &str, expected: Ended| {
-            let ended = Ended::new(Ok(ExitStatus::from_raw(status)), words.as_bytes());
+        let check = |status: i32, words: &str, expected: ExitReason| {
+            let ended = ExitReason::new(Ok(ExitStatus::from_raw(status)), words.as_bytes());
             assert_eq!(ended, expected, "{status} {words:?}");
         };
-        let other = |text: &str| Ended::Otherwise(text.to_owned());
+        let other = |text: &str| ExitReason::Otherwise(text.to_owned());
         check(0, "", other(""));
         check(9, "", other(""));
         check(
             1 << 8,
             "\n no \n",
-            other("; it ended with exit code 1; it said: no"),
+            other("; it exited with code 1; it said: no"),
         );
-        check(11, "", other("; signal 11 ended it"));
-        check(Signal::XCPU.as_raw(), "", Ended::Time);
-        check(6, "memory allocation of 5 bytes failed", Ended::Memory);
-        check(6, "tree-sitter failed to allocate 5 bytes", Ended::Memory);
+        check(11, "", other("; it was killed by signal 11"));
+        check(Signal::XCPU.as_raw(), "", ExitReason::Time);
+        check(6, "memory allocation of 5 bytes failed", ExitReason::Memory);
+        check(
+            6,
+            "tree-sitter failed to allocate 5 bytes",
+            ExitReason::Memory,
+        );
     }
 }

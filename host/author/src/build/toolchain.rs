@@ -1,4 +1,4 @@
-//! How a language's tools are run.
+//! Running a language's build tools.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,17 +11,17 @@ use tokio::process::Command;
 
 use crate::error::{Error, ErrorKind};
 
-/// Who is told how far a build is.
+/// Receives the progress of a build.
 pub trait Reporter: Sync {
-    /// Work begins that may take its time. No other begins before it has ended.
+    /// A long-running step begins. No other begins before it has ended.
     fn began(&self, what: &str) {
         let _ = what;
     }
 
-    /// It has ended, however it did.
+    /// The step has ended, whether it succeeded or not.
     fn ended(&self) {}
 
-    /// A tool of the language's said something, perhaps in several lines.
+    /// A build tool printed something, perhaps in several lines.
     fn said(&self, text: &str) {
         let _ = text;
     }
@@ -30,31 +30,31 @@ pub trait Reporter: Sync {
 /// Nobody.
 impl Reporter for () {}
 
-/// Where work is done that takes its time: somebody is told of it, and may cancel it.
-pub struct Bench<'a> {
+/// Runs the programs of a build: reports what they do, and can be cancelled.
+pub struct Toolchain<'a> {
     reporter: &'a dyn Reporter,
     cancelled: &'a CancellationToken,
-    engine: EngineMaker<'a>,
+    engine: EngineFactory<'a>,
 }
 
-/// Makes the engine on which a component is checked: as hosts do that are to load it.
-type EngineMaker<'a> = &'a (dyn Fn() -> Result<Engine, airlock_host::Error> + Sync);
+/// Makes the engine on which a component is checked, as a host would.
+type EngineFactory<'a> = &'a (dyn Fn() -> Result<Engine, airlock_host::Error> + Sync);
 
-/// Ends what began also where the work is dropped.
-struct Begun<'a>(&'a dyn Reporter);
+/// Reports the end of a step, even if its future is dropped.
+struct ProgressGuard<'a>(&'a dyn Reporter);
 
-impl Drop for Begun<'_> {
+impl Drop for ProgressGuard<'_> {
     fn drop(&mut self) {
         self.0.ended();
     }
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Toolchain<'a> {
     /// `engine` is called once for each component that is checked.
     pub fn new(
         reporter: &'a dyn Reporter,
         cancelled: &'a CancellationToken,
-        engine: EngineMaker<'a>,
+        engine: EngineFactory<'a>,
     ) -> Self {
         Self {
             reporter,
@@ -67,19 +67,19 @@ impl<'a> Bench<'a> {
         Ok((self.engine)()?)
     }
 
-    /// Does `work`, and tells `what` it is.
+    /// Does `work`, reported as `what`.
     pub(super) async fn during<T>(
         &self,
         what: String,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         self.reporter.began(&what);
-        let _begun = Begun(self.reporter);
+        let _begun = ProgressGuard(self.reporter);
         let done = self.cancelled.run_until_cancelled(work).await;
         done.unwrap_or(Err(Error::Cancelled))
     }
 
-    /// Passes on what a tool of the language's said.
+    /// Reports what a build tool printed.
     pub(super) fn pass_on(&self, said: &str) {
         self.reporter.said(said);
     }
@@ -93,7 +93,7 @@ impl<'a> Bench<'a> {
         self.run_to_its_end(what, command).await?.succeeded()
     }
 
-    /// The same for one whose standard output tells why it failed.
+    /// The same for a program whose standard output says why it failed.
     ///
     /// # Errors
     /// If it can't be run.
@@ -101,7 +101,7 @@ impl<'a> Bench<'a> {
         &self,
         what: &str,
         command: &mut Command,
-    ) -> Result<Ended, Error> {
+    ) -> Result<ProgramOutput, Error> {
         let program = Path::new(command.as_std().get_program());
         let name = program.file_name().unwrap_or(program.as_os_str());
         let name = name.to_string_lossy().into_owned();
@@ -120,7 +120,7 @@ impl<'a> Bench<'a> {
         if !said.is_empty() {
             self.pass_on(&said);
         }
-        Ok(Ended {
+        Ok(ProgramOutput {
             name,
             status,
             stdout,
@@ -129,15 +129,15 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A program that ended.
-pub struct Ended {
+/// The output of a program that has exited.
+pub struct ProgramOutput {
     name: String,
     status: ExitStatus,
     pub stdout: Vec<u8>,
     has_said_why: bool,
 }
 
-impl Ended {
+impl ProgramOutput {
     /// What it wrote to standard output.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Ended {
         }
         let message = format!("`{}` failed ({})", self.name, self.status);
         let hint = match self.has_said_why {
-            true => "what it said stands above",
+            true => "see its output above",
             false => "run it by hand in the project's folder to see why",
         };
         Err(failed(message).with_advice(hint))
@@ -159,7 +159,7 @@ fn cannot_run(name: &str, error: &io::Error) -> Error {
     failed(format!("could not run `{name}`: {error}"))
 }
 
-/// A tool of the language's did not make what it should.
+/// A build tool failed.
 pub fn failed(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::BuildFailed, message)
 }

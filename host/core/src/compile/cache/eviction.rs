@@ -33,10 +33,10 @@ pub fn used(entry: &File, metadata: &Metadata) {
 }
 
 /// Removes what is too old or too much, but never `newest`, which was just written.
-pub fn make(folder: &Path, newest: &Path, most_bytes: u64) -> io::Result<()> {
-    let mut kept: Vec<Found> = Vec::new();
+pub fn evict(folder: &Path, newest: &Path, most_bytes: u64) -> io::Result<()> {
+    let mut kept: Vec<CacheFile> = Vec::new();
     for entry in fs::read_dir(folder)? {
-        let Some(found) = Found::at(&entry?) else {
+        let Some(found) = CacheFile::at(&entry?) else {
             continue;
         };
         let keep = match found.is_part {
@@ -64,14 +64,14 @@ pub fn make(folder: &Path, newest: &Path, most_bytes: u64) -> io::Result<()> {
 }
 
 /// A file that this cache has made.
-struct Found {
+struct CacheFile {
     path: PathBuf,
     is_part: bool,
     bytes: u64,
     modified: SystemTime,
 }
 
-impl Found {
+impl CacheFile {
     fn at(entry: &DirEntry) -> Option<Self> {
         let name = entry.file_name();
         let name = name.to_str()?;
@@ -123,7 +123,7 @@ mod tests {
             let age = DAY * *days + Duration::from_secs(60);
             file.set_modified(SystemTime::now() - age).unwrap();
         }
-        make(folder.path(), &folder.path().join(files[0].0), most_bytes).unwrap();
+        evict(folder.path(), &folder.path().join(files[0].0), most_bytes).unwrap();
         let left = fs::read_dir(folder.path()).unwrap();
         let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<String> = left.collect();

@@ -1,4 +1,4 @@
-//! Forgetting what nobody needs any more.
+//! Deleting what is no longer needed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use airlock_model::store::{BackendErrorKind, DETAILS_KEPT, Pruned, StoreError};
 use sqlx::raw_sql;
 use tokio::time::Instant;
 
-use super::Inner;
+use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, micros};
@@ -88,7 +88,7 @@ const FORGET_DETAILS: &str = "WITH old AS (
 
 const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
 
-impl Inner {
+impl PostgresStoreInner {
     pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
         let actions = self.forget_actions(age, u64::MAX).await?;
         let plugins = self.forget_plugins(&[]).await?;
@@ -107,7 +107,7 @@ impl Inner {
             Err(_) => Err(StoreError::backend(
                 BackendErrorKind::Damaged,
                 &self.location,
-                format!("can't be read: its retention is {value:?} and no number; set it anew"),
+                format!("can't be read: its retention is {value:?}, not a number; set it again"),
             )),
         }
     }
@@ -125,10 +125,10 @@ impl Inner {
     }
 
     /// Called after each resolution; nearly always it only looks at a clock.
-    pub fn upkeep_where_due(self: &Arc<Self>) {
+    pub fn maintain_if_due(self: &Arc<Self>) {
         {
             let mut due = self
-                .upkeep_due
+                .maintenance_due
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             if Instant::now() < *due {
@@ -138,7 +138,7 @@ impl Inner {
         }
         let inner = Arc::clone(self);
         self.runtime.spawn(async move {
-            if let Err(error) = inner.upkeep().await {
+            if let Err(error) = inner.maintain().await {
                 tracing::warn!("could not forget old actions: {error}");
             }
         });
@@ -184,12 +184,12 @@ impl Inner {
         }
     }
 
-    async fn upkeep(&self) -> Result<(), StoreError> {
+    async fn maintain(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             let gone = self.forget_actions(age, AT_ONCE).await?;
             if gone >= AT_ONCE {
                 let mut due = self
-                    .upkeep_due
+                    .maintenance_due
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
                 *due = Instant::now() + GOES_ON;

@@ -1,4 +1,4 @@
-//! What is pending when a command ends, and how to decide later.
+//! What is still pending when a command ends, and how to decide later.
 
 use std::sync::Arc;
 

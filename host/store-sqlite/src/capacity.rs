@@ -1,4 +1,4 @@
-//! How large the file may be, and giving back what it no longer needs.
+//! The limit on the file's size, and returning free pages to the file system.
 
 use airlock_model::store::DEFAULT_BYTE_LIMIT;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -27,7 +27,7 @@ pub(super) fn limit(connection: &Connection) -> Result<Option<u64>, Problem> {
         Some(NO_LIMIT) => Ok(None),
         Some(number) => match number.parse() {
             Ok(bytes) => Ok(Some(bytes)),
-            Err(_) => Err(Problem::BadRow("the limit is no number".to_owned())),
+            Err(_) => Err(Problem::BadRow("the limit is not a number".to_owned())),
         },
     }
 }

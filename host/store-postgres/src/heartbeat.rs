@@ -1,4 +1,4 @@
-//! Telling others that this host still holds its volatile actions.
+//! The heartbeat of a host that holds volatile actions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const BEAT: &str = "INSERT INTO airlock.hosts (id, name, alive_until)
 
 /// Beats from the first volatile action on, until the store is dropped.
 #[derive(Debug)]
-pub struct Heart {
+pub struct Heartbeat {
     connections: Arc<Connections>,
     beat: Statement,
     pause: Duration,
@@ -29,7 +29,7 @@ pub struct Heart {
     begun: OnceCell<()>,
 }
 
-impl Heart {
+impl Heartbeat {
     pub fn new(
         connections: Arc<Connections>,
         host: &HostId,
@@ -51,7 +51,7 @@ impl Heart {
         }
     }
 
-    /// Returns when others know that this host is alive.
+    /// Returns once the first heartbeat has been written.
     pub async fn beat(&self) -> Result<(), Failure> {
         let begun = self.begun.get_or_try_init(async || {
             self.connections.rows(&self.beat).await?;

@@ -40,7 +40,7 @@ async fn what_is_wrong_with_an_address_is_said_at_once_and_what_to_do() {
         (
             server.url_as("airlock", "secret", &database),
             Denied,
-            "doesn't let us in: password authentication failed",
+            "denies access: password authentication failed",
         ),
         (
             server.url_as("nobody", "secret", &database),
@@ -115,7 +115,7 @@ async fn a_server_that_says_nothing_is_given_up_in_time() {
     let error = connecting.await.unwrap_err();
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Unreachable));
     assert!(
-        error.to_string().contains("gave no answer within 0.3 s"),
+        error.to_string().contains("did not answer within 0.3 s"),
         "{error}"
     );
 }
@@ -135,7 +135,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
     let (kind, text) = refusal(&url).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.contains("its schema is 99, and this program knows 3"),
+        text.contains("its schema is 99, and this program supports at most 3"),
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");

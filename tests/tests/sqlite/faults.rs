@@ -14,7 +14,7 @@ use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 /// Opens the store, and gives the error.
 async fn refused(file: &Path) -> (BackendErrorKind, String) {
@@ -58,7 +58,7 @@ async fn a_file_that_is_no_store_is_named_and_left_as_it_is() {
         ),
     ];
     for (make, kind, problem) in kinds {
-        let place = Place::new();
+        let place = StoreFolder::new();
         make(&place.file());
         if problem.is_empty() {
             let store = place.open().await;
@@ -80,7 +80,7 @@ async fn a_file_that_is_no_store_is_named_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_store_of_a_newer_version_is_not_touched() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     drop(place.open().await);
     sqlite(&place.file())
         .pragma_update(None, "user_version", 1_000)
@@ -89,7 +89,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
     let (kind, text) = refused(&place.file()).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.ends_with("was changed by a newer version of this program: it has schema 1000, and 3 is the newest known here"),
+        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 3"),
         "{text}"
     );
     assert_eq!(fs::read(place.file()).unwrap(), before);
@@ -97,7 +97,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
 
 #[tokio::test]
 async fn a_store_that_is_missing_is_made_only_where_that_was_asked_for() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let file = place.folder.path().join("below/it/pending.db");
     let error = SqliteStore::builder(&file)
         .create(false)
@@ -123,7 +123,7 @@ async fn a_store_that_is_missing_is_made_only_where_that_was_asked_for() {
 
 #[tokio::test]
 async fn damage_inside_the_file_is_told_and_what_is_sound_stays_readable() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     {
         let store = place.open().await;
         let puppet = place.puppet(&store).await;
@@ -158,7 +158,7 @@ async fn damage_inside_the_file_is_told_and_what_is_sound_stays_readable() {
 
 #[tokio::test]
 async fn a_file_that_stays_locked_is_told_after_the_patience_is_over() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = SqliteStore::builder(place.file()).patience(Duration::from_millis(20));
     let store = store.open().await.unwrap();
     let puppet = place.puppet(&store).await;
@@ -174,7 +174,7 @@ async fn a_file_that_stays_locked_is_told_after_the_patience_is_over() {
 
 #[tokio::test]
 async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeeds() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = SqliteStore::builder(place.file()).patience(Duration::from_millis(20));
     let store = store.open().await.unwrap();
     let puppet = place.puppet(&store).await;
@@ -185,7 +185,7 @@ async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeed
         said.starts_with("push refused: store-unavailable: the pending store "),
         "{said}"
     );
-    assert!(said.contains("is kept locked by another process"), "{said}");
+    assert!(said.contains("is locked by another process"), "{said}");
     other.execute_batch("ROLLBACK").unwrap();
     puppet.push(durable("Taken", json!([]))).await;
     assert_eq!(puppet.labels().await, ["Taken"]);
@@ -195,7 +195,7 @@ async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeed
 /// as having jumped back.
 #[tokio::test]
 async fn a_clock_that_jumped_back_changes_no_order_no_claim_and_no_end() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let first = puppet.push(durable("First", json!([]))).await;
@@ -241,13 +241,13 @@ async fn a_clock_that_jumped_back_changes_no_order_no_claim_and_no_end() {
 
 #[tokio::test]
 async fn a_state_above_the_limit_is_refused_at_push_and_nothing_of_it_is_kept() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     let too_large = airlock_tests::push("Large", json!({"stateBytes": (4 << 20) + 1}));
     let said = puppet.text(json!([too_large])).await;
     assert!(
-        said.starts_with("push refused: limit-exceeded: the state has "),
+        said.starts_with("push refused: limit-exceeded: the size of the state is "),
         "{said}"
     );
     assert_eq!(store.stats().await.unwrap().pending, 0);
@@ -284,7 +284,7 @@ fn every_kind_of_failure_has_a_name_of_its_own_for_programs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_who_open_a_new_store_at_once_all_find_it_whole() {
     for _ in 0..20 {
-        let place = Place::new();
+        let place = StoreFolder::new();
         let opening = (0..8).map(|_| tokio::spawn(SqliteStore::open(place.file())));
         for opened in opening.collect::<Vec<_>>() {
             opened.await.unwrap().unwrap();

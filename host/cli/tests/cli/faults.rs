@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{Ran, Store, airlock_in, command, folder, guest, steps};
+use crate::airlock::{ProgramOutput, Store, airlock_in, command, folder, guest, steps};
 
 fn push(bytes: usize) -> String {
     steps(json!([{"do": "push", "label": "One", "quiet": true, "stateBytes": bytes}]))
@@ -134,7 +134,7 @@ fn a_store_that_was_named_and_is_not_there_is_a_mistake() {
 }
 
 /// Runs a shell with a small file system of its own at `mnt`, in a namespace of its own.
-fn shell(folder: &Path, size: &str, script: &str, args: &[&str]) -> Ran {
+fn shell(folder: &Path, size: &str, script: &str, args: &[&str]) -> ProgramOutput {
     fs::create_dir(folder.join("mnt")).unwrap();
     let script = format!("set -e; mount -t tmpfs -o size={size} tmpfs mnt; {script}");
     let airlock = command(folder);
@@ -157,7 +157,7 @@ fn shell(folder: &Path, size: &str, script: &str, args: &[&str]) -> Ran {
     }
     shell.env("AIRLOCK_STORE", "mnt/pending.db");
     let output = shell.output().expect("this machine has util-linux");
-    Ran {
+    ProgramOutput {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
@@ -179,7 +179,7 @@ fn a_full_disk_loses_nothing_and_is_told() {
     let pending = ran.json();
     assert_eq!(pending["pending"].as_array().unwrap().len(), 1, "{pending}");
     assert!(
-        read("second").contains("has no room left on its disk"),
+        read("second").contains("has no space left on its disk"),
         "{}",
         read("second")
     );

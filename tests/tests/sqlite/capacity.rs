@@ -8,7 +8,7 @@ use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{durable, plugin, push};
 use serde_json::json;
 
-use crate::{Place, sqlite};
+use crate::{StoreFolder, sqlite};
 
 const MIB: u64 = 1 << 20;
 
@@ -18,7 +18,7 @@ fn large() -> serde_json::Value {
 
 #[tokio::test]
 async fn a_session_may_stage_so_many_bytes_and_the_next_push_is_told_the_figures() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     // 64 MiB, less what the labels count for.
@@ -45,7 +45,7 @@ async fn a_session_may_stage_so_many_bytes_and_the_next_push_is_told_the_figures
 
 #[tokio::test]
 async fn a_store_takes_no_more_than_its_limit_and_ends_are_always_recorded() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     assert_eq!(store.byte_limit().await.unwrap(), Some(4 << 30));
     let puppet = place.puppet(&store).await;
@@ -56,25 +56,25 @@ async fn a_store_takes_no_more_than_its_limit_and_ends_are_always_recorded() {
     assert_eq!(other.byte_limit().await.unwrap(), Some(6 * MIB));
     let said = place.puppet(&other).await.text(json!([large()])).await;
     assert!(
-        said.contains("limit-exceeded") && said.contains("its limit is 6291456"),
+        said.contains("limit-exceeded") && said.contains("the limit is 6291456"),
         "{said}"
     );
     store.set_byte_limit(Some(1)).await.unwrap();
     puppet.resolve(Resolution::apply("")).await.unwrap();
     let said = puppet.text(json!([durable("Small", json!([]))])).await;
-    assert!(said.contains("its limit is 1;"), "{said}");
+    assert!(said.contains("the limit is 1;"), "{said}");
     store.set_byte_limit(None).await.unwrap();
     puppet.push(large()).await;
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
-fn size(place: &Place) -> u64 {
+fn size(place: &StoreFolder) -> u64 {
     place.file().metadata().unwrap().len()
 }
 
 #[tokio::test]
 async fn the_file_shrinks_once_what_it_held_is_resolved() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
     for _ in 0..10 {
@@ -90,7 +90,7 @@ async fn the_file_shrinks_once_what_it_held_is_resolved() {
 }
 
 /// Waits until no task of the store's has it open any more: the last writes the log back.
-async fn closed(place: &Place) {
+async fn closed(place: &StoreFolder) {
     let log = place.folder.path().join("pending.db-wal");
     let gone = async {
         while log.exists() {
@@ -105,7 +105,7 @@ async fn closed(place: &Place) {
 /// Files of older versions can't give pages back before they are written anew.
 #[tokio::test]
 async fn pruning_shrinks_a_file_of_an_older_version_too() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     std::fs::copy(airlock_tests::sqlite_version_2(), place.file()).unwrap();
     let store = place.open().await;
     let puppet = place.puppet(&store).await;
@@ -122,7 +122,7 @@ async fn pruning_shrinks_a_file_of_an_older_version_too() {
 
 #[tokio::test]
 async fn a_plugin_goes_with_the_last_action_that_needs_it() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let digest = plugin("puppet").await.digest();
     {
         let store = place.open().await;
@@ -141,7 +141,7 @@ async fn a_plugin_goes_with_the_last_action_that_needs_it() {
 
 #[tokio::test]
 async fn a_host_that_pushes_keeps_its_plugin_until_it_ends() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let digest = plugin("puppet").await.digest();
     let other = place.open().await;
     {
@@ -163,7 +163,7 @@ async fn a_host_that_pushes_keeps_its_plugin_until_it_ends() {
 
 #[tokio::test]
 async fn details_go_after_thirty_days_and_the_decision_stays() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let ids = {
         let store = place.open().await;
         let puppet = place.puppet(&store).await;
@@ -207,7 +207,7 @@ async fn details_go_after_thirty_days_and_the_decision_stays() {
 
 #[tokio::test]
 async fn a_push_beyond_the_limit_is_an_error_with_its_figures() {
-    let place = Place::new();
+    let place = StoreFolder::new();
     let store = SqliteStore::open(place.file()).await.unwrap();
     store.set_byte_limit(Some(1 << 20)).await.unwrap();
     let session = "one".into();

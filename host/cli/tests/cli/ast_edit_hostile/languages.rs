@@ -2,7 +2,7 @@
 
 /// A language: the name of its files, patterns that recurse where they can, and what its sources
 /// are made of.
-pub struct Tongue {
+pub struct SampleLanguage {
     pub file: &'static str,
     pub patterns: &'static [&'static str],
     /// What comes first, so that the patterns' words are there.
@@ -17,8 +17,8 @@ pub const COMMON: &[&str] = &[
     "/*", "*/", "#", "\\", "\\\n", "é", "𐀀", "0", "a b ", "@",
 ];
 
-pub const TONGUES: &[Tongue] = &[
-    Tongue {
+pub const TONGUES: &[SampleLanguage] = &[
+    SampleLanguage {
         file: "sh",
         patterns: &["$A && $A", "f $A $A"],
         start: "f x x && f x x\n",
@@ -43,7 +43,7 @@ pub const TONGUES: &[Tongue] = &[
             "f() { ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "c",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "int f(void) { f(x, x); return x && x; }\n",
@@ -65,7 +65,7 @@ pub const TONGUES: &[Tongue] = &[
             "&",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "cc",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "auto f() { f(x, x); return x && x; }\n",
@@ -88,7 +88,7 @@ pub const TONGUES: &[Tongue] = &[
             "decltype(",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "cs",
         patterns: &["F($A, $A)"],
         start: "class C { bool G() { F(x, x); return x && x; } }\n",
@@ -110,7 +110,7 @@ pub const TONGUES: &[Tongue] = &[
             "(a, ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "css",
         patterns: &["a { color: $A }", "b { $$$A }"],
         start: "a { color: red } b { color: red }\n",
@@ -128,7 +128,7 @@ pub const TONGUES: &[Tongue] = &[
             "[a=",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "go",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "package p\nfunc g() { f(x, x); _ = x && x }\n",
@@ -150,7 +150,7 @@ pub const TONGUES: &[Tongue] = &[
             "[a any](",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "html",
         patterns: &["<b>$$$A</b>", "<$T>$$$A</$T>"],
         start: "<b>x</b>\n",
@@ -174,7 +174,7 @@ pub const TONGUES: &[Tongue] = &[
             "<longtagnamelongtagname>",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "java",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "class C { boolean g() { f(x, x); return x && x; } }\n",
@@ -195,7 +195,7 @@ pub const TONGUES: &[Tongue] = &[
             "? super ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "js",
         patterns: &["$A && $A()", "f($A, $A)", "f($$$A, $B, $$$C, $B)"],
         start: "f(x, x); x && x();\n",
@@ -220,7 +220,7 @@ pub const TONGUES: &[Tongue] = &[
             "a ? (b) : c => ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "json",
         patterns: &["[1, 1]", "\"a\": 1"],
         start: "[[1, 1], {\"a\": 1},\n",
@@ -228,7 +228,7 @@ pub const TONGUES: &[Tongue] = &[
             "{\"a\":", "[[", "\"\\", "\\u", "null,", "1e", "-", "[1,", "}]",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "php",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "<?php f($x, $x); $x && $x;\n",
@@ -252,7 +252,7 @@ pub const TONGUES: &[Tongue] = &[
             "<<<'B'\n",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "py",
         patterns: &["$A and $A", "f($A, $A)"],
         start: "f(x, x)\nx and x\n",
@@ -276,7 +276,7 @@ pub const TONGUES: &[Tongue] = &[
             "f'{f\"{",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "rb",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "f(x, x)\nx && x\n",
@@ -302,7 +302,7 @@ pub const TONGUES: &[Tongue] = &[
             "class A\n",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "rs",
         patterns: &["$A && $A", "f($A, $A)"],
         start: "fn g() { f(x, x); x && x; }\n",
@@ -327,7 +327,7 @@ pub const TONGUES: &[Tongue] = &[
             "a as ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "tsx",
         patterns: &["$A && $A()", "f($A, $A)"],
         start: "f(x, x); x && x();\n",
@@ -348,7 +348,7 @@ pub const TONGUES: &[Tongue] = &[
             "<></>",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "ts",
         patterns: &["$A && $A()", "f($A, $A)", "f($$$A, $B, $$$C, $B)"],
         start: "f(x, x); x && x();\n",
@@ -371,7 +371,7 @@ pub const TONGUES: &[Tongue] = &[
             "(a, b) => ",
         ],
     },
-    Tongue {
+    SampleLanguage {
         file: "yaml",
         patterns: &["a: $A", "[$A, $A]"],
         start: "a: 1\nb: [1, 1]\n",

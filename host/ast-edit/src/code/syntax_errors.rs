@@ -1,4 +1,4 @@
-//! Where a source has errors of syntax, and what lies too near to them to be trusted.
+//! Where a source has syntax errors, and what lies too near to them to be trusted.
 //!
 //! The parser goes on after an error: what it makes of the code around may be something else than
 //! what its author meant. So nothing is replaced that is in, beside or around an error; what is
@@ -13,7 +13,7 @@ use super::document::{Document, visit};
 
 /// The errors of one source.
 #[derive(Debug)]
-pub(crate) struct Damage {
+pub(crate) struct SyntaxErrors {
     /// Of each error, by their starts. What is missing is nothing long.
     errors: Vec<Range<usize>>,
     /// The errors' ends, in order.
@@ -24,7 +24,7 @@ pub(crate) struct Damage {
     neighbours: HashSet<usize>,
 }
 
-impl Damage {
+impl SyntaxErrors {
     /// None where there is no error.
     pub fn of(document: &Document) -> Option<Self> {
         let root = document.tree().root_node();
