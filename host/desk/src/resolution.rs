@@ -156,6 +156,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::AlreadyResolved { .. }
             | Error::ResolutionInProgress(_)
             | Error::UnknownAction(_)
+            | Error::Busy { .. }
             | Error::Store(_)
             | Error::OtherWorkspace { .. }
             | Error::WorkspaceReplaced { .. }

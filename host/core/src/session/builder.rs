@@ -187,8 +187,5 @@ impl fmt::Debug for SessionBuilder {
 }
 
 fn open_workspace(path: &Path, machine: Machine) -> Result<WorkspaceFolder, Error> {
-    WorkspaceFolder::at(path, machine).map_err(|error| Error::Workspace {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })
+    WorkspaceFolder::at(path, machine).map_err(|error| Error::workspace(path, &error))
 }
