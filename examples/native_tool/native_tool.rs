@@ -7,13 +7,15 @@
 
 use std::path::Path;
 
+use airlock_host::content::ToolResult;
+use airlock_host::digest::Digest;
+use airlock_host::json::Json;
 use airlock_host::native::folder::ReadFile;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 };
-use airlock_host::{
-    Digest, Error, Json, Resolution, Session, ToolDefinition, ToolResult, ToolTraits,
-};
+use airlock_host::tool::{ToolDefinition, ToolTraits};
+use airlock_host::{Error, Resolution, Session};
 use airlock_render::{Block, Decided};
 use serde_json::{Value, json};
 

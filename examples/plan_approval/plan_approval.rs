@@ -8,7 +8,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use airlock_host::{Error, Json, Session, StandingHandler, StandingResult};
+use airlock_host::json::Json;
+use airlock_host::standing::{StandingHandler, StandingResult};
+use airlock_host::{Error, Session};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use airlock_host::{
-    Digest, PendingAction, PendingStore, PluginBytes, Policy, Push, Resolution, Session,
-};
+use airlock_host::digest::Digest;
+use airlock_host::store::{PendingStore, PluginBytes, Push};
+use airlock_host::{PendingAction, Policy, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
 use sqlx::{Connection, Executor, PgConnection};

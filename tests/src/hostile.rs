@@ -25,7 +25,8 @@ mod swapping;
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::{CompileLimits, Limits};
+use airlock_host::Limits;
+use airlock_host::compile::CompileLimits;
 use serde_json::{Value, json};
 
 pub use describing::table;

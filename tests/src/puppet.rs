@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use airlock_host::{
-    CallOutcome, Error, Event, Limits, Policy, Resolution, ResolutionOutcome, Session,
-    SessionBuilder,
-};
+use airlock_host::content::{CallOutcome, ResolutionOutcome};
+use airlock_host::event::Event;
+use airlock_host::{Error, Limits, Policy, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

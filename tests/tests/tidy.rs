@@ -67,7 +67,8 @@ fn bindings_of_the_world_stay_inside_its_versions() {
 }
 
 /// From the top down: each uses what stands behind it, and nothing before.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
+    "modules",
     "session",
     "producer",
     "plugin",

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use airlock_host::Digest;
 use airlock_host::Error;
-use airlock_host::Json;
-use airlock_host::{Content, ToolResult};
+use airlock_host::content::{Content, ToolResult};
+use airlock_host::digest::Digest;
+use airlock_host::json::Json;
 
 use crate::code::rewrite::{self, Rewrite, RewriteError};
 use crate::parallel::{in_parallel, into_inner, lock};

@@ -27,10 +27,12 @@ use std::path::PathBuf;
 #[cfg(unix)]
 use std::sync::Arc;
 
+use airlock_host::Error;
+use airlock_host::content::ToolResult;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall,
 };
-use airlock_host::{Error, ToolDefinition, ToolResult};
+use airlock_host::tool::ToolDefinition;
 use serde_json::Value;
 
 #[cfg(unix)]

@@ -1,8 +1,9 @@
 //! What the tool is asked to do, and how it describes that to a model.
 
-use airlock_host::Json;
-use airlock_host::{Error, Violation};
-use airlock_host::{ToolDefinition, ToolTraits};
+use airlock_host::Error;
+use airlock_host::error::Violation;
+use airlock_host::json::Json;
+use airlock_host::tool::{ToolDefinition, ToolTraits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -175,7 +176,8 @@ pub(crate) fn definition() -> ToolDefinition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airlock_host::{Misfit, Schema};
+    use airlock_host::json::Schema;
+    use airlock_host::load::Misfit;
 
     #[test]
     fn params_that_dont_fit_are_refused_by_the_schema() {

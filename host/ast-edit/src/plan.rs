@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use airlock_host::Digest;
 use airlock_host::Error;
+use airlock_host::digest::Digest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 

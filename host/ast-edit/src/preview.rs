@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use airlock_host::Digest;
 use airlock_host::Error;
-use airlock_host::Json;
-use airlock_host::{Content, ToolResult};
+use airlock_host::content::{Content, ToolResult};
+use airlock_host::digest::Digest;
+use airlock_host::json::Json;
 use serde_json::{Value, json};
 use similar::TextDiff;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use airlock_host::Error;
+use airlock_host::digest::Digest;
 use airlock_host::native::RunningCall;
 use airlock_host::native::folder::{ReadableFolder, Unread};
-use airlock_host::{Digest, Error};
 
 use crate::code::language::Language;
 use crate::code::outline::{Outline, Refusal};

@@ -1,6 +1,6 @@
 //! Why a project could not be created or built.
 
-use airlock_host::LoadError;
+use airlock_host::load::LoadError;
 
 /// Why a project could not be created or built.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@
 mod compare;
 mod types;
 
-use airlock_host::WORLD_VERSION;
+use airlock_host::load::WORLD_VERSION;
 use serde::Serialize;
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{Interface, Resolve, SourceMap, WorldId, WorldItem, WorldKey};

@@ -15,7 +15,7 @@ mod values;
 
 use std::ffi::OsString;
 
-use airlock_host::Decision;
+use airlock_host::pending::Decision;
 use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use airlock_desk::advice;
-use airlock_host::{Error, LoadError, StoreError};
+use airlock_host::Error;
+use airlock_host::load::LoadError;
+use airlock_host::store::StoreError;
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     // Where the program was started by itself, to compile a component or to parse sources, these
     // don't return.
     #[cfg(unix)]
-    airlock_host::compiler_main();
+    airlock_host::compile::compiler_main();
     #[cfg(all(unix, feature = "ast-edit"))]
     airlock_ast_edit::parser_main();
     match Cli::try_parse() {

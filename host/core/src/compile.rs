@@ -1,7 +1,7 @@
-//! From a component's bytes to compiled code.
+//! From a component's bytes to compiled code: what that may cost, and where it is kept.
 //!
 //! A compiler's time and memory can grow with the square of what it is given, and nothing
-//! interrupts it. So what is absurd is refused before, by the component's [`outline`], and the rest
+//! interrupts it. So what is absurd is refused before, by an outline of the component, and the rest
 //! compiles in a process that can be killed, where the embedder names a program for it. Where not,
 //! it compiles on a thread, which a load waits for no longer than it may.
 

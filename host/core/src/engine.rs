@@ -211,10 +211,11 @@ impl EngineBuilder {
 
     /// Compiles in a process that runs this program, so that no component can take more time and
     /// memory of the host than [`CompileLimits`] say. The program is one of the embedder's own,
-    /// built with this version of this library, and calls [`compiler_main`](crate::compiler_main)
-    /// first in its `main`: the host's itself, by [`current_exe`](std::env::current_exe), or
-    /// another beside it. It gets one argument and no environment, and what it answers is run as
-    /// the host's own code is. It is killed where the load is given up.
+    /// built with this version of this library, and calls
+    /// [`compiler_main`](crate::compile::compiler_main) first in its `main`: the host's itself, by
+    /// [`current_exe`](std::env::current_exe), or another beside it. It gets one argument and no
+    /// environment, and what it answers is run as the host's own code is. It is killed where the
+    /// load is given up.
     ///
     /// Default: none. Then components compile on threads, [`CompileLimits::at_once`] of them, and a
     /// load fails where that takes longer than [`CompileLimits::time`]. That doesn't end the

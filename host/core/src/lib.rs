@@ -29,27 +29,30 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | set up a process | [`Engine`], [`EngineBuilder`], [`CompileCache`], [`CompileLimits`], [`compiler_main`] |
-//! | load a plugin | [`Plugin`], [`ToolDefinition`], [`LoadError`] |
-//! | check a value as params are checked | [`Json`], [`Schema`] |
+//! | set up a process | [`Engine`], [`EngineBuilder`]; [`compile`]: the compile cache, and the process that compiles |
+//! | load a plugin | [`Plugin`]; [`load`]: why one can't be |
 //! | have tools that are part of the host | [`native`] |
-//! | bound what it may do | [`Policy`], [`Phase`], [`Limits`] |
-//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`], [`resolve_tool`] |
-//! | decide | [`Resolution`], [`PendingAction`], [`StackedAction`] |
-//! | steer a model | [`Session::next_turn`], [`ToolChoicePolicy`], [`NextTurn`], [`Reminder`], [`TurnReport`], [`Provider`] |
-//! | decide about more than previews | [`StandingHandler`] |
-//! | keep what is pending | [`PendingStore`], [`MemoryStore`], [`DurableStore`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable ones |
-//! | watch | [`Event`], [`Observer`] |
+//! | bound what it may do | [`Policy`], [`Limits`]; [`policy`], [`limits`] |
+//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`]; [`cancel`]: from elsewhere |
+//! | read what a call gave | [`Error`]; [`content`], [`error`] |
+//! | decide | [`Resolution`], [`PendingAction`]; [`pending`] |
+//! | decide about more than previews | [`standing`] |
+//! | offer tools to a model, and steer it | [`tool`], [`steering`], [`provider`]; [`Session::next_turn`] |
+//! | keep what is pending | [`store`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable stores |
+//! | watch | [`event`] |
+//! | know what something was, later | [`digest`], [`identity`] |
+//! | take what others wrote | [`json`]: also to check it as params are checked; [`regular`]: files that others can change |
 //! | show it to people | the crate `airlock-render` |
 
 #![warn(missing_docs)]
 
-mod compile;
+pub mod compile;
 mod descriptors;
 mod engine;
 mod instance;
 mod load_error;
 mod lost;
+mod modules;
 mod plugin;
 mod producer;
 mod pushing;
@@ -65,7 +68,10 @@ mod world;
 /// use airlock_host::native::{
 ///     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 /// };
-/// use airlock_host::{Content, Error, Json, Session, ToolDefinition, ToolResult, ToolTraits};
+/// use airlock_host::content::{Content, ToolResult};
+/// use airlock_host::json::Json;
+/// use airlock_host::tool::{ToolDefinition, ToolTraits};
+/// use airlock_host::{Error, Session};
 /// use serde_json::{Value, json};
 ///
 /// /// Sends a message, once somebody has let it.
@@ -129,41 +135,11 @@ pub mod native {
     }
 }
 
-pub use airlock_model::content::{
-    CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
-};
-pub use airlock_model::digest::{Digest, ParseDigestError};
-pub use airlock_model::error::{Error, Violation};
-pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
-pub use airlock_model::identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
-pub use airlock_model::json::{Json, MAX_JSON_DEPTH, TooDeep};
-pub use airlock_model::limits::{LimitKind, Limits};
-pub use airlock_model::pending::{
-    ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, Resolution,
-    SessionId, StackedAction,
-};
-pub use airlock_model::policy::{Phase, Policy, WorkspaceGrant};
-pub use airlock_model::provider::Provider;
-pub use airlock_model::regular::{open_regular_file, read_regular_file};
-pub use airlock_model::steering::{
-    NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,
-    TurnReport, TurnSettings,
-};
-pub use airlock_model::store::{
-    APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed, Completion,
-    DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, PendingStore, PluginBytes,
-    Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError, StoreStats, UnreadableAction, Watch,
-    Watchers,
-};
-pub use airlock_model::tool::{RejectedTool, ToolDefinition, ToolTraits, resolve_tool};
-#[cfg(unix)]
-pub use compile::compiler_main;
-pub use compile::{CompileCache, CompileLimits, Complexity};
+pub use airlock_model::error::Error;
+pub use airlock_model::limits::Limits;
+pub use airlock_model::pending::{PendingAction, Resolution};
+pub use airlock_model::policy::Policy;
 pub use engine::{Engine, EngineBuilder};
-pub use load_error::LoadError;
-pub use plugin::{Misfit, Plugin, Schema};
-pub use session::{
-    Binding, Cancellable, Session, SessionBuilder, StandingHandler, StandingResult, Work,
-};
-pub use tokio_util::sync::CancellationToken;
-pub use world::WORLD_VERSION;
+pub use modules::*;
+pub use plugin::Plugin;
+pub use session::{Session, SessionBuilder};

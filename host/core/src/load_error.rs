@@ -43,8 +43,8 @@ pub enum LoadError {
         /// What they are instead, or where they are damaged.
         reason: String,
     },
-    /// The component is more complex than [`CompileLimits`](crate::CompileLimits) allow. Nothing of
-    /// it was compiled.
+    /// The component is more complex than [`CompileLimits`](crate::compile::CompileLimits) allow.
+    /// Nothing of it was compiled.
     #[error("{plugin} is too complex to be compiled: {reason}")]
     TooComplex {
         /// The plugin's name.
@@ -52,7 +52,7 @@ pub enum LoadError {
         /// What has too much of what, and the limit.
         reason: String,
     },
-    /// Compiling took longer than [`CompileLimits::time`](crate::CompileLimits::time).
+    /// Compiling took longer than [`CompileLimits::time`](crate::compile::CompileLimits::time).
     #[error("{plugin} was not compiled within the limit of {} s", .limit.as_secs_f64())]
     CompileTime {
         /// The plugin's name.
@@ -60,7 +60,7 @@ pub enum LoadError {
         /// The most that it may take.
         limit: Duration,
     },
-    /// Compiling needed more than [`CompileLimits::memory`](crate::CompileLimits::memory).
+    /// Compiling needed more than [`CompileLimits::memory`](crate::compile::CompileLimits::memory).
     #[error("{plugin} can't be compiled within the limit of {limit} bytes of memory")]
     CompileMemory {
         /// The plugin's name.
@@ -88,7 +88,7 @@ pub enum LoadError {
         reason: String,
     },
     /// As many threads compile as may, and none ended within
-    /// [`CompileLimits::time`](crate::CompileLimits::time). Doesn't happen where a process
+    /// [`CompileLimits::time`](crate::compile::CompileLimits::time). Doesn't happen where a process
     /// compiles.
     #[error(
         "{plugin} could not be compiled: the limit of concurrent compilations ({at_once}) is reached, and none of them finished in time"

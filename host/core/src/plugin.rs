@@ -29,9 +29,9 @@ pub use schema::{Misfit, Schema};
 
 /// A loaded plugin. Cheap to clone; clones share the compiled code.
 ///
-/// Loading compiles the component, or takes it from the [`CompileCache`](crate::CompileCache),
-/// checks it against the world and asks it for its tools. Nothing of the guest's has run when
-/// loading returns, but for that one question.
+/// Loading compiles the component, or takes it from the
+/// [`CompileCache`](crate::compile::CompileCache), checks it against the world and asks it for its
+/// tools. Nothing of the guest's has run when loading returns, but for that one question.
 #[derive(Clone)]
 pub struct Plugin {
     inner: Arc<PluginInner>,

@@ -1,7 +1,6 @@
 //! One conversation: the tools that are bound to it, the files that they see, and its stack of
 //! pending actions.
 
-mod binding;
 mod bindings;
 mod builder;
 mod cancellable;
@@ -11,6 +10,7 @@ mod resolver;
 mod standing;
 mod turns;
 mod watched;
+mod with_policy;
 
 use std::fmt;
 use std::path::Path;
@@ -40,10 +40,10 @@ use bindings::Bindings;
 use standing::StandingState;
 use turns::Turns;
 
-pub use binding::Binding;
 pub use builder::SessionBuilder;
 pub use cancellable::{Cancellable, Work};
 pub use standing::{StandingHandler, StandingResult};
+pub use with_policy::ProducerWithPolicy;
 
 /// One conversation. Cheap to clone; clones are the same session.
 ///
@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// Adds the tools of a plugin or of a native producer, under the default policy unless another
-    /// is [given](Binding). Those that can't be used, or whose names are taken, are left out, and
-    /// returned with the reason.
+    /// is [given](ProducerWithPolicy). Those that can't be used, or whose names are taken, are left
+    /// out, and returned with the reason.
     ///
     /// What is bound already stays under its policy; to change that, [unbind](Session::unbind) it
     /// first. Actions that it pushed before are then applied under the new policy, and its volatile
@@ -103,8 +103,11 @@ impl Session {
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
     /// workspace.
-    pub fn bind(&self, producer: impl Into<Binding>) -> Result<Vec<RejectedTool>, Error> {
-        let Binding { origin, policy } = producer.into();
+    pub fn bind(
+        &self,
+        producer: impl Into<ProducerWithPolicy>,
+    ) -> Result<Vec<RejectedTool>, Error> {
+        let ProducerWithPolicy { origin, policy } = producer.into();
         let producer = self.producer(&origin, policy)?;
         Ok(self.write_bindings(|bindings| bindings.add(producer)))
     }
@@ -127,7 +130,7 @@ impl Session {
     /// The tools to be shown to a model: those that are not hidden, in the order in which they were
     /// bound.
     ///
-    /// [`resolve`](crate::resolve_tool) is not among them, and is to be added apart.
+    /// [`resolve`](crate::tool::resolve_tool) is not among them, and is to be added apart.
     pub fn tools(&self) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();

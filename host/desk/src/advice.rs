@@ -1,6 +1,9 @@
 //! Advice for each kind of error, addressed to users of the program `airlock`.
 
-use airlock_host::{BackendErrorKind, Error, LimitKind, LoadError, StoreError};
+use airlock_host::Error;
+use airlock_host::limits::LimitKind;
+use airlock_host::load::LoadError;
+use airlock_host::store::{BackendErrorKind, StoreError};
 
 /// The syntax of store addresses.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";

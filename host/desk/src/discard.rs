@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use airlock_host::{
-    ActionId, Error, Event, PendingAction, Resolution, Session, SessionId, StackedAction,
-};
+use airlock_host::event::Event;
+use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::{Error, PendingAction, Resolution, Session};
 
 use crate::decider;
 use crate::store::Store;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use airlock_host::{ActionId, LoadError, StoreError};
+use airlock_host::load::LoadError;
+use airlock_host::pending::ActionId;
+use airlock_host::store::StoreError;
 
 use crate::advice;
 

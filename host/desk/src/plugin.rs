@@ -8,7 +8,9 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::{CompileCache, Engine, EngineBuilder, Limits, Plugin, read_regular_file};
+use airlock_host::compile::CompileCache;
+use airlock_host::regular::read_regular_file;
+use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
 use crate::Error;
 
@@ -98,7 +100,7 @@ impl<'a> Source<'a> {
 
 /// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the
 /// user's own cache, and what compiles is this program, in another process. So its `main` begins
-/// with [`airlock_host::compiler_main`].
+/// with [`airlock_host::compile::compiler_main`].
 pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
     with_cache_and_compiler(catalog.reserve_names(Engine::builder())).limits(limits)
 }

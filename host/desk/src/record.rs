@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
-use airlock_host::{
-    ActionId, ActionRecord, ActionState, Decision, Json, PendingAction, Policy, SessionId,
-    UnreadableAction,
-};
+use airlock_host::json::Json;
+use airlock_host::pending::{ActionId, ActionState, Decision, SessionId};
+use airlock_host::store::{ActionRecord, UnreadableAction};
+use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use airlock_host::{
-    ActionState, CancellationToken, Content, Decision, Error, PendingAction, Resolution,
-    ResolutionDetails, ResolutionOutcome, Session, StackedAction,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
+use airlock_host::pending::{ActionState, Decision, StackedAction};
+use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -156,6 +156,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::AlreadyResolved { .. }
             | Error::ResolutionInProgress(_)
             | Error::UnknownAction(_)
+            | Error::Busy { .. }
             | Error::Store(_)
             | Error::OtherWorkspace { .. }
             | Error::WorkspaceReplaced { .. }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf, absolute};
 
-use airlock_host::{Machine, SessionId};
+use airlock_host::identity::Machine;
+use airlock_host::pending::SessionId;
 use airlock_render::escape_line;
 
 use crate::store::Store;

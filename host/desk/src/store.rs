@@ -8,9 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use airlock_host::{
-    ActionId, ActionRecord, DurableStore, PendingStore, SessionId, UnreadableAction,
-};
+use airlock_host::pending::{ActionId, SessionId};
+use airlock_host::store::{ActionRecord, DurableStore, PendingStore, UnreadableAction};
 use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionRecord, ActionState, Decision, Error as HostError, PendingAction,
-    SessionId, StackedAction, WorkspaceIdentity,
-};
+use airlock_host::identity::WorkspaceIdentity;
+use airlock_host::pending::{ActionState, Decision, SessionId, StackedAction};
+use airlock_host::store::{APPLY_INTERRUPTED, ActionRecord};
+use airlock_host::{Error as HostError, PendingAction};
 
 use crate::Error;
 use crate::session::{SessionChoice, real_path};

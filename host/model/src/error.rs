@@ -1,6 +1,7 @@
 //! Everything that can go wrong while a tool is called or a pending action resolved.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +56,15 @@ pub enum Error {
         kind: LimitKind,
         /// What it did, behind the tool's name.
         message: String,
+    },
+    /// The tool still works on an earlier call that was stopped. Nothing was tried, and an action
+    /// that was to be resolved is pending as before.
+    #[error(
+        "an earlier call of `{tool}` was stopped and its work has not ended yet; try again later"
+    )]
+    Busy {
+        /// The tool that was called or resolved.
+        tool: String,
     },
     /// The parameters don't fit the tool's schema. The guest was not called.
     #[error("the params of `{tool}` don't fit its schema: {}", Listed(.violations))]
@@ -187,6 +197,7 @@ impl Error {
             Error::Cancelled => "cancelled",
             Error::Trap { .. } => "trap",
             Error::Limit { .. } => "limit",
+            Error::Busy { .. } => "busy",
             Error::InvalidParams { .. } => "invalid-params",
             Error::UnknownTool { .. } => "unknown-tool",
             Error::NothingPending => "nothing-pending",
@@ -262,6 +273,14 @@ impl Error {
             tool: tool.to_owned(),
             kind: LimitKind::ResultBytes,
             message: format!("returned {bytes} bytes; the limit is {most}"),
+        }
+    }
+
+    /// This path can't be used as a workspace, for this reason.
+    pub fn workspace(path: &Path, reason: &io::Error) -> Self {
+        Error::Workspace {
+            path: path.to_owned(),
+            reason: reason.to_string(),
         }
     }
 

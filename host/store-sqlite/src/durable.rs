@@ -92,8 +92,8 @@ impl DurableStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Periodic maintenance: a part of it at a time, so that nobody waits long for a commit of their
-    /// own.
+    /// Periodic maintenance: a part of it at a time, so that nobody waits long for a commit of
+    /// their own.
     pub(super) async fn keep_tidy(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             self.forget_actions(age).await?;

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use airlock_host::{Plugin, ToolDefinition};
+use airlock_host::Plugin;
+use airlock_host::tool::ToolDefinition;
 use serde_json::json;
 
 use super::HarnessError;

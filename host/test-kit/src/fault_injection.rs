@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use airlock_host::{
-    ActionId, Claim, Completion, Lease, MemoryStore, PendingStore, Push, Resolution, SessionId,
-    StackedAction, StoreError, Watch,
+use airlock_host::Resolution;
+use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::store::{
+    Claim, Completion, Lease, MemoryStore, PendingStore, Push, StoreError, Watch,
 };
 use async_trait::async_trait;
 

@@ -4,7 +4,7 @@ mod mutate;
 mod strategy;
 mod text;
 
-use airlock_host::ToolDefinition;
+use airlock_host::tool::ToolDefinition;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -85,7 +85,7 @@ fn draw<S: Strategy<Value = Value>>(runner: &mut TestRunner, strategy: &S) -> Op
 
 #[cfg(test)]
 mod tests {
-    use airlock_host::resolve_tool;
+    use airlock_host::tool::resolve_tool;
     use serde_json::json;
 
     use super::*;

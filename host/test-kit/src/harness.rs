@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use airlock_host::{
-    CallOutcome, Content, Decision, Error, Event, Json, PendingAction, PendingStore, Plugin,
-    Refusal, Resolution, ResolutionOutcome, Session, StackedAction,
-};
+use airlock_host::content::{CallOutcome, Content, ResolutionOutcome};
+use airlock_host::event::{Event, Refusal};
+use airlock_host::json::Json;
+use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::store::PendingStore;
+use airlock_host::{Error, PendingAction, Plugin, Resolution, Session};
 use serde::Serialize;
 use serde_json::Value;
 use tempfile::TempDir;

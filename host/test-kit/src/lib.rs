@@ -36,7 +36,9 @@ mod shrink;
 
 use std::io;
 
-use airlock_host::{Error, LoadError, StoreError};
+use airlock_host::Error;
+use airlock_host::load::LoadError;
+use airlock_host::store::StoreError;
 
 pub use case::Cases;
 pub use examine::{Settings, examine};

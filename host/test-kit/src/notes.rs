@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use airlock_host::{Plugin, Refusal};
+use airlock_host::Plugin;
+use airlock_host::event::Refusal;
 
 use super::observe::{Observation, Sample};
 use super::report::Note;

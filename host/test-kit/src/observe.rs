@@ -1,6 +1,8 @@
 //! What a tool does with some params, in each way in which a preview can come to its end.
 
-use airlock_host::{Decision, MemoryStore, PendingStore, Plugin, Session, StackedAction};
+use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::{Plugin, Session};
 use serde_json::Value;
 
 use super::HarnessError;

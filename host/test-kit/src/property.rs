@@ -1,6 +1,7 @@
 //! The properties that every tool must have, judged by what was observed.
 
-use airlock_host::{Refusal, ToolDefinition};
+use airlock_host::event::Refusal;
+use airlock_host::tool::ToolDefinition;
 use serde::Serialize;
 use serde_json::Value;
 

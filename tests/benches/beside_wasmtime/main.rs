@@ -13,7 +13,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_host::{CompileCache, Engine, Limits, MemoryStore, Plugin, Resolution, Session};
+use airlock_host::compile::CompileCache;
+use airlock_host::store::MemoryStore;
+use airlock_host::{Engine, Limits, Plugin, Resolution, Session};
 use airlock_tests::component;
 use bare::Bare;
 use criterion::Criterion;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_host::{CompileCache, Engine, MemoryStore, Plugin, Resolution, Session};
+use airlock_host::compile::CompileCache;
+use airlock_host::store::MemoryStore;
+use airlock_host::{Engine, Plugin, Resolution, Session};
 use serde_json::Value;
 
 use crate::stopwatch::Stopwatch;

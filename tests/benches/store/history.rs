@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use airlock_host::ResolvedQuery;
+use airlock_host::store::ResolvedQuery;
 use airlock_tests::{Backend, Host, SqliteBackend};
 use rusqlite::Connection;
 
@@ -76,7 +76,7 @@ pub async fn sqlite(disk: &Path, effort: Effort) {
     row("the last resolved action", resolved.await, "");
 }
 
-fn durable(host: &Host) -> &dyn airlock_host::DurableStore {
+fn durable(host: &Host) -> &dyn airlock_host::store::DurableStore {
     &**host.durable.as_ref().expect("it is a durable store")
 }
 

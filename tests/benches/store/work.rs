@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use airlock_host::{
-    ActionId, Claim, Completion, Digest, Json, PendingAction, PendingStore, PluginBytes, Policy,
-    Push, Resolution, ResolutionOutcome, SessionId, WorkspaceIdentity,
-};
+use airlock_host::content::ResolutionOutcome;
+use airlock_host::digest::Digest;
+use airlock_host::identity::WorkspaceIdentity;
+use airlock_host::json::Json;
+use airlock_host::pending::{ActionId, SessionId};
+use airlock_host::store::{Claim, Completion, PendingStore, PluginBytes, Push};
+use airlock_host::{PendingAction, Policy, Resolution};
 use serde_json::json;
 
 /// The commits of a push and a resolution: the push, the claim, the end.

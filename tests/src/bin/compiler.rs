@@ -2,7 +2,7 @@
 //! it.
 
 fn main() {
-    airlock_host::compiler_main();
+    airlock_host::compile::compiler_main();
     airlock_ast_edit::parser_main();
     println!("the tests of the library start this");
 }

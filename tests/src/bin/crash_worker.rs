@@ -9,9 +9,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use airlock_host::{
-    CompileCache, DurableStore, Engine, Error, Plugin, Resolution, Session, StackedAction,
-};
+use airlock_host::compile::CompileCache;
+use airlock_host::pending::StackedAction;
+use airlock_host::store::DurableStore;
+use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Random, component, push};
 use serde_json::{Value, json};

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use airlock_ast_edit::AstEdit;
-use airlock_host::{
-    CompileCache, DurableStore, Engine, EngineBuilder, Error, LoadError, Plugin, Resolution,
-    Session,
-};
+use airlock_host::compile::CompileCache;
+use airlock_host::load::LoadError;
+use airlock_host::store::DurableStore;
+use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
 use airlock_tests::{component, push};
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 const MOST: usize = 1 << 20;
 
 fn main() {
-    airlock_host::compiler_main();
+    airlock_host::compile::compiler_main();
     airlock_ast_edit::parser_main();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

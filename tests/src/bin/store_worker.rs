@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_host::{ActionState, CompileCache, Engine, Error, Plugin, Resolution, Session};
+use airlock_host::compile::CompileCache;
+use airlock_host::pending::ActionState;
+use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{component, durable};
 use serde_json::json;

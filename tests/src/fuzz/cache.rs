@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use airlock_host::{CompileCache, Engine, Plugin};
+use airlock_host::compile::CompileCache;
+use airlock_host::{Engine, Plugin};
 use tempfile::TempDir;
 
 use super::block_on;

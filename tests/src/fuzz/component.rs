@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use airlock_host::{CompileLimits, Complexity, Engine, Limits, Plugin};
+use airlock_host::compile::{CompileLimits, Complexity};
+use airlock_host::{Engine, Limits, Plugin};
 
 use super::block_on;
 use crate::wat;

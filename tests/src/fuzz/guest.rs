@@ -7,7 +7,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use airlock_host::{CallOutcome, Engine, Limits, LoadError, Plugin, Session};
+use airlock_host::content::CallOutcome;
+use airlock_host::load::LoadError;
+use airlock_host::{Engine, Limits, Plugin, Session};
 use airlock_render::{Block, Renderer};
 use serde_json::json;
 

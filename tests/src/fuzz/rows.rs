@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use airlock_host::{DurableStore, PendingStore, Resolution, ResolvedQuery, SessionId};
+use airlock_host::Resolution;
+use airlock_host::pending::SessionId;
+use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
 use airlock_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value;

@@ -4,10 +4,13 @@
 
 use std::time::Duration;
 
+use airlock_host::content::ToolResult;
+use airlock_host::json::Json;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall,
 };
-use airlock_host::{Error, Json, Limits, Session, ToolDefinition, ToolResult, ToolTraits};
+use airlock_host::tool::{ToolDefinition, ToolTraits};
+use airlock_host::{Error, Limits, Session};
 use serde_json::{Value, json};
 
 use super::{Bytes, block_on};

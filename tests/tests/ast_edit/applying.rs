@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use airlock_host::{Error, MemoryStore, Resolution};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Error, Resolution};
 use serde_json::json;
 
 use crate::tree::Tree;
@@ -163,7 +164,8 @@ async fn an_apply_that_was_cut_off_in_the_middle_is_finished_by_the_next() {
 
 /// Claims the action as an apply does, and goes away.
 async fn interrupt(tree: &Tree, store: &MemoryStore) {
-    use airlock_host::{ActionState, Claim, PendingStore};
+    use airlock_host::pending::ActionState;
+    use airlock_host::store::{Claim, PendingStore};
     let claim = store.claim(tree.session.id(), &Resolution::apply("")).await;
     let Claim::Claimed(claimed) = claim.unwrap() else {
         panic!("it is pending");

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use airlock_ast_edit::AstEdit;
-use airlock_host::{CancellationToken, Error, Limits, Session};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::{Error, Limits, Session};
 use airlock_tests::poll_once;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,7 @@
 //! What a preview says, stages and leaves alone.
 
-use airlock_host::{ActionState, Limits};
+use airlock_host::Limits;
+use airlock_host::pending::ActionState;
 use serde_json::json;
 
 use crate::tree::Tree;

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_host::{
-    CancellationToken, Error, Event, LimitKind, Limits, MemoryStore, Policy, Resolution, Session,
-    WorkspaceGrant,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::limits::LimitKind;
+use airlock_host::policy::WorkspaceGrant;
+use airlock_host::store::MemoryStore;
+use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::plugin;
 use serde_json::json;
@@ -247,7 +249,7 @@ async fn who_watches_hears_of_progress_and_of_what_was_pushed() {
 /// A session without the producer, on a store in which an action of its waits.
 async fn without(kept: bool) -> (Tree, Session, TempDir) {
     let files = TempDir::new().unwrap();
-    let store: Arc<dyn airlock_host::PendingStore> = match kept {
+    let store: Arc<dyn airlock_host::store::PendingStore> = match kept {
         true => Arc::new(
             SqliteStore::open(files.path().join("pending.db"))
                 .await
@@ -299,7 +301,10 @@ async fn an_action_of_another_version_names_both_versions_and_stays() {
 }
 
 async fn action_of_version(version: u32) {
-    use airlock_host::{Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity};
+    use airlock_host::PendingAction;
+    use airlock_host::digest::Digest;
+    use airlock_host::identity::WorkspaceIdentity;
+    use airlock_host::store::{PendingStore, PluginBytes, Push};
     let files = TempDir::new().unwrap();
     let store = Arc::new(
         SqliteStore::open(files.path().join("pending.db"))

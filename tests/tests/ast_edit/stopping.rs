@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{CancellationToken, Error, LimitKind, Limits};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::limits::LimitKind;
+use airlock_host::{Error, Limits};
 use serde_json::json;
 
 use crate::tree::Tree;

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::ast_edit;
-use airlock_host::{
-    CallOutcome, Error, MemoryStore, PendingStore, Resolution, ResolutionOutcome, Session,
-    SessionBuilder,
-};
+use airlock_host::content::{CallOutcome, ResolutionOutcome};
+use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::{Error, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

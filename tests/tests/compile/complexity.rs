@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use airlock_host::{CompileLimits, Complexity};
+use airlock_host::compile::{CompileLimits, Complexity};
 use airlock_tests::guests_folder;
 
 /// The name of each figure, the limit and the figure.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use airlock_host::{CompileLimits, Engine, LoadError, Plugin, Session};
+use airlock_host::compile::CompileLimits;
+use airlock_host::load::LoadError;
+use airlock_host::{Engine, Plugin, Session};
 use airlock_tests::{bombs, component, peak_memory};
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use airlock_host::{
-    CompileCache, CompileLimits, Engine, EngineBuilder, LoadError, Plugin, Session,
-};
+use airlock_host::compile::{CompileCache, CompileLimits};
+use airlock_host::load::LoadError;
+use airlock_host::{Engine, EngineBuilder, Plugin, Session};
 use airlock_tests::{bombs, component};
 use serde_json::json;
 use tempfile::TempDir;

@@ -27,7 +27,7 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_previewed() {
             let session = Session::builder().id("names").workspace(workspace.path());
             session.bind(&plugin)
         };
-        let store = std::sync::Arc::new(airlock_host::MemoryStore::new());
+        let store = std::sync::Arc::new(airlock_host::store::MemoryStore::new());
         let params =
             json!({"files": ["a.jpeg", "b.jpeg", "c.txt"], "find": "\\.jpeg$", "replace": ".jpg"});
         let first = open().store(store.clone()).open().unwrap();

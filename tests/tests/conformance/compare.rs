@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use airlock_host::{ActionId, Error};
+use airlock_host::Error;
+use airlock_host::pending::ActionId;
 use serde_json::{Map, Value, json};
 
 use crate::case::{Fails, Gives, Kind, Text};

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use airlock_host::{CompileCache, Engine, Plugin};
+use airlock_host::compile::CompileCache;
+use airlock_host::{Engine, Plugin};
 use tokio::sync::OnceCell;
 
 pub struct Language {

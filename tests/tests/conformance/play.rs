@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use airlock_host::{
-    ActionState, CancellationToken, Error, Event, LogLevel, Resolution, Session, StackedAction,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::{Event, LogLevel};
+use airlock_host::pending::{ActionState, StackedAction};
+use airlock_host::{Error, Resolution, Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionId, ActionRecord, ActionState, DISCARD_INTERRUPTED, Decision,
-    DurableStore, ResolvedQuery,
+use airlock_host::pending::{ActionId, ActionState, Decision};
+use airlock_host::store::{
+    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, DurableStore, ResolvedQuery,
 };
 use airlock_store_sqlite::SqliteStore;
 

@@ -7,7 +7,7 @@
 mod auditor;
 mod worker;
 
-use airlock_host::DurableStore;
+use airlock_host::store::DurableStore;
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::Random;
 use auditor::Auditor;

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use airlock_host::{CompileCache, Engine, Plugin};
+use airlock_host::compile::CompileCache;
+use airlock_host::{Engine, Plugin};
 use airlock_tests::component;
 use tempfile::TempDir;
 

@@ -7,7 +7,10 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use airlock_host::{CompileCache, Engine, Error, Event, LimitKind, Limits, Plugin};
+use airlock_host::compile::CompileCache;
+use airlock_host::event::Event;
+use airlock_host::limits::LimitKind;
+use airlock_host::{Engine, Error, Limits, Plugin};
 use airlock_tests::{Puppet, component};
 use serde_json::{Value, json};
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use airlock_host::{MemoryStore, Session, SessionId};
+use airlock_host::Session;
+use airlock_host::pending::SessionId;
+use airlock_host::store::MemoryStore;
 use airlock_tests::{Puppet, durable, plugin};
 use serde_json::json;
 use tokio::sync::Barrier;

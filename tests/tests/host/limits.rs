@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use airlock_host::{
-    Engine, Error, Event, LimitKind, Limits, LoadError, Plugin, Resolution, Session,
-};
+use airlock_host::event::Event;
+use airlock_host::limits::LimitKind;
+use airlock_host::load::LoadError;
+use airlock_host::{Engine, Error, Limits, Plugin, Resolution, Session};
 use airlock_tests::{Puppet, component, durable, engine, wat};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! What is loaded, what is left out, and what is refused.
 
-use airlock_host::{Engine, Plugin, Session, WORLD_VERSION};
+use airlock_host::load::WORLD_VERSION;
+use airlock_host::{Engine, Plugin, Session};
 use airlock_tests::{component, engine, plugin, wat};
 
 #[tokio::test]
@@ -8,7 +9,7 @@ async fn a_plugin_knows_what_it_is() {
     let puppet = plugin("puppet").await;
     let bytes = std::fs::read(component("puppet")).unwrap();
     assert_eq!(puppet.name(), "puppet");
-    assert_eq!(puppet.digest(), airlock_host::Digest::of(&bytes));
+    assert_eq!(puppet.digest(), airlock_host::digest::Digest::of(&bytes));
     assert_eq!(puppet.size(), bytes.len());
     assert_eq!(puppet.world_version(), WORLD_VERSION);
     assert!(

@@ -4,13 +4,17 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use airlock_host::cancel::CancellationToken;
+use airlock_host::content::ToolResult;
+use airlock_host::json::Json;
+use airlock_host::limits::LimitKind;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 };
-use airlock_host::{
-    CancellationToken, Error, Json, LimitKind, Limits, PendingStore, Resolution, Session,
-    ToolDefinition, ToolResult, ToolTraits,
-};
+use airlock_host::pending::{ActionState, Decision};
+use airlock_host::store::PendingStore;
+use airlock_host::tool::{ToolDefinition, ToolTraits};
+use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -27,7 +31,7 @@ struct Native {
 /// What the test holds of it.
 struct Held {
     heard: Arc<Mutex<Vec<DecidedAction>>>,
-    _hangs: mpsc::Sender<()>,
+    hangs: mpsc::Sender<()>,
 }
 
 fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
@@ -55,7 +59,7 @@ fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
     change(&mut native);
     let held = Held {
         heard: Arc::clone(&native.heard),
-        _hangs: sender,
+        hangs: sender,
     };
     (native, held)
 }
@@ -211,6 +215,32 @@ async fn it_hears_of_a_discard_where_it_asked_for_that() {
     let discarded = session.resolve(Resolution::discard("no")).await.unwrap();
     assert_eq!(discarded.text(), "sorry to hear that");
     assert_eq!(held.heard.lock().unwrap()[0].reason, "no");
+}
+
+#[tokio::test]
+async fn a_decision_that_finds_it_busy_is_not_carried_out_and_changes_nothing() {
+    for decision in [Decision::Apply, Decision::Discard] {
+        let (tool, held) = native(|_| {});
+        let session = open(tool, Limits::default());
+        call(&session, "propose").await.unwrap();
+        // It works on, though nobody waits for it any more.
+        let cancel = CancellationToken::new();
+        let params = json!({"do": "hang"});
+        let hanging = session.call("native", &params).cancelled_by(&cancel);
+        let (hung, ()) = tokio::join!(hanging, async { cancel.cancel() });
+        hung.unwrap_err();
+        let busy = session.resolve(Resolution::new(decision, "")).await;
+        let busy = busy.unwrap_err();
+        assert_eq!(busy.kind(), "busy", "{decision:?}: {busy}");
+        assert!(held.heard.lock().unwrap().is_empty(), "{decision:?}");
+        let stack = session.pending().await.unwrap();
+        let stack: Vec<_> = stack.iter().map(|it| (it.attempts, it.state)).collect();
+        assert_eq!(stack, [(0, ActionState::Pending)], "{decision:?}");
+        drop(held.hangs);
+        let resolved = session.resolve(Resolution::new(decision, "")).await;
+        resolved.unwrap();
+        assert_eq!(held.heard.lock().unwrap()[0].attempt, 1, "{decision:?}");
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use airlock_host::{Policy, Resolution, WorkspaceGrant};
+use airlock_host::policy::WorkspaceGrant;
+use airlock_host::{Policy, Resolution};
 use airlock_tests::{Puppet, push};
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The contract's section *Pushing*.
 
-use airlock_host::{ActionState, Limits, Resolution};
+use airlock_host::pending::ActionState;
+use airlock_host::{Limits, Resolution};
 use airlock_tests::{Puppet, plugin, push};
 use serde_json::{Value, json};
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_host::{CancellationToken, Error, LimitKind, Limits, LoadError, Plugin, Session};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::limits::LimitKind;
+use airlock_host::load::LoadError;
+use airlock_host::{Error, Limits, Plugin, Session};
 use airlock_tests::{Puppet, engine, wat};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use airlock_host::{
-    CancellationToken, Error, Json, Resolution, Session, StandingHandler, StandingResult,
-    ToolChoice, ToolChoicePolicy,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::json::Json;
+use airlock_host::standing::{StandingHandler, StandingResult};
+use airlock_host::steering::{ToolChoice, ToolChoicePolicy};
+use airlock_host::{Error, Resolution, Session};
 use airlock_tests::{Puppet, durable};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -178,7 +179,7 @@ async fn who_races_for_the_last_action_and_loses_decides_about_nothing_else() {
 #[tokio::test]
 async fn a_model_reads_that_a_preview_has_changed_nothing_before_what_the_tool_says() {
     let puppet = Puppet::new().await;
-    let said = |outcome: airlock_host::CallOutcome| -> Vec<String> {
+    let said = |outcome: airlock_host::content::CallOutcome| -> Vec<String> {
         let content = outcome.content_for_model();
         content
             .iter()

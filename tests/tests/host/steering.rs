@@ -1,8 +1,9 @@
 //! The contract's section *Steering the model*, through a session with a real guest.
 
-use airlock_host::{
-    ActionState, REMINDER, ReminderKind, Resolution, ToolChoice, ToolChoicePolicy, TurnReport,
-    TurnSettings,
+use airlock_host::Resolution;
+use airlock_host::pending::ActionState;
+use airlock_host::steering::{
+    REMINDER, ReminderKind, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings,
 };
 use airlock_tests::{Puppet, durable, poll_once, push};
 use serde_json::json;

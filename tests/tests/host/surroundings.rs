@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use airlock_host::{Event, LogLevel};
+use airlock_host::event::{Event, LogLevel};
 use airlock_tests::Puppet;
 use serde_json::{Value, json};
 

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_host::{
-    ActionState, CancellationToken, Decision, Error, Event, Limits, MemoryStore, Resolution,
-    Session, SessionId,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::pending::{ActionState, Decision, SessionId};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_tests::{Puppet, durable, poll_once, push};
 use serde_json::{Value, json};
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_host::{CancellationToken, Error, Event, Resolution};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::{Error, Resolution};
 use airlock_tests::{Puppet, durable, push};
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_host::{
-    ActionId, ActionRecord, ActionState, DurableStore, Resolution, ResolvedQuery, Session,
-};
+use airlock_host::pending::{ActionId, ActionState};
+use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery};
+use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync, plugin};
 use tempfile::TempDir;

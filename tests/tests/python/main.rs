@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_host::{Event, Limits, LogLevel, Resolution, Session};
+use airlock_host::event::{Event, LogLevel};
+use airlock_host::{Limits, Resolution, Session};
 use airlock_tests::plugin;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -131,7 +132,7 @@ async fn an_error_leaves_its_traceback_in_the_log() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let observer = {
         let heard = Arc::clone(&heard);
-        move |_: airlock_host::EventSource<'_>, event: &Event| {
+        move |_: airlock_host::event::EventSource<'_>, event: &Event| {
             if let Event::Log { level, message } = event {
                 heard.lock().unwrap().push((*level, message.clone()));
             }

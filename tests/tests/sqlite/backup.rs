@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use airlock_host::{ActionState, BackendErrorKind, DurableStore, Resolution};
+use airlock_host::Resolution;
+use airlock_host::pending::ActionState;
+use airlock_host::store::{BackendErrorKind, DurableStore};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use airlock_host::{DurableStore, Limits, PendingStore, Resolution, StoreError};
+use airlock_host::store::{DurableStore, PendingStore, StoreError};
+use airlock_host::{Limits, Resolution};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{durable, plugin, push};
 use serde_json::json;
@@ -216,7 +217,7 @@ async fn a_push_beyond_the_limit_is_an_error_with_its_figures() {
     let mut action = found.unwrap().action;
     let plugin = store.plugin(action.plugin).await.unwrap().unwrap();
     action.id = "another".into();
-    let push = airlock_host::Push::new(&session, action, &plugin)
+    let push = airlock_host::store::Push::new(&session, action, &plugin)
         .with_guest_state(vec![0; 1 << 20])
         .with_capacity(10);
     match store.push(push.clone()).await.unwrap_err() {

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::{ActionState, BackendErrorKind, DurableStore, Resolution, StoreError};
+use airlock_host::Resolution;
+use airlock_host::pending::ActionState;
+use airlock_host::store::{BackendErrorKind, DurableStore, StoreError};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
@@ -212,7 +214,7 @@ async fn a_clock_that_jumped_back_changes_no_order_no_claim_and_no_end() {
     puppet.resolve(Resolution::apply("")).await.unwrap_err();
     assert_eq!(puppet.labels().await, ["Above", "Below"]);
     puppet.resolve(Resolution::discard("")).await.unwrap();
-    let query = airlock_host::ResolvedQuery {
+    let query = airlock_host::store::ResolvedQuery {
         session: None,
         limit: 10,
     };

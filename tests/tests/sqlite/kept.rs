@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use airlock_host::{ActionState, Decision, DurableStore, Resolution};
+use airlock_host::Resolution;
+use airlock_host::pending::{ActionState, Decision};
+use airlock_host::store::DurableStore;
 use airlock_tests::push;
 use serde_json::json;
 
@@ -53,7 +55,7 @@ async fn check_trail(text: String) {
     assert_eq!(resolved.decided_by.as_deref(), Some("ada@here"));
     assert_eq!(resolved.reason, "looks\0right");
     assert_eq!(resolved.extra, Some(extra));
-    let expected = airlock_host::Digest::of(&serde_json::to_vec(&outcome).unwrap());
+    let expected = airlock_host::digest::Digest::of(&serde_json::to_vec(&outcome).unwrap());
     assert_eq!(resolved.result, Some(expected));
     let states: u32 = sqlite(&place.file())
         .query_row(

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use airlock_host::{
-    ActionState, DurableStore, Error, Resolution, ResolvedQuery, WorkspaceDifference,
-};
+use airlock_host::identity::WorkspaceDifference;
+use airlock_host::pending::ActionState;
+use airlock_host::store::{DurableStore, ResolvedQuery};
+use airlock_host::{Error, Resolution};
 use airlock_tests::sqlite_version_2;
 
 use crate::{StoreFolder, sqlite};

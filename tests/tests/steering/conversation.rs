@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use airlock_host::{
-    ActionId, CancellationToken, Decision, Limits, MemoryStore, NextTurn, Resolution, Session,
-    SessionBuilder, StackedAction, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings,
-};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::pending::{ActionId, Decision, StackedAction};
+use airlock_host::steering::{NextTurn, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Limits, Resolution, Session, SessionBuilder};
 use airlock_tests::{Puppet, durable, plugin, poll_once};
 use proptest::sample::Index;
 use serde_json::{Value, json};

@@ -1,10 +1,8 @@
 //! What is promised about the turns of a conversation. Nothing here knows how a session comes to
 //! what it says; each rule looks at a whole trace.
 
-use airlock_host::{
-    ActionId, ActionState, REMINDER, Reminder, ReminderKind, StackedAction, ToolChoice,
-    ToolChoicePolicy,
-};
+use airlock_host::pending::{ActionId, ActionState, StackedAction};
+use airlock_host::steering::{REMINDER, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy};
 
 use crate::conversation::{End, PastTurn};
 

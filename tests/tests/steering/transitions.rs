@@ -1,6 +1,7 @@
 //! All that can happen in a conversation.
 
-use airlock_host::{Decision, ToolChoicePolicy};
+use airlock_host::pending::Decision;
+use airlock_host::steering::ToolChoicePolicy;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

@@ -13,8 +13,8 @@ use airlock_host::native::Stop;
 /// How long is waited before it is asked whether the call has to end.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// How long a call may keep its only permit from others. Each new process reads the ops anew, so that
-/// much shorter would be mostly that.
+/// How long a call may keep its only permit from others. Each new process reads the ops anew, so
+/// that much shorter would be mostly that.
 const TURN: Duration = Duration::from_millis(500);
 
 /// The permits of all calls.

@@ -1,5 +1,6 @@
 //! The processes that parse for one search: as many as its threads ask at one time and as there are
-//! [permits](super::permits) for, each used again until the search ends or others wait for its permit.
+//! [permits](super::permits) for, each used again until the search ends or others wait for its
+//! permit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use airlock_host::{CancellationToken, Engine};
+use airlock_host::Engine;
+use airlock_host::cancel::CancellationToken;
 use tokio::process::Command;
 
 use crate::error::{Error, ErrorKind};

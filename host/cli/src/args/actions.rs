@@ -1,7 +1,7 @@
 //! The commands about pending actions, and about those that were.
 
 use airlock_desk::target;
-use airlock_host::Decision;
+use airlock_host::pending::Decision;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use airlock_desk::resolution::{self, Resolved};
-use airlock_host::{Decision, PendingAction, Resolution, Session};
+use airlock_host::pending::Decision;
+use airlock_host::{PendingAction, Resolution, Session};
 
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::progress::Progress;

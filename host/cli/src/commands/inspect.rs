@@ -8,7 +8,9 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
-use airlock_host::{Limits, Plugin, Policy, RejectedTool, ToolDefinition, WORLD_VERSION};
+use airlock_host::load::WORLD_VERSION;
+use airlock_host::tool::{RejectedTool, ToolDefinition};
+use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};

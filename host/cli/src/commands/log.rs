@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use airlock_desk::record::{Log, Record};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, WhenMissing};
-use airlock_host::ResolvedQuery;
+use airlock_host::store::ResolvedQuery;
 use airlock_render::{Block, Line, Role};
 
 use crate::failure::{Exit, Failure};

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
-use airlock_host::{ActionRecord, SessionId, UnreadableAction};
+use airlock_host::pending::SessionId;
+use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::failure::{Exit, Failure};

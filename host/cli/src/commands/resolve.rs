@@ -7,7 +7,8 @@ use airlock_desk::decider;
 use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_desk::target::{self, Target, tells_by_whom};
-use airlock_host::{Decision, Error, Limits, Resolution, Session, StackedAction};
+use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::{Error, Limits, Resolution, Session};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::CommandContext;

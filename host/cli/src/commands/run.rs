@@ -13,9 +13,10 @@ use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
-use airlock_host::{
-    CallOutcome, Content, Decision, Json, Limits, PendingAction, Session, StackedAction,
-};
+use airlock_host::content::{CallOutcome, Content};
+use airlock_host::json::Json;
+use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::{Limits, PendingAction, Session};
 use serde::Serialize;
 use serde_json::Value;
 

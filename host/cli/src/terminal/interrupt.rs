@@ -2,7 +2,7 @@
 
 use std::process;
 
-use airlock_host::CancellationToken;
+use airlock_host::cancel::CancellationToken;
 use tokio::signal::ctrl_c;
 
 use crate::exit::Exit;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use airlock_host::Event;
+use airlock_host::event::Event;
 use airlock_render::{Line, Role, escape_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use airlock_host::{Decision, PendingAction};
+use airlock_host::PendingAction;
+use airlock_host::pending::Decision;
 use airlock_render::{Line, Role};
 use tokio::task::spawn_blocking;
 

@@ -20,7 +20,7 @@ fn a_result_is_printed_with_what_became_pending() {
         line.rsplit_once("id ").unwrap().1.to_owned()
     };
     let bytes = std::fs::read(guest("puppet")).unwrap();
-    let digest = airlock_host::Digest::of(&bytes).to_hex();
+    let digest = airlock_host::digest::Digest::of(&bytes).to_hex();
     let plugin = format!("puppet (sha256:{})", &digest[..12]);
     assert_eq!(
         ran.stdout,

@@ -41,8 +41,8 @@ impl Complexity {
     /// Reads it off a component's bytes, of which nothing is compiled.
     ///
     /// # Errors
-    /// [`LoadError::NotAComponent`](crate::LoadError::NotAComponent) where they can't be read, for
-    /// a plugin of this name.
+    /// [`LoadError::NotAComponent`](crate::load::LoadError::NotAComponent) where they can't be
+    /// read, for a plugin of this name.
     pub fn of(name: &str, component: &[u8]) -> Result<Self, LoadError> {
         match read(component, &CompileLimits::nothing_is_too_much()) {
             Ok(outline) => Ok(outline.complexity),

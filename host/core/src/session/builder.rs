@@ -14,9 +14,9 @@ use airlock_model::pending::SessionId;
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
-use super::binding::Binding;
 use super::standing::StandingState;
 use super::turns::Turns;
+use super::with_policy::ProducerWithPolicy;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::lost::LostActions;
@@ -34,7 +34,7 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
-    bindings: Vec<Binding>,
+    producers: Vec<ProducerWithPolicy>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
 }
@@ -109,10 +109,10 @@ impl SessionBuilder {
     }
 
     /// Binds a plugin or a native producer, under the default policy unless another is
-    /// [given](Binding). Tools of both kinds stand beside each other, in the order in which these
-    /// are bound.
-    pub fn bind(mut self, producer: impl Into<Binding>) -> Self {
-        self.bindings.push(producer.into());
+    /// [given](ProducerWithPolicy). Tools of both kinds stand beside each other, in the order in
+    /// which these are bound.
+    pub fn bind(mut self, producer: impl Into<ProducerWithPolicy>) -> Self {
+        self.producers.push(producer.into());
         self
     }
 
@@ -131,8 +131,8 @@ impl SessionBuilder {
             None => None,
         };
         let engine = self.engine.or_else(|| {
-            let mut bindings = self.bindings.iter();
-            bindings.find_map(|binding| match &binding.origin {
+            let mut producers = self.producers.iter();
+            producers.find_map(|producer| match &producer.origin {
                 Origin::Plugin(plugin) => Some(plugin.engine().clone()),
                 Origin::Native(_) => None,
             })
@@ -170,8 +170,8 @@ impl SessionBuilder {
                 standing: StandingState::default(),
             }),
         };
-        for binding in self.bindings {
-            session.bind(binding)?;
+        for producer in self.producers {
+            session.bind(producer)?;
         }
         Ok(session)
     }
@@ -187,8 +187,5 @@ impl fmt::Debug for SessionBuilder {
 }
 
 fn open_workspace(path: &Path, machine: Machine) -> Result<WorkspaceFolder, Error> {
-    WorkspaceFolder::at(path, machine).map_err(|error| Error::Workspace {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    })
+    WorkspaceFolder::at(path, machine).map_err(|error| Error::workspace(path, &error))
 }

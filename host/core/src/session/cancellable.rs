@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 /// What a session is asked to do, which it does once this is awaited.
 ///
 /// ```no_run
-/// use airlock_host::CancellationToken;
+/// use airlock_host::cancel::CancellationToken;
 /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
 /// # let params = serde_json::json!({});
 /// session.call("plain", &params).await?;

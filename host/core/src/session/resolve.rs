@@ -78,10 +78,10 @@ impl Session {
     /// or [`Error::WorkspaceReplaced`] where it was previewed elsewhere, and that was not
     /// [said to be the same](Resolution::same_workspace); then nothing was tried, and the action
     /// stays as it was. It can be discarded all the same, without its plugin hearing of it, unless
-    /// somebody tried to apply it on another machine. After a failed apply, which is
-    /// [`Error::ApplyFailed`] or the tool's own [`Error::Tool`], the action is on top of the stack
-    /// again; so it is after [`Error::Cancelled`] while it was applied. After a failed reject it is
-    /// gone.
+    /// somebody tried to apply it on another machine. Nor was anything tried after
+    /// [`Error::Busy`]. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
+    /// [`Error::Tool`], the action is on top of the stack again; so it is after
+    /// [`Error::Cancelled`] while it was applied. After a failed reject it is gone.
     pub fn resolve<'a>(
         &'a self,
         resolution: Resolution,
@@ -149,15 +149,21 @@ impl Session {
         };
         let number = carrying_out.number;
         let returned = match decision {
-            Decision::Apply => match held.during(pin!(carrying_out.apply())).await? {
-                Ok(result) => Ok(Some(result)),
-                Err(error) => {
-                    let error = apply_error(error);
-                    held.requeue(&error.to_string()).await;
-                    return Err(error);
-                }
-            },
+            Decision::Apply => held.during(pin!(carrying_out.apply())).await?.map(Some),
             Decision::Discard => held.during(pin!(carrying_out.reject())).await?,
+        };
+        let returned = match (decision, returned) {
+            // Nothing was tried, and who asked for that has not heard of a discard.
+            (_, Err(busy @ Error::Busy { .. })) => {
+                held.release().await;
+                return Err(busy);
+            }
+            (Decision::Apply, Err(error)) => {
+                let error = apply_error(error);
+                held.requeue(&error.to_string()).await;
+                return Err(error);
+            }
+            (_, returned) => returned,
         };
         let outcome = returned.map(|returned| {
             let summary = DecisionSummary {

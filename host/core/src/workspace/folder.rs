@@ -130,28 +130,19 @@ impl ReadableFolder {
     /// # Errors
     /// [`Error::Workspace`] where there is none.
     pub fn at(path: &Path) -> Result<Self, Error> {
-        match WorkspaceFolder::at(path, Machine::this().clone()) {
-            Ok(workspace) => Self::open(&workspace),
-            Err(error) => Err(Error::Workspace {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            }),
-        }
+        let workspace = WorkspaceFolder::at(path, Machine::this().clone());
+        Self::open(&workspace.map_err(|error| Error::workspace(path, &error))?)
     }
 
     /// # Errors
     /// [`Error::Workspace`] where it is gone, or something else is in its place.
     pub(crate) fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
-        match workspace.open_directory() {
-            Ok(directory) => Ok(Self {
-                dir: Dir::from_std_file(directory),
-                path: workspace.path().to_owned(),
-            }),
-            Err(error) => Err(Error::Workspace {
-                path: workspace.path().to_owned(),
-                reason: error.to_string(),
-            }),
-        }
+        let path = workspace.path();
+        let directory = workspace.open_directory();
+        Ok(Self {
+            dir: Dir::from_std_file(directory.map_err(|error| Error::workspace(path, &error))?),
+            path: path.to_owned(),
+        })
     }
 
     /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be

@@ -1,7 +1,8 @@
 //! What is bundled with a program: plugins, and native producers.
 
+use airlock_host::digest::Digest;
 use airlock_host::native::NativeProducer;
-use airlock_host::{Digest, EngineBuilder, SessionBuilder};
+use airlock_host::{EngineBuilder, SessionBuilder};
 
 /// A plugin or native producer that is bundled with a program.
 #[derive(Debug)]

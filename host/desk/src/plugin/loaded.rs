@@ -1,7 +1,8 @@
 //! What was loaded: a plugin, or a native producer.
 
 use airlock_host::native::NativeProducer;
-use airlock_host::{Plugin, RejectedTool, SessionBuilder, ToolDefinition};
+use airlock_host::tool::{RejectedTool, ToolDefinition};
+use airlock_host::{Plugin, SessionBuilder};
 
 /// A loaded plugin, or a native producer.
 #[derive(Debug)]

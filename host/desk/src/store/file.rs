@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use airlock_host::DurableStore;
+use airlock_host::store::DurableStore;
 
 use crate::Error;
 

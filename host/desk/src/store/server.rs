@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_host::DurableStore;
+use airlock_host::store::DurableStore;
 
 use crate::Error;
 

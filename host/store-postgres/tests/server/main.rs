@@ -11,7 +11,7 @@ mod unreadable;
 mod volatile;
 mod watching;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_model::digest::Digest;

@@ -1,6 +1,8 @@
 //! Carries a case out.
 
-use airlock_host::{Decision, MemoryStore, Plugin, Resolution, Session};
+use airlock_host::pending::Decision;
+use airlock_host::store::MemoryStore;
+use airlock_host::{Plugin, Resolution, Session};
 
 use super::{Action, Case, Resolve};
 use crate::HarnessError;

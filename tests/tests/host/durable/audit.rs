@@ -2,7 +2,10 @@
 
 use std::time::SystemTime;
 
-use airlock_host::{ActionState, Decision, Digest, Resolution, ResolvedQuery};
+use airlock_host::Resolution;
+use airlock_host::digest::Digest;
+use airlock_host::pending::{ActionState, Decision};
+use airlock_host::store::ResolvedQuery;
 use airlock_tests::{Backend, durable, push as volatile_or_durable};
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use airlock_host::{
-    ActionId, ActionRecord, Policy, Session, SessionBuilder, SessionId, StackedAction,
-};
+use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::store::ActionRecord;
+use airlock_host::{Policy, Session, SessionBuilder};
 use airlock_tests::{Backend, Host, engine, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;

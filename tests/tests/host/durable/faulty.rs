@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_host::{
-    ActionId, BackendErrorKind, Claim, Completion, Digest, Lease, PendingStore, PluginBytes, Push,
-    Resolution, SessionId, StackedAction, StoreError, Watch,
+use airlock_host::Resolution;
+use airlock_host::digest::Digest;
+use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::store::{
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;

@@ -1,8 +1,8 @@
 //! Hosts that stop in the middle.
 
-use airlock_host::{
-    APPLY_INTERRUPTED, ActionState, Claim, Decision, Error, Resolution, StackedAction,
-};
+use airlock_host::pending::{ActionState, Decision, StackedAction};
+use airlock_host::store::{APPLY_INTERRUPTED, Claim};
+use airlock_host::{Error, Resolution};
 use airlock_tests::{Backend, Host, durable, push as volatile_or_durable};
 use serde_json::{Value, json};
 

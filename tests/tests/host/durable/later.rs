@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use airlock_host::{Error, Plugin, Policy, Resolution, Session, WorkspaceGrant};
+use airlock_host::policy::WorkspaceGrant;
+use airlock_host::{Error, Plugin, Policy, Resolution, Session};
 use airlock_tests::{Backend, component, durable, engine, push as volatile_or_durable};
 use serde_json::json;
 use tempfile::TempDir;

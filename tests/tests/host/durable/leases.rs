@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use airlock_host::{ActionState, Claim, Completion, Error, Lease, Resolution, StoreError};
+use airlock_host::pending::ActionState;
+use airlock_host::store::{Claim, Completion, Lease, StoreError};
+use airlock_host::{Error, Resolution};
 use airlock_tests::{Backend, Host, durable, outcome};
 use serde_json::{Value, json};
 

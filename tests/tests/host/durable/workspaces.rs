@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use airlock_host::{
-    ActionId, ActionState, Error, Resolution, Session, SessionBuilder, WorkspaceDifference,
-};
+use airlock_host::identity::WorkspaceDifference;
+use airlock_host::pending::{ActionId, ActionState};
+use airlock_host::{Error, Resolution, Session, SessionBuilder};
 use airlock_tests::{Backend, Host, durable, engine, push as volatile_or_durable};
 use serde_json::json;
 use tempfile::TempDir;

@@ -1,6 +1,9 @@
 //! Rule 6: cancelling before a callback, while it waits for its turn, and while it runs.
 
-use airlock_host::{ActionState, CancellationToken, Decision, Error, Event, Resolution};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::pending::{ActionState, Decision};
+use airlock_host::{Error, Resolution};
 use airlock_tests::{Puppet, poll_once, push};
 use serde_json::{Value, json};
 

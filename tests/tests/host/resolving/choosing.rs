@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_host::{MemoryStore, Resolution, Session};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Resolution, Session};
 use airlock_tests::{Puppet, durable, plugin};
 use serde_json::json;
 

@@ -1,7 +1,9 @@
 //! The tool `resolve` itself: hidden from every listing, called like any other, with params of its
 //! own.
 
-use airlock_host::{Content, Error, Session, ToolDefinition, resolve_tool};
+use airlock_host::content::Content;
+use airlock_host::tool::{ToolDefinition, resolve_tool};
+use airlock_host::{Error, Session};
 use airlock_tests::{Puppet, durable, plugin, push};
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_host::{MemoryStore, Plugin, Resolution, Session};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Plugin, Resolution, Session};
 use airlock_tests::{Puppet, component, durable, engine, plugin, push};
 use serde_json::json;
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use airlock_host::{ActionId, Decision, Error, MemoryStore, Resolution, Session};
+use airlock_host::pending::{ActionId, Decision};
+use airlock_host::store::MemoryStore;
+use airlock_host::{Error, Resolution, Session};
 use airlock_tests::{Puppet, durable, plugin, push};
 use serde_json::json;
 use tempfile::TempDir;

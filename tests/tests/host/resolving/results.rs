@@ -1,6 +1,7 @@
 //! Rules 2 and 3: what the guest is told, and what its result becomes.
 
-use airlock_host::{Decision, Resolution};
+use airlock_host::Resolution;
+use airlock_host::pending::Decision;
 use airlock_tests::{Puppet, push};
 use serde_json::{Value, json};
 

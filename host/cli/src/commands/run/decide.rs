@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use airlock_desk::resolution::{LOST, Resolved};
-use airlock_host::{CallOutcome, Decision, PendingAction, Resolution};
+use airlock_host::content::CallOutcome;
+use airlock_host::pending::Decision;
+use airlock_host::{PendingAction, Resolution};
 use airlock_render::Block;
 
 use super::Request;

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::super::ProducerContext;
 use super::super::wasm::unless_cancelled;
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
-use super::{DecidedAction, NativeProducer, Preview};
+use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::Call;
 use crate::pushing::{Details, PushContext, PushError, PushRequest};
 use crate::world;
@@ -61,13 +61,10 @@ impl Binding {
         call: &Call<'_>,
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
-        let (producer, params) = (self.producer.clone(), params.clone());
-        let workspace = self.workspace(Phase::Preview);
+        let params = params.clone();
+        let work = move |tool: &dyn NativeTool, call| tool.preview(&params, &call);
         let (preview, stop) = self
-            .run(call, move |running| {
-                let call = PreviewCall::new(running, workspace);
-                producer.inner.tool.preview(&params, &call)
-            })
+            .in_phase(Phase::Preview, PreviewCall::new, call, work)
             .await?;
         let Preview { result, action } = preview;
         check_size(&result, call)?;
@@ -113,14 +110,10 @@ impl Binding {
         action: &PendingAction,
         resolution: &world::DecidedAction<'_>,
     ) -> Result<ToolResult, Error> {
-        let producer = self.producer.clone();
         let decided = decided(action, resolution);
-        let workspace = self.workspace(Phase::Apply);
+        let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
         let (result, _) = self
-            .run(call, move |running| {
-                let call = ApplyCall::new(running, workspace);
-                producer.inner.tool.apply(&decided, &call)
-            })
+            .in_phase(Phase::Apply, ApplyCall::new, call, work)
             .await?;
         check_size(&result, call)?;
         Ok(result)
@@ -132,14 +125,10 @@ impl Binding {
         action: &PendingAction,
         resolution: &world::DecidedAction<'_>,
     ) -> Result<Option<ToolResult>, Error> {
-        let producer = self.producer.clone();
         let decided = decided(action, resolution);
-        let workspace = self.workspace(Phase::Preview);
+        let work = move |tool: &dyn NativeTool, call| tool.reject(&decided, &call);
         let (result, _) = self
-            .run(call, move |running| {
-                let call = PreviewCall::new(running, workspace);
-                producer.inner.tool.reject(&decided, &call)
-            })
+            .in_phase(Phase::Preview, PreviewCall::new, call, work)
             .await?;
         if let Some(result) = &result {
             check_size(result, call)?;
@@ -161,6 +150,19 @@ impl Binding {
             }
             Some(workspace) => Ok(Arc::clone(workspace)),
         }
+    }
+
+    /// Calls one of the tool's functions, with what the phase grants it.
+    async fn in_phase<C: 'static, T: Send + 'static>(
+        &self,
+        phase: Phase,
+        granting: fn(RunningCall, Granted) -> C,
+        call: &Call<'_>,
+        work: impl FnOnce(&dyn NativeTool, C) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(T, Arc<Stop>), Error> {
+        let (producer, workspace) = (self.producer.clone(), self.workspace(phase));
+        let work = move |running| work(&*producer.inner.tool, granting(running, workspace));
+        self.run(call, work).await
     }
 
     /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it
@@ -205,6 +207,10 @@ impl Binding {
             Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_over() => {
                 Err(stop.reason(call.tool))
             }
+            // That nothing was tried is not the tool's to say.
+            Ok(Err(busy @ Error::Busy { .. })) => Err(Error::Tool {
+                message: busy.to_string(),
+            }),
             Ok(done) => done.map(|done| (done, stop)),
             Err(error) => Err(Error::host("a native producer did not end its work", error)),
         }
@@ -221,10 +227,8 @@ impl Binding {
             }
             let working = self.working().upgrade();
             if working.is_some_and(|stop| stop.was_left()) {
-                return Err(Error::Tool {
-                    message: format!(
-                        "an earlier call of `{tool}` was stopped and its work has not ended yet; call again later"
-                    ),
+                return Err(Error::Busy {
+                    tool: tool.to_owned(),
                 });
             }
         }
@@ -286,7 +290,6 @@ mod tests {
     use std::thread::sleep;
 
     use super::*;
-    use crate::producer::native::NativeTool;
     use crate::pushing::SessionContext;
     use airlock_model::limits::{LimitKind, Limits};
     use airlock_model::tool::{ToolDefinition, ToolTraits};

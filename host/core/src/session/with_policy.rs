@@ -8,25 +8,25 @@ use crate::producer::Origin;
 use crate::producer::native::NativeProducer;
 
 /// A plugin or a native producer, and the policy under which a session has it: what
-/// [`Session::bind`](super::Session::bind) and [`SessionBuilder::bind`](super::SessionBuilder::bind)
-/// take.
+/// [`Session::bind`](super::Session::bind) and
+/// [`SessionBuilder::bind`](super::SessionBuilder::bind) take.
 ///
 /// A reference to either becomes one under the default policy; [`Plugin::under`] and
 /// [`NativeProducer::under`] make one under another.
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct Binding {
+pub struct ProducerWithPolicy {
     pub(super) origin: Origin,
     pub(super) policy: Policy,
 }
 
-impl From<&Plugin> for Binding {
+impl From<&Plugin> for ProducerWithPolicy {
     fn from(plugin: &Plugin) -> Self {
         plugin.under(Policy::default())
     }
 }
 
-impl From<&NativeProducer> for Binding {
+impl From<&NativeProducer> for ProducerWithPolicy {
     fn from(native: &NativeProducer) -> Self {
         native.under(Policy::default())
     }
@@ -34,8 +34,8 @@ impl From<&NativeProducer> for Binding {
 
 impl Plugin {
     /// This plugin, to be bound under a policy of its own.
-    pub fn under(&self, policy: Policy) -> Binding {
-        Binding {
+    pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
+        ProducerWithPolicy {
             origin: Origin::Plugin(self.clone()),
             policy,
         }
@@ -44,8 +44,8 @@ impl Plugin {
 
 impl NativeProducer {
     /// This producer, to be bound under a policy of its own.
-    pub fn under(&self, policy: Policy) -> Binding {
-        Binding {
+    pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
+        ProducerWithPolicy {
             origin: Origin::Native(self.clone()),
             policy,
         }

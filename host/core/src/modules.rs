@@ -1,0 +1,104 @@
+//! The library's public modules, beside those that are in files of their own. Each public item is
+//! in one of them alone, or at the root.
+
+/// Cancelling from elsewhere what a session is asked to do.
+pub mod cancel {
+    pub use crate::session::{Cancellable, Work};
+    pub use tokio_util::sync::CancellationToken;
+}
+
+/// What calls and decisions give.
+pub mod content {
+    pub use airlock_model::content::{
+        CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
+    };
+}
+
+/// By what a plugin is known: the SHA-256 of its bytes.
+pub mod digest {
+    pub use airlock_model::digest::{Digest, ParseDigestError};
+}
+
+/// More about an [`Error`](crate::Error).
+pub mod error {
+    pub use airlock_model::error::Violation;
+}
+
+/// What whoever watches a session is told.
+pub mod event {
+    pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
+}
+
+/// Which directory a workspace is, and on which machine, also after a restart.
+pub mod identity {
+    pub use airlock_model::identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
+}
+
+/// JSON of others: checked, and kept as text.
+pub mod json {
+    pub use crate::plugin::Schema;
+    pub use airlock_model::json::{Json, MAX_JSON_DEPTH, TooDeep};
+}
+
+/// More about [`Limits`](crate::Limits).
+pub mod limits {
+    pub use airlock_model::limits::LimitKind;
+}
+
+/// Which components can be loaded as a [`Plugin`](crate::Plugin), and why one could not be.
+pub mod load {
+    pub use crate::load_error::LoadError;
+    pub use crate::plugin::Misfit;
+    pub use crate::world::WORLD_VERSION;
+}
+
+/// What is on a session's stack, and what is decided about it.
+pub mod pending {
+    pub use airlock_model::pending::{
+        ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, SessionId, StackedAction,
+    };
+}
+
+/// What a [`Policy`](crate::Policy) grants, when, and to whom.
+pub mod policy {
+    pub use crate::session::ProducerWithPolicy;
+    pub use airlock_model::policy::{Phase, WorkspaceGrant};
+}
+
+/// The shapes that providers of models take tool choices and reminders in.
+pub mod provider {
+    pub use airlock_model::provider::Provider;
+}
+
+/// Opening files that others can change.
+pub mod regular {
+    pub use airlock_model::regular::{open_regular_file, read_regular_file};
+}
+
+/// Who decides when `resolve` is called and nothing is pending.
+pub mod standing {
+    pub use crate::session::{StandingHandler, StandingResult};
+}
+
+/// What a model is told and made to do before its next turn.
+pub mod steering {
+    pub use airlock_model::steering::{
+        NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,
+        TurnReport, TurnSettings,
+    };
+}
+
+/// Where pending actions are kept: the traits, what they take and give, and the store in memory.
+pub mod store {
+    pub use airlock_model::store::{
+        APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed,
+        Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore,
+        PendingStore, PluginBytes, Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError,
+        StoreStats, UnreadableAction, Watch, Watchers,
+    };
+}
+
+/// What a tool says of itself.
+pub mod tool {
+    pub use airlock_model::tool::{RejectedTool, ToolDefinition, ToolTraits, resolve_tool};
+}
