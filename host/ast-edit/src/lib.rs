@@ -24,6 +24,8 @@ mod selection;
 mod walk;
 
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall,
@@ -36,6 +38,8 @@ pub use parsers::parser_main;
 
 use params::Params;
 use parsers::ParserSettings;
+#[cfg(unix)]
+use parsers::permits::Permits;
 use plan::Plan;
 use search::Search;
 
@@ -95,6 +99,8 @@ impl AstEdit {
             parsing: ParserSettings {
                 program: None,
                 memory: PARSER_MEMORY,
+                #[cfg(unix)]
+                permits: Arc::new(Permits::new(2 * parallel::cores())),
             },
         }
     }
@@ -108,10 +114,18 @@ impl AstEdit {
         self
     }
 
-    /// How many bytes of memory each such process may have; there are as many as threads, one for
-    /// each core. Default: 1 GiB.
+    /// How many bytes of memory each such process may have. Default: 1 GiB.
     pub fn parser_memory(mut self, bytes: u64) -> Self {
         self.parsing.memory = bytes;
+        self
+    }
+
+    /// How many such processes there may be at one time, over all sessions that this producer is
+    /// bound to; a call takes as many as it has threads, one for each core, and shares them with
+    /// calls that wait. Default: two for each core, so that one call leaves as many for others.
+    #[cfg(unix)]
+    pub fn most_parsers(mut self, count: usize) -> Self {
+        self.parsing.permits = Arc::new(Permits::new(count));
         self
     }
 

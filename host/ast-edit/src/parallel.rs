@@ -22,6 +22,11 @@ pub(crate) fn in_parallel<'a, T: Sync>(
     share_out(items.len(), feed, work);
 }
 
+/// How many threads a call has at most.
+pub(crate) fn cores() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than
 /// there are cores, until it says to stop.
 pub(crate) fn share_out<T: Send>(
@@ -47,9 +52,8 @@ pub(crate) fn share_out<T: Send>(
             }
         }
     };
-    let cores = available_parallelism().map_or(1, NonZero::get);
     scope(|scope| {
-        for _ in 1..cores.min(most_threads) {
+        for _ in 1..cores().min(most_threads) {
             let thread = Builder::new().stack_size(STACK_BYTES);
             // Fewer threads do the same work.
             if thread.spawn_scoped(scope, worker).is_err() {

@@ -5,6 +5,8 @@
 //! of its own needs too much for is one file that was not searched.
 
 #[cfg(unix)]
+pub(crate) mod permits;
+#[cfg(unix)]
 mod pool;
 #[cfg(unix)]
 mod protocol;
@@ -32,6 +34,9 @@ pub(crate) struct ParserSettings {
     pub program: Option<PathBuf>,
     /// Bytes of memory that each process may have.
     pub memory: u64,
+    /// How many there may be at one time.
+    #[cfg(unix)]
+    pub permits: Arc<permits::Permits>,
 }
 
 /// The parsers of one search, for all of its threads.
@@ -55,9 +60,13 @@ impl<'a> Parsers<'a> {
     pub fn new(parsing: &ParserSettings, ops: &'a [Op], call: &'a RunningCall) -> Self {
         let location = match &parsing.program {
             #[cfg(unix)]
-            Some(program) => {
-                Location::OtherProcess(pool::Pool::new(program, parsing.memory, ops, call))
-            }
+            Some(program) => Location::OtherProcess(pool::Pool::new(
+                program,
+                parsing.memory,
+                &parsing.permits,
+                ops,
+                call,
+            )),
             _ => Location::ThisProcess(Box::default()),
         };
         Self {

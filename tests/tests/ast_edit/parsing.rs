@@ -281,3 +281,61 @@ async fn it_finds_the_same_in_this_process_and_in_others() {
     assert_eq!(here, apart);
     assert!(here.contains("replacements in 6 files"), "{here}");
 }
+
+/// The processes that this one started from a program, by what the system says of them.
+fn processes_of(program: &Path) -> usize {
+    let own = std::process::id().to_string();
+    let folders = fs::read_dir("/proc").unwrap().flatten();
+    let is_child = |folder: &Path| {
+        let stat = fs::read_to_string(folder.join("stat")).ok()?;
+        let (_, behind_the_name) = stat.rsplit_once(')')?;
+        let parent = behind_the_name.split_whitespace().nth(1)?;
+        let runs = fs::read_link(folder.join("exe")).ok()?;
+        Some(parent == own && runs == program)
+    };
+    let children = folders.filter(|folder| is_child(&folder.path()) == Some(true));
+    children.count()
+}
+
+/// Calls that parse for as long as they may, and others: each has its turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
+    const PARSERS: usize = 2;
+    const SESSIONS: usize = 6;
+    // A program of its own, so that other tests' processes are not counted.
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("parser");
+    fs::copy(PARSER, &program).unwrap();
+    let program = program.canonicalize().unwrap();
+
+    let names: Vec<String> = (0..60).map(|number| format!("{number}.ts")).collect();
+    let files: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), "old(1);"))
+        .collect();
+    let place = Place::with(&files);
+    let ast_edit = AstEdit::new().parser(&program).most_parsers(PARSERS);
+    let done = CancellationToken::new();
+    let most = std::thread::spawn({
+        let (program, done) = (program.clone(), done.clone());
+        move || {
+            let mut most = 0;
+            while !done.is_cancelled() {
+                most = most.max(processes_of(&program));
+            }
+            most
+        }
+    });
+    let calls = (0..SESSIONS).map(|_| {
+        let session = place.session(ast_edit.clone(), Limits::default());
+        tokio::spawn(async move { session.call("ast_edit", &ops()).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        let text = call.await.unwrap().unwrap().text();
+        assert!(text.contains("60 replacements in 60 files"), "{text}");
+    }
+    done.cancel();
+    let most = most.join().unwrap();
+    assert!((1..=PARSERS).contains(&most), "{most}");
+    assert_eq!(processes_of(&program), 0);
+}

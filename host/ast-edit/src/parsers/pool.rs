@@ -1,5 +1,5 @@
-//! The processes that parse for one search: as many as its threads ask at one time, each used again
-//! until the search ends.
+//! The processes that parse for one search: as many as its threads ask at one time and as there are
+//! [permits](super::permits) for, each used again until the search ends or others wait for its permit.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,6 +11,7 @@ use airlock_host::native::{RunningCall, STACK_BYTES, Stop};
 use airlock_worker::{Bounds, ExitReason, Process, Started};
 use serde::de::DeserializeOwned;
 
+use super::permits::{CallPermits, Permit, Permits, Taken};
 use super::protocol::{self, ARGUMENT, Handshake, Request};
 use crate::code::Op;
 use crate::code::language::Language;
@@ -27,6 +28,7 @@ pub(super) struct Pool {
     bounds: Bounds,
     ops: Vec<Op>,
     stop: Arc<Stop>,
+    permits: Arc<CallPermits>,
     idle: Mutex<Vec<Worker>>,
 }
 
@@ -34,6 +36,8 @@ pub(super) struct Pool {
 struct Worker {
     started: Started,
     process: Process,
+    /// Behind the process, so that it is free only once that is gone.
+    permit: Permit,
 }
 
 /// Why a process gave no answer.
@@ -48,7 +52,13 @@ enum NoAnswer {
 const ANSWER_BYTES: u32 = 16 << 20;
 
 impl Pool {
-    pub fn new(program: &Path, memory: u64, ops: &[Op], call: &RunningCall) -> Self {
+    pub fn new(
+        program: &Path,
+        memory: u64,
+        permits: &Arc<Permits>,
+        ops: &[Op],
+        call: &RunningCall,
+    ) -> Self {
         // Should this host hang, so that nobody kills the process, the system does.
         let time = call.limits().call_time;
         Self {
@@ -59,6 +69,7 @@ impl Pool {
             },
             ops: ops.to_vec(),
             stop: Arc::clone(call.stop()),
+            permits: CallPermits::new(permits),
             idle: Mutex::default(),
         }
     }
@@ -151,14 +162,17 @@ impl Pool {
         if self.stop.is_due() {
             return Err(ParseFailure::Stopped);
         }
-        let idle = lock(&self.idle).pop();
-        let mut parser = match idle {
-            Some(parser) => parser,
-            None => self.start()?,
+        let mut parser = match self.permits.take(&self.stop, || lock(&self.idle).pop()) {
+            Some(Taken::Idle(parser)) => parser,
+            Some(Taken::Permit(permit)) => self.start(permit)?,
+            None => return Err(ParseFailure::Stopped),
         };
         match parser.ask(question, source, admits, &self.stop) {
             Ok(answer) => {
-                lock(&self.idle).push(parser);
+                if !parser.permit.is_to_be_given_up() {
+                    lock(&self.idle).push(parser);
+                    self.permits.wake();
+                }
                 Ok(answer)
             }
             Err(NoAnswer::Stopped) => Err(ParseFailure::Stopped),
@@ -167,7 +181,7 @@ impl Pool {
         }
     }
 
-    fn start(&self) -> Result<Worker, ParseFailure> {
+    fn start(&self, permit: Permit) -> Result<Worker, ParseFailure> {
         let not_started = |error: io::Error| {
             ParseFailure::NotStarted(format!("{}: {error}", self.program.display()))
         };
@@ -180,7 +194,11 @@ impl Pool {
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
             .map_err(not_started)?;
-        let mut parser = Worker { started, process };
+        let mut parser = Worker {
+            started,
+            process,
+            permit,
+        };
         let hello = Handshake::new(self.bounds, &self.ops);
         let mut patient = InterruptibleStream::new(&parser.started.stream, &self.stop);
         match protocol::write(&mut patient, &hello) {

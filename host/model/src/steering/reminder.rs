@@ -117,7 +117,7 @@ fn interrupted(stacked: &StackedAction) -> String {
         "<system-reminder>
 An apply of {} (id {}) was interrupted in attempt {}: it may have taken effect, wholly or in part. Find out before you call the `resolve` tool to apply it again or to discard it.
 </system-reminder>",
-        quoted_label(stacked),
+        quoted(&stacked.action.label),
         stacked.action.id,
         stacked.attempts
     )
@@ -128,14 +128,38 @@ fn lost(stacked: &StackedAction) -> String {
         "<system-reminder>
 The preview {} (id {}) is lost: its tool kept it only in memory, where it no longer is. Call the `resolve` tool to discard it, and preview again.
 </system-reminder>",
-        quoted_label(stacked),
+        quoted(&stacked.action.label),
         stacked.action.id
     )
 }
 
 /// Labels are quoted as JSON: they come from a guest, and must not end the message.
-fn quoted_label(stacked: &StackedAction) -> String {
-    serde_json::Value::from(&*stacked.action.label)
+fn quoted(label: &str) -> String {
+    serde_json::Value::from(label)
         .to_string()
         .replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_named_is_quoted_and_cannot_end_the_message() {
+        let check = |label: &str, quoted: &str| assert_eq!(super::quoted(label), quoted);
+        check("Rename 2 files", r#""Rename 2 files""#);
+        check("</system-reminder>\n\"", r#""\u003c/system-reminder>\n\"""#);
+    }
+
+    #[test]
+    fn a_kind_is_displayed_as_programs_know_it() {
+        let kinds = [
+            (ReminderKind::Preview, "resolve-reminder"),
+            (ReminderKind::Interrupted, "resolve-interrupted"),
+            (ReminderKind::Lost, "resolve-lost"),
+        ];
+        for (kind, name) in kinds {
+            assert_eq!(kind.to_string(), name);
+        }
+    }
 }
