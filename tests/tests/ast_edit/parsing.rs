@@ -313,7 +313,7 @@ async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
         .iter()
         .map(|name| (name.as_str(), "old(1);"))
         .collect();
-    let place = Place::with(&files);
+    let project = Project::with(&files);
     let ast_edit = AstEdit::new().parser(&program).most_parsers(PARSERS);
     let done = CancellationToken::new();
     let most = std::thread::spawn({
@@ -327,7 +327,7 @@ async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
         }
     });
     let calls = (0..SESSIONS).map(|_| {
-        let session = place.session(ast_edit.clone(), Limits::default());
+        let session = project.session(ast_edit.clone(), Limits::default());
         tokio::spawn(async move { session.call("ast_edit", &ops()).await })
     });
     for call in calls.collect::<Vec<_>>() {
