@@ -190,7 +190,7 @@ impl Folder {
 fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
     let outside = || {
         format!(
-            "{text:?} leads out of the workspace {}; name paths from there down",
+            "{text:?} is outside the workspace {}; name paths relative to it",
             workspace.display()
         )
     };

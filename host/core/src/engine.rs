@@ -59,12 +59,12 @@ impl Engine {
         self.inner.runtime.wasmtime()
     }
 
-    /// The limits of a session that sets none of its own.
+    /// The default limits of sessions.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
 
-    /// How many guest instances are alive at this moment.
+    /// The number of live guest instances.
     pub fn live_instances(&self) -> usize {
         self.live().count()
     }

@@ -20,7 +20,7 @@ pub enum LoadError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Arc<std::io::Error>,
     },
@@ -49,7 +49,7 @@ pub enum LoadError {
     TooComplex {
         /// The plugin's name.
         plugin: String,
-        /// What has too much of what, and the limit.
+        /// What exceeds which limit.
         reason: String,
     },
     /// Compiling took longer than [`CompileLimits::time`](crate::compile::CompileLimits::time).
@@ -57,7 +57,7 @@ pub enum LoadError {
     CompileTime {
         /// The plugin's name.
         plugin: String,
-        /// The most that it may take.
+        /// The limit.
         limit: Duration,
     },
     /// Compiling needed more than [`CompileLimits::memory`](crate::compile::CompileLimits::memory).
@@ -65,7 +65,7 @@ pub enum LoadError {
     CompileMemory {
         /// The plugin's name.
         plugin: String,
-        /// The most that it may take, in bytes.
+        /// The limit in bytes.
         limit: u64,
     },
     /// The process that compiles, or the thread, could not be started.
@@ -75,7 +75,7 @@ pub enum LoadError {
         plugin: String,
         /// The program that [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names.
         compiler: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Arc<std::io::Error>,
     },
@@ -96,7 +96,7 @@ pub enum LoadError {
     CompilerBusy {
         /// The plugin's name.
         plugin: String,
-        /// How many are compiled at one time.
+        /// The limit of concurrent compilations.
         at_once: usize,
     },
     /// The component doesn't implement the world, or was built for another version of it.

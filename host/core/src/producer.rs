@@ -1,4 +1,4 @@
-//! Who can stage actions: a plugin, or a part of the host itself. A session treats both alike.
+//! Producers of actions: a plugin, or a part of the host itself. A session treats both alike.
 
 mod identity;
 pub(crate) mod native;
@@ -25,14 +25,14 @@ use crate::world::DecidedAction;
 pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
 
-/// What can be bound to a session.
+/// A plugin or a native producer, before it is bound to a session.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Plugin(Plugin),
     Native(NativeProducer),
 }
 
-/// What a producer gets of its session.
+/// What a producer needs to know of its session.
 #[derive(Clone)]
 pub(crate) struct ProducerContext {
     pub policy: Policy,
@@ -64,7 +64,7 @@ impl Origin {
 }
 
 impl Producer {
-    /// What it was made of.
+    /// What was bound.
     pub fn origin(&self) -> Origin {
         match self {
             Producer::Wasm(binding) => Origin::Plugin(binding.plugin().clone()),
@@ -72,7 +72,7 @@ impl Producer {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         match self {
             Producer::Wasm(binding) => binding.plugin().name(),
@@ -138,7 +138,7 @@ impl Producer {
         }
     }
 
-    /// Lets a claimed action happen.
+    /// Applies a claimed action.
     pub async fn apply(
         &self,
         call: &Call<'_>,
@@ -165,7 +165,7 @@ impl Producer {
         }
     }
 
-    /// Makes what the next call needs, so that it needn't.
+    /// Prepares what the next call needs, such as an instance.
     pub async fn start(&self) -> Result<(), Error> {
         match self {
             Producer::Wasm(binding) => binding.start().await,
@@ -173,7 +173,7 @@ impl Producer {
         }
     }
 
-    /// Drops what an idle producer needn't hold.
+    /// Frees what an idle producer doesn't need, such as an instance.
     pub fn make_room(&self) {
         match self {
             Producer::Wasm(binding) => binding.make_room(),

@@ -45,7 +45,7 @@ impl SessionContext {
     }
 }
 
-/// What a producer wants decided.
+/// An action that a producer asks to be pushed.
 pub(crate) struct PushRequest {
     pub label: String,
     pub source_tool_name: Option<String>,
@@ -62,7 +62,7 @@ pub(crate) enum Details {
     Json(Json),
 }
 
-/// Why it was not taken.
+/// Why a push was refused.
 #[derive(Debug)]
 pub(crate) enum PushError {
     StoreUnavailable(String),
@@ -70,7 +70,7 @@ pub(crate) enum PushError {
     Invalid(String),
 }
 
-/// Who pushes, and under what.
+/// What pushes an action, and under which policy and limits.
 pub(crate) struct PushContext<'a> {
     pub source: &'a PluginBytes,
     /// Whether a tool of this name is one of its own.

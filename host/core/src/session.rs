@@ -61,9 +61,9 @@ pub struct Session {
 struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
-    /// In place of the machine's own.
+    /// Overrides the machine's own identity.
     machine: Option<Machine>,
-    /// For plugins that the store kept.
+    /// For plugins from the store.
     engine: Option<Engine>,
     limits: Arc<Limits>,
     observer: Option<Observer>,

@@ -34,7 +34,7 @@ pub(crate) fn takes(version: &str) -> bool {
     TAKEN.contains(&minor) && patch.parse::<u32>().is_ok()
 }
 
-/// What a guest may ask of its host, beside WASI.
+/// The host functions of the world, beside WASI.
 pub(crate) trait Host: Send {
     /// Puts an action on top of the session's stack.
     fn push(
@@ -45,10 +45,10 @@ pub(crate) trait Host: Send {
     /// Writes a line to the log.
     fn log(&mut self, level: LogLevel, message: String);
 
-    /// Tells how far the call is.
+    /// Reports the call's progress.
     fn report_progress(&mut self, message: String, progress: Option<f64>, total: Option<f64>);
 
-    /// Whether nobody wants the call's answer any more.
+    /// Whether the call was cancelled.
     fn is_cancelled(&mut self) -> bool;
 
     /// The conversation; none while a plugin is being loaded.
@@ -63,7 +63,7 @@ pub(crate) struct SessionInfo {
     pub has_pending_store: bool,
 }
 
-/// What a guest says of one of its tools; nothing of it is checked.
+/// A guest's definition of one of its tools, unchecked.
 pub(crate) struct Definition {
     pub name: String,
     pub label: String,
@@ -73,7 +73,7 @@ pub(crate) struct Definition {
     pub traits: ToolTraits,
 }
 
-/// A decision about one action, as whoever pushed it is told.
+/// A decision about one action, for the guest that pushed it.
 pub(crate) struct DecidedAction<'a> {
     pub action_id: &'a str,
     pub label: &'a str,
@@ -86,7 +86,7 @@ pub(crate) struct DecidedAction<'a> {
     pub attempt: u32,
 }
 
-/// What a guest's function returned; nothing of it is checked.
+/// The result of a guest's function, unchecked.
 pub(crate) struct Returned {
     pub content: Vec<Content>,
     /// Meant to be JSON.

@@ -101,7 +101,7 @@ impl Resolved {
             }
             Decision::Apply if self.is_lost => LOST,
             Decision::Apply => PENDING_AGAIN,
-            Decision::Discard => "the action is discarded all the same",
+            Decision::Discard => "the action is discarded anyway",
         })
     }
 

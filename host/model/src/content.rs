@@ -1,4 +1,4 @@
-//! What a tool gives back, in the shape in which models and programs read it.
+//! Results of tools, in the shape in which models and programs read them.
 
 use std::sync::Arc;
 
@@ -80,12 +80,12 @@ fn joined_text(content: &[Content]) -> String {
     texts.join("\n")
 }
 
-/// The result of a discard of which the tool has nothing to say.
+/// The default text of a discard.
 pub fn discarded(label: &str, reason: &str) -> String {
     format!("Discarded: {label}. Reason: {reason}")
 }
 
-/// What a guest's function returned.
+/// The result of a guest's function.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolResult {
     /// Blocks for the model.
@@ -152,7 +152,7 @@ impl CallOutcome {
     }
 }
 
-/// As much of actions as names them.
+/// The fields that identify an action.
 fn as_named<S: Serializer>(
     pushed: &[Arc<PendingAction>],
     serializer: S,
@@ -171,7 +171,7 @@ fn as_named<S: Serializer>(
     }))
 }
 
-/// What the tool `resolve` gives a model.
+/// The result of the tool `resolve`, for a model.
 impl From<ResolutionOutcome> for CallOutcome {
     fn from(outcome: ResolutionOutcome) -> Self {
         Self {
@@ -193,7 +193,7 @@ pub struct ResolutionOutcome {
 }
 
 impl ResolutionOutcome {
-    /// What is told of a decision that was carried out.
+    /// A resolution that succeeded.
     pub fn new(content: Vec<Content>, details: ResolutionDetails) -> Self {
         Self { content, details }
     }

@@ -1,4 +1,4 @@
-//! What an operator grants to a plugin, per phase.
+//! What an operator grants a plugin, per phase.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub enum Phase {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkspaceGrant {
-    /// The guest doesn't see it.
+    /// No access.
     None,
     /// Read it, in either phase.
     Read,

@@ -1,4 +1,4 @@
-//! Opening files that others can change, without waiting for whom nobody knows.
+//! Opening files that others can change, without blocking.
 //!
 //! A named pipe that is opened waits for its other end, perhaps for ever, and no signal or deadline
 //! ends that. To look first at what there is helps nobody, since it may be another thing a moment
@@ -97,7 +97,7 @@ pub fn must_wait(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The error of what refuses to read anything but a regular file.
+/// The error for anything but a regular file.
 pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }

@@ -1,4 +1,4 @@
-//! What a model is told about pending actions before its next turn, and whether it is made to
+//! What a model is told about pending actions before its next turn, and whether it is forced to
 //! decide.
 //!
 //! Nothing here is stored: what is pending is asked of the stack, and who starts anew is reminded
@@ -70,7 +70,7 @@ pub struct NextTurn {
     /// Messages to add to the conversation, in this order, where they stay: each is given once,
     /// also where the provider refuses the turn.
     pub reminders: Vec<Reminder>,
-    /// Which tool it must call, if any.
+    /// The tool that it must call, if any.
     pub tool_choice: ToolChoice,
     /// How many actions are pending.
     pub pending: usize,
@@ -79,7 +79,7 @@ pub struct NextTurn {
 /// Which tool the model must call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoice {
-    /// Whichever it likes, or none.
+    /// Any tool, or none.
     Auto,
     /// `resolve`.
     Resolve,
@@ -95,7 +95,7 @@ impl ToolChoice {
     }
 }
 
-/// What the turn did that was sent last.
+/// What happened in the last turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TurnReport {
     /// The model called `resolve`, whether that succeeded or not.

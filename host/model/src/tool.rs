@@ -1,4 +1,4 @@
-//! What a tool says of itself, as models, people and stores read it.
+//! Definitions of tools, as models, people and stores read them.
 
 use std::fmt;
 
@@ -16,9 +16,9 @@ pub const RESOLVE: &str = "resolve";
 pub struct ToolDefinition {
     /// Unique in a session.
     pub name: String,
-    /// What a person reads in a list.
+    /// The name for people.
     pub label: String,
-    /// What a model reads.
+    /// The description for models.
     pub description: String,
     /// JSON Schema (2020-12) of the params object.
     pub parameters: Json,

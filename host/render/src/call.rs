@@ -1,4 +1,4 @@
-//! A call, and what came of it.
+//! A call and its result.
 
 use airlock_model::content::{CallOutcome, Content};
 use airlock_model::error::Error;
@@ -11,7 +11,7 @@ use super::action::origin;
 use super::{Block, Decided, Line, Role};
 
 impl Block {
-    /// What a call gave, and what is pending since.
+    /// The result of a call, and what it made pending.
     pub fn call(outcome: &CallOutcome) -> Self {
         let content = Block::content(&outcome.content);
         if outcome.pushed.is_empty() {

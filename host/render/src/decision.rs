@@ -1,4 +1,4 @@
-//! A decision, in one block with what came of it.
+//! A decision, in one block with its outcome.
 
 use airlock_model::content::{self, Content, ResolutionOutcome};
 use airlock_model::error::Error;
@@ -6,19 +6,19 @@ use airlock_model::pending::{Decision, PendingAction, Resolution};
 
 use super::{Block, Label, Line, Role};
 
-/// A decision about an action, and what came of it: what [`Block::decision`] shows.
+/// A decision about an action and its outcome, for [`Block::decision`].
 #[derive(Debug, Clone, Copy)]
 pub struct Decided<'a> {
     /// Apply or discard.
     pub decision: Decision,
     /// Why.
     pub reason: &'a str,
-    /// What the action is called, where that is known.
+    /// The action's label, if known.
     pub label: Option<&'a str>,
     /// The preview, where it is to stand in the same block: the content of the call that pushed the
     /// action.
     pub preview: &'a [Content],
-    /// What came of it; none while it is being carried out.
+    /// Its outcome; none while it is being carried out.
     pub outcome: Option<Result<&'a [Content], &'a Error>>,
 }
 

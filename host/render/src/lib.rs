@@ -1,4 +1,4 @@
-//! What people read of calls and decisions: blocks of text, for a terminal or plain.
+//! Renders calls, decisions and actions for people: blocks of text, for a terminal or plain.
 //!
 //! A [`Block`] is made of whatever there is to show, and a [`Renderer`] makes a string of it: in
 //! colours or without, broken into rows of so many columns or not at all. Guests, stores and errors
@@ -84,7 +84,7 @@ impl Renderer {
         Self::themed(Theme::ansi())
     }
 
-    /// In these styles.
+    /// A renderer with these styles.
     pub const fn themed(theme: Theme) -> Self {
         Self {
             theme,

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-/// What a part of a line is.
+/// The role of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {

@@ -71,7 +71,7 @@ async fn keep_beating(connections: &Connections, beat: &Statement, pause: Durati
     loop {
         sleep(pause).await;
         if let Err(error) = connections.rows(beat).await {
-            tracing::warn!("could not tell other hosts that this one is alive: {error:?}");
+            tracing::warn!("could not write a heartbeat: {error:?}");
         }
     }
 }

@@ -184,7 +184,7 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
         ),
         "3F000" | "42P01" | "42703" => (
             BackendErrorKind::Missing,
-            format!("lacks a part: {words}; somebody removed it after this host had connected"),
+            format!("lacks a part: {words}; it was removed after this host had connected"),
         ),
         "55P03" => (
             BackendErrorKind::Busy,

@@ -134,7 +134,7 @@ pub fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
 ) -> Result<T, Failure> {
     row.try_get(column).map_err(|error| {
         Failure::Unreadable(format!(
-            "can't be read: the column {column}: {error}; somebody changed it, or a newer version did"
+            "can't be read: the column {column}: {error}; it was changed by hand, or by a newer version"
         ))
     })
 }
@@ -152,7 +152,7 @@ fn json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<T, Failure> {
     let text: &str = get(row, column)?;
     serde_json::from_str(text).map_err(|error| {
         Failure::Unreadable(format!(
-            "can't be read: the column {column} holds {text:?}: {error}; somebody changed it, or a newer version did"
+            "can't be read: the column {column} holds {text:?}: {error}; it was changed by hand, or by a newer version"
         ))
     })
 }

@@ -161,7 +161,7 @@ fn unreadable(row: &Row<'_>, problem: Problem) -> Result<UnreadableAction, Probl
     Ok(UnreadableAction::new(
         text("id").into(),
         text("session").into(),
-        format!("{problem}; somebody changed it, or a newer version pushed it"),
+        format!("{problem}; it was changed by hand, or pushed by a newer version"),
     ))
 }
 

@@ -39,7 +39,7 @@ impl Notes {
         }
     }
 
-    /// All of it.
+    /// All notes.
     pub fn finish(self) -> impl Iterator<Item = Note> {
         let tool = self.tool;
         self.seen.into_iter().map(move |(text, seen)| Note {

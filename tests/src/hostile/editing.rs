@@ -203,7 +203,7 @@ pub fn rows() -> Vec<Row> {
             "is told to search what lies above",
             |_| {},
             || json!({"ops": [{"pat": "$A", "out": "x"}], "paths": ["../**"]}),
-            Error("invalid-params", "leads out of the workspace"),
+            Error("invalid-params", "is outside the workspace"),
         ),
         edit(
             "a-glob-of-stars",

@@ -124,7 +124,7 @@ async fn what_leads_out_of_the_workspace_is_refused_or_not_entered() {
         assert!(error.contains("/paths/1: "), "{error}");
         assert!(error.contains(why), "{path}: {error}");
     };
-    let leads_out = "leads out of the workspace";
+    let leads_out = "is outside the workspace";
     check("..", leads_out).await;
     check("src/../../x.js", leads_out).await;
     check("src/../a.js", leads_out).await;

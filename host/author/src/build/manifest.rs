@@ -98,7 +98,7 @@ mod tests {
         };
         check("nme = \"a\"", "unknown field `nme`");
         check("[c]\nsources = \"a.c\"", "line 2");
-        check("name = \"../a\"", "can't be a file's");
-        check("name = \"\"", "can't be a file's");
+        check("name = \"../a\"", "can't be a file name");
+        check("name = \"\"", "can't be a file name");
     }
 }

@@ -43,7 +43,7 @@ impl From<PendingArgs> for pending::Request {
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
-    /// The action's id, of whichever session
+    /// The action's id, of any session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
 
@@ -58,9 +58,9 @@ pub struct ShowArgs {
 /// What is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Action {
-    /// Let it happen
+    /// Make the previewed changes
     Apply,
-    /// Drop it
+    /// Drop the previewed changes
     Discard,
 }
 
@@ -88,7 +88,7 @@ pub struct ResolveArgs {
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
-    /// The action, of whichever session [default: the session's topmost]
+    /// The action, of any session [default: the session's topmost]
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
 
@@ -96,7 +96,7 @@ pub struct ResolveArgs {
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub extra: Option<String>,
 
-    /// The workspace is the one that was previewed, though it was moved, copied or restored
+    /// The workspace is the one that was previewed, even if it was moved, copied or restored
     #[arg(long)]
     pub same_workspace: bool,
 
@@ -131,7 +131,7 @@ impl From<ResolveArgs> for resolve::Request {
     }
 }
 
-/// Show what was decided: about what, by whom, when and why
+/// Show past decisions: about what, by whom, when and why
 #[derive(Debug, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 pub struct LogArgs {

@@ -33,7 +33,7 @@ pub struct BuildArgs {
     #[arg(long, hide = true)]
     pub bundled: bool,
 
-    /// For the language's own builder, for example `-- --locked` for cargo
+    /// Arguments for the language's own build tool, for example `-- --locked` for cargo
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<OsString>,
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::examples::NEW_EXAMPLES;
 use crate::commands::author::new::Request;
 
-/// Make a project for a tool: one that works, with a test, a README and a CI file
+/// Create a project for a tool: one that works, with a test, a README and a CI file
 #[derive(Debug, Args)]
 #[command(after_help = NEW_EXAMPLES)]
 pub struct NewArgs {
@@ -18,7 +18,7 @@ pub struct NewArgs {
     #[arg(long, value_name = "LANGUAGE")]
     pub lang: NewLanguage,
 
-    /// The folder to make it in [default: NAME]
+    /// The folder to create [default: NAME]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub path: Option<PathBuf>,
 

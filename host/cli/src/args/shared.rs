@@ -44,11 +44,11 @@ impl From<SessionArgs> for SessionChoice {
 /// What a guest may use up.
 #[derive(Debug, Args)]
 pub struct CallArgs {
-    /// The most that a call may take [default: 60]
+    /// The time limit of a call [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// The most memory that the tool may use [default: 256]
+    /// The memory limit of the tool [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_memory: Option<u32>,
 }

@@ -57,11 +57,11 @@ pub struct BackupArgs {
     pub json: bool,
 }
 
-/// Restore a backup to where there is no store
+/// Restore the store from a backup; an existing store is not overwritten
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE_EXAMPLES)]
 pub struct RestoreArgs {
-    /// What `airlock store backup` made
+    /// A file that `airlock store backup` made
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 

@@ -10,12 +10,12 @@ use super::examples::{EXIT_CODES, TEST_EXAMPLES};
 use super::values::seconds;
 use crate::commands::author::test::{Request, TRIES};
 
-/// Test a tool: cases that you write, and what every tool must keep
+/// Test a tool: with cases that you write, and for properties that every tool must have
 ///
 /// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are
-/// made from each tool's schema, and what the tool does with them is watched: in a preview, a
-/// discard, an apply, an apply by a fresh instance, and a repeated apply. A try
-/// that breaks something is shrunk before it is shown.
+/// generated from each tool's schema, and what the tool does with them is observed: in a preview, a
+/// discard, an apply, an apply by a fresh instance, and a repeated apply. A try that breaks
+/// something is shrunk before it is shown.
 #[derive(Debug, Args)]
 #[command(
     after_help = TEST_EXAMPLES,
@@ -48,11 +48,11 @@ pub struct TestArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// The most that a call may take
+    /// The time limit of a call
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub timeout: Duration,
 
-    /// The most memory that a tool may use [default: 256]
+    /// The memory limit of a tool [default: 256]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_memory: Option<u32>,
 
@@ -115,7 +115,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
   texts           "exactly this", { contains = "…" }, { contains = ["…", "…"] } or { matches = "REGEX" }
   JSON            (params, extra, details, content) a table, or a text that is read as JSON: '{"a": null}'
 
-What every tool must keep:
+Properties that every tool must have:
   preview-changes-nothing  a preview changes nothing in the workspace
   discard-leaves-nothing   a discard changes nothing in the workspace, and leaves nothing pending
   fresh-instance           a durable action that is applied by a fresh instance has the same effect and result

@@ -64,7 +64,7 @@ fn one_where_the_tool_or_the_resolution_failed() {
             "Failed: One",
             "  reason to discard: no",
             "  error: disk on fire",
-            "hint: the action is discarded all the same",
+            "hint: the action is discarded anyway",
         ],
     );
     let push = json!([{"do": "push", "label": "One", "apply": failed}]);

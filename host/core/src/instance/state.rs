@@ -21,7 +21,7 @@ use crate::pushing::SessionContext;
 use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
-/// Where an instance belongs.
+/// What an instance belongs to: its plugin, its session, and its limits.
 pub(crate) struct InstanceContext {
     pub plugin: PluginBytes,
     /// Of its tools; none while they are asked for.

@@ -33,7 +33,7 @@ pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
 /// whose time is up, or that was cancelled, is left half a second later if it goes on, and can't
 /// begin changes any more.
 pub trait NativeTool: Send + Sync + 'static {
-    /// What the tool says of itself. Asked once, by [`NativeProducer::new`].
+    /// The tool's definition. Asked for once, by [`NativeProducer::new`].
     fn definition(&self) -> ToolDefinition;
 
     /// The version of the format of its actions' state, at most 999. To be changed whenever what
@@ -41,15 +41,15 @@ pub trait NativeTool: Send + Sync + 'static {
     /// can't be applied.
     fn state_version(&self) -> u32;
 
-    /// Finds out what would happen. The params fit the definition's schema.
+    /// Previews a call. The params fit the definition's schema.
     ///
     /// # Errors
     /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told
     /// to the caller, and what [`RunningCall::check`] returns.
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
-    /// Lets a decided action happen. Before the first change that others see,
-    /// [`ApplyCall::begin_changes`] is to be asked.
+    /// Applies an action. To be preceded by [`ApplyCall::begin_changes`] before the first change that
+    /// is visible to others.
     ///
     /// What was previewed may have changed since: an apply that finds it otherwise refuses.
     ///
@@ -58,8 +58,8 @@ pub trait NativeTool: Send + Sync + 'static {
     /// returns: then it was not applied, and stays pending.
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
 
-    /// Hears of the discard of an action that was proposed with
-    /// [`ProposedAction::hearing_of_a_discard`]. None says what the host says.
+    /// Called when an action is discarded that was proposed with
+    /// [`ProposedAction::hearing_of_a_discard`]. With none, the result is the host's default text.
     ///
     /// # Errors
     /// [`Error::Tool`]; the action is discarded all the same.
@@ -73,7 +73,7 @@ pub trait NativeTool: Send + Sync + 'static {
     }
 }
 
-/// A decision about one action, as the tool that proposed it is told.
+/// A decision about one action, for the tool that proposed it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DecidedAction {
@@ -83,18 +83,18 @@ pub struct DecidedAction {
     pub label: String,
     /// The name under which it was proposed, by default the tool's.
     pub source_tool_name: String,
-    /// What the tool had kept with the action.
+    /// The state that the tool pushed with the action.
     pub state: Vec<u8>,
-    /// Why it was decided so, as whoever decided said; often empty.
+    /// The reason that was given for the decision; often empty.
     pub reason: String,
-    /// What else was said with the decision, a JSON object.
+    /// What else came with the decision, a JSON object.
     pub extra: Option<Json>,
     /// 1 for the first try. More where an earlier try failed, or was interrupted: then its changes
     /// may be there in part.
     pub attempt: u32,
 }
 
-/// What a preview found out.
+/// The outcome of a preview.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Preview {
@@ -120,7 +120,8 @@ impl Preview {
     }
 }
 
-/// What a preview wants decided. It is always durable: what it needs to be applied is in its state.
+/// An action that a preview proposes. It is always durable: its state has all that applying it
+/// needs.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ProposedAction {
@@ -144,7 +145,7 @@ impl ProposedAction {
         }
     }
 
-    /// What programs and people can look into before they decide.
+    /// Details that programs and people can inspect before they decide.
     pub fn details(self, details: Json) -> Self {
         Self {
             details: Some(details),
@@ -152,7 +153,7 @@ impl ProposedAction {
         }
     }
 
-    /// What it is listed under. Default: the tool's name.
+    /// The source tool's name in listings. Default: the tool's name.
     pub fn source_tool_name(self, name: impl Into<String>) -> Self {
         Self {
             source_tool_name: Some(name.into()),
@@ -211,7 +212,7 @@ impl NativeProducer {
         })
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.inner.identity.name
     }

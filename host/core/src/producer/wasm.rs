@@ -1,4 +1,4 @@
-//! The place of one plugin in one session, with its live instance if there is one.
+//! The binding of one plugin to one session, with its live instance if there is one.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

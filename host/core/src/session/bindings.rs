@@ -1,4 +1,4 @@
-//! Which tools a session has, and who answers for each.
+//! Which tools a session has, and which producer each belongs to.
 
 use airlock_model::digest::Digest;
 use airlock_model::policy::Policy;
@@ -15,8 +15,8 @@ pub(super) struct Bindings {
     rejected: Vec<(Digest, RejectedTool)>,
     /// Unbound ones too: their pending actions may still be resolved.
     producers: Vec<Producer>,
-    /// For pending actions alone: plugins that the store kept, and producers that are bound under
-    /// wider grants than an action was pushed with. Each is under the grants of its action.
+    /// Only for resolving actions: plugins from the store, and producers that are bound under wider
+    /// grants than an action was pushed with. Each has the grants of its action.
     narrowed: Vec<Producer>,
 }
 
@@ -126,14 +126,14 @@ impl Bindings {
             .map(|native| native.state_version)
     }
 
-    /// The one for actions that a producer pushed under these grants.
+    /// The producer with this digest that is bound under exactly these narrowed grants.
     pub fn narrowed(&self, digest: Digest, grants: &Policy) -> Option<Producer> {
         let mut narrowed = self.narrowed.iter();
         let found = narrowed.find(|it| it.digest() == digest && it.policy() == grants);
         found.cloned()
     }
 
-    /// Adds such a one, unless somebody else has meanwhile.
+    /// Adds a producer under narrowed grants, unless another call has done so meanwhile.
     pub fn add_narrowed(&mut self, producer: Producer) -> Producer {
         match self.narrowed(producer.digest(), producer.policy()) {
             Some(found) => found,

@@ -54,7 +54,7 @@ impl SessionBuilder {
         self
     }
 
-    /// The directory that the session's tools see as theirs. Default: they see no files.
+    /// The workspace: the directory that the session's tools work on. Default: they see no files.
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
         self
@@ -74,19 +74,19 @@ impl SessionBuilder {
         self
     }
 
-    /// Without a store, a tool that pushes a pending action is told that there is none.
+    /// Without a store, a tool's push fails with `store-unavailable`.
     pub fn without_store(mut self) -> Self {
         self.store = Store::None;
         self
     }
 
-    /// What each guest may use up. Default: the limits of the session's engine.
+    /// Limits of each guest. Default: the limits of the session's engine.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(Arc::new(limits));
         self
     }
 
-    /// Called with what guests log and how far they are, on the thread that runs them.
+    /// Called with what guests log and with their progress, on the thread that runs them.
     pub fn observer(
         mut self,
         observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
@@ -95,14 +95,14 @@ impl SessionBuilder {
         self
     }
 
-    /// The engine for plugins that the store kept of earlier sessions. Default: the first plugin's.
+    /// The engine for plugins that earlier sessions left in the store. Default: the first plugin's.
     pub fn engine(mut self, engine: &Engine) -> Self {
         self.engine = Some(engine.clone());
         self
     }
 
-    /// When the model is made to decide about what is pending, see [`Session::next_turn`]. Default:
-    /// after a turn that did not.
+    /// When the model is forced to decide about what is pending, see [`Session::next_turn`]. Default:
+    /// after a turn that did not decide.
     pub fn tool_choice(mut self, policy: ToolChoicePolicy) -> Self {
         self.tool_choice = policy;
         self

@@ -344,7 +344,7 @@ pub(super) fn apply_error(error: Error) -> Error {
     }
 }
 
-/// What an outcome repeats of what was decided about.
+/// What an outcome repeats of the decision.
 pub(super) struct DecisionSummary {
     pub label: String,
     pub source_tool_name: Option<String>,

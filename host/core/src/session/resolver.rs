@@ -1,4 +1,5 @@
-//! Who resolves an action: the very bytes that pushed it, with no more than they were granted then.
+//! Which producer resolves an action: the very bytes that pushed it, with no more than they were
+//! granted then.
 
 use airlock_model::error::Error;
 use airlock_model::pending::PendingAction;

@@ -24,7 +24,7 @@ use super::resolve::{self, DecisionSummary};
 /// for word, anything else from `apply` behind `Apply failed: `.
 #[async_trait]
 pub trait StandingHandler: Send + Sync + 'static {
-    /// What is decided about, in a line.
+    /// The subject of the decision, in one line.
     fn label(&self) -> String;
 
     /// Which tool it is about, if any.
@@ -32,17 +32,17 @@ pub trait StandingHandler: Send + Sync + 'static {
         None
     }
 
-    /// Lets it happen. `extra` is what came with the decision, such as a title for the plan.
+    /// Applies it. `extra` is what came with the decision, such as a title for the plan.
     ///
     /// # Errors
-    /// Whatever kept it from happening. The handler stays, and may be asked again.
+    /// Why it could not be applied. The handler stays, and may be asked again.
     async fn apply(
         &self,
         reason: &str,
         extra: Option<&Map<String, Value>>,
     ) -> Result<StandingResult, Error>;
 
-    /// Drops it, and says so; with none, the result is the text
+    /// Discards it. With none, the result is the text
     /// `Discarded: <label>. Reason: <reason>`.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub trait StandingHandler: Send + Sync + 'static {
     }
 }
 
-/// What a [`StandingHandler`] gives back.
+/// The result of a [`StandingHandler`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StandingResult {
     /// Blocks for the model.
@@ -84,7 +84,7 @@ impl From<StandingResult> for ToolResult {
     }
 }
 
-/// What stands behind a session's stack.
+/// A session's standing handler, and whether it may be asked now.
 #[derive(Default)]
 pub(super) struct StandingState {
     handler: RwLock<Option<Arc<dyn StandingHandler>>>,
@@ -102,7 +102,7 @@ impl Drop for Resolving<'_> {
 }
 
 impl StandingState {
-    /// Somebody is about to claim an action.
+    /// To be called before an action is claimed.
     pub fn resolving(&self) -> Resolving<'_> {
         self.resolving.fetch_add(1, Ordering::SeqCst);
         Resolving(&self.resolving)
@@ -127,7 +127,7 @@ impl Session {
             .unwrap_or_else(PoisonError::into_inner) = handler;
     }
 
-    /// Asks the standing handler.
+    /// Calls the standing handler.
     ///
     /// # Errors
     /// [`Error::NothingPending`] where there is none.

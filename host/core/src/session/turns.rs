@@ -36,8 +36,8 @@ impl Turns {
 }
 
 impl Session {
-    /// What to tell the model with its next turn, and whether to make it decide: to be asked before
-    /// each turn. The provider is taken for one that can force a tool, and `resolve` for offered.
+    /// The reminders for the model's next turn, and whether to force a decision: to be called before
+    /// each turn. Assumes that the provider can force a tool, and that `resolve` is offered.
     ///
     /// It says what happened in the turn before by itself, from whether the session's `resolve` was
     /// called meanwhile, unless [`report_turn`](Session::report_turn) said so.

@@ -1,5 +1,4 @@
-//! Who watches a session is told of its calls, each by its number, and `tracing` has a span for
-//! each.
+//! Events of a session's calls, for its observer and for `tracing`, which has a span for each.
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -19,7 +18,7 @@ impl Session {
         self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Tells who watches the session of a decision that was carried out in this call.
+    /// Reports a decision that was carried out in this call.
     pub(super) fn tell_decided(&self, action: &PendingAction, decision: Decision, number: u64) {
         if self.is_watched() {
             let (plugin, tool) = (&action.plugin_name, &action.source_tool_name);
@@ -35,8 +34,8 @@ impl Session {
         self.inner.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
     }
 
-    /// Does a call, and tells who watches the session that it begins and ends. It is lent, since
-    /// moving it would copy its kilobytes.
+    /// Does a call, and reports its begin and end to the observer. It is lent, since moving it would
+    /// copy its kilobytes.
     pub(super) async fn watched<T>(
         &self,
         call: &Call<'_>,

@@ -21,19 +21,19 @@ use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 
 use super::WorkspaceFolder;
 
-/// The workspace, to be read.
+/// Read access to the workspace.
 pub struct ReadableFolder {
     dir: Dir,
     path: PathBuf,
 }
 
-/// The workspace, to be read and changed.
+/// Read and write access to the workspace.
 pub struct WritableFolder {
     readable: ReadableFolder,
     may_change: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// What there is at a path, without following a link.
+/// The kind of a directory entry, without following a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -47,13 +47,13 @@ pub enum EntryKind {
     Special,
 }
 
-/// A file that was read.
+/// The contents of a file, and its stamp.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadFile {
-    /// All of it.
+    /// The contents.
     pub bytes: Vec<u8>,
-    /// How it was when it was opened.
+    /// Its stamp when it was opened.
     pub stamp: Stamp,
 }
 
@@ -61,9 +61,9 @@ pub struct ReadFile {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unread {
-    /// It is larger than the caller takes: so many bytes.
+    /// It is larger than the caller's limit: its size in bytes.
     TooLarge(u64),
-    /// It is no regular file any more.
+    /// It is not a regular file any longer.
     NotAFile,
     /// The system's reason.
     Io(io::Error),
@@ -343,7 +343,7 @@ impl Deref for WritableFolder {
     }
 }
 
-/// New contents that wait beside their file. Dropped, they are removed.
+/// New contents, staged beside their file. Dropped, they are removed.
 pub struct Staged<'a> {
     folder: &'a WritableFolder,
     path: PathBuf,
@@ -352,7 +352,7 @@ pub struct Staged<'a> {
 }
 
 impl Staged<'_> {
-    /// Puts them in the file's place, in one step (a rename).
+    /// Replaces the file atomically (by a rename).
     ///
     /// # Errors
     /// Those of the system, and one where the call was not asked to

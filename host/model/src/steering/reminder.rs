@@ -1,4 +1,4 @@
-//! What a model is told of pending actions, in words and as data.
+//! Reminders of pending actions, as text and as data.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a store that outlives its process can tell about all that it keeps, for operators.
+//! Durable stores: the operations that operators need.
 
 use std::time::{Duration, SystemTime};
 
@@ -216,15 +216,15 @@ impl UnreadableAction {
 /// of the decision stays.
 pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What a store may keep until somebody says otherwise.
+/// The default limit on what a store may hold.
 pub const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
 
-/// Which resolved actions to tell of.
+/// Which resolved actions to list.
 #[derive(Debug, Clone)]
 pub struct ResolvedQuery {
     /// Of this session alone.
     pub session: Option<SessionId>,
-    /// At most so many.
+    /// The maximum number.
     pub limit: usize,
 }
 
@@ -269,7 +269,7 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// So many of each.
+    /// The numbers of each.
     pub fn new(actions: u64, plugins: u64) -> Self {
         Self { actions, plugins }
     }

@@ -8,7 +8,7 @@ use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
 use crate::identity::host_name;
 use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
 
-/// The state that a row says.
+/// The state that is written in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptState {
     /// On the stack, or interrupted, or lost: the rest of the row tells.
@@ -19,7 +19,7 @@ pub enum KeptState {
     Resolved(Decision),
 }
 
-/// What a row says beside the action, and what has become of the hosts that it depends on.
+/// A row's fields beside the action, and whether the hosts that it depends on are alive.
 #[derive(Debug, Clone)]
 pub struct KeptRow {
     /// The state.

@@ -1,4 +1,4 @@
-//! The store for a host that need not outlive its process.
+//! The store in memory, which ends with its process.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -64,7 +64,7 @@ pub async fn stats(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
         block.own_fact(NAMES, name, &text)
     });
     if unreadable > 0 {
-        let text = format!("{unreadable}; `airlock store check` tells which, and why");
+        let text = format!("{unreadable}; `airlock store check` shows which, and why");
         block = block.own_fact(NAMES, "unreadable", &text);
     }
     out.show(&block);

@@ -154,7 +154,7 @@ impl ParamsSchema {
     }
 }
 
-/// Nobody waits for the answer any more.
+/// The answer is not awaited any longer.
 struct StopOnDrop(Arc<Going>);
 
 impl Drop for StopOnDrop {

@@ -1,4 +1,4 @@
-//! The place of one native producer in one session.
+//! The binding of one native producer to one session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;

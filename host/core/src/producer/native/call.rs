@@ -52,14 +52,14 @@ pub struct Stop {
 
 /// Nothing was changed so far.
 const WORKING: u8 = 0;
-/// Nobody waits for the answer any more, and nothing may be changed.
+/// The call was abandoned: its answer is not awaited any longer, and nothing may be changed.
 const LEFT: u8 = 1;
 /// Changes are being made: whoever waits has to wait for their end.
 const CHANGING: u8 = 2;
 /// The work has returned, and may change nothing any more.
 const ENDED: u8 = 3;
 
-/// Who hears of the call's progress, and under which names.
+/// Where the call's progress is reported, and under which names.
 pub(super) struct Observed {
     pub observer: Option<Observer>,
     pub session: SessionId,
@@ -173,8 +173,8 @@ impl RunningCall {
         &self.limits
     }
 
-    /// Tells whoever watches the session how much is done, in the tool's own unit. Observers run on
-    /// the thread that calls this, so it is not for each little step.
+    /// Reports progress to the session's observer, in the tool's own unit. Observers run on the thread
+    /// that calls this, so it is not for each little step.
     pub fn progress(&self, message: impl Into<String>, progress: f64) {
         // Whoever watches has heard that the call has ended.
         if self.stop.was_left() {
@@ -219,7 +219,7 @@ impl Stop {
         self.was_left() || self.is_cancelled() || self.started.elapsed() >= self.call_time
     }
 
-    /// Whether nobody waits for the work any more.
+    /// Whether the work was abandoned.
     pub(super) fn was_left(&self) -> bool {
         self.stage.load(Ordering::SeqCst) == LEFT
     }
