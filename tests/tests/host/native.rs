@@ -25,13 +25,15 @@ struct Native {
     state_version: u32,
     heard: Arc<Mutex<Vec<DecidedAction>>>,
     /// A preview waits for this.
-    hangs: Mutex<mpsc::Receiver<()>>,
+    hangs: Arc<Mutex<mpsc::Receiver<()>>>,
 }
 
 /// What the test holds of it.
 struct Held {
     heard: Arc<Mutex<Vec<DecidedAction>>>,
     hangs: mpsc::Sender<()>,
+    /// Locked while a preview waits.
+    waits: Arc<Mutex<mpsc::Receiver<()>>>,
 }
 
 fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
@@ -54,12 +56,13 @@ fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
         },
         state_version: 1,
         heard: Arc::default(),
-        hangs: Mutex::new(hangs),
+        hangs: Arc::new(Mutex::new(hangs)),
     };
     change(&mut native);
     let held = Held {
         heard: Arc::clone(&native.heard),
         hangs: sender,
+        waits: Arc::clone(&native.hangs),
     };
     (native, held)
 }
@@ -227,7 +230,13 @@ async fn a_decision_that_finds_it_busy_is_not_carried_out_and_changes_nothing() 
         let cancel = CancellationToken::new();
         let params = json!({"do": "hang"});
         let hanging = session.call("native", &params).cancelled_by(&cancel);
-        let (hung, ()) = tokio::join!(hanging, async { cancel.cancel() });
+        let cancelling = async {
+            while held.waits.try_lock().is_ok() {
+                tokio::task::yield_now().await;
+            }
+            cancel.cancel();
+        };
+        let (hung, ()) = tokio::join!(hanging, cancelling);
         hung.unwrap_err();
         let busy = session.resolve(Resolution::new(decision, "")).await;
         let busy = busy.unwrap_err();
