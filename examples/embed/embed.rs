@@ -15,11 +15,11 @@ async fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: embed COMPONENT WORKSPACE");
     };
 
-    let engine = Engine::new()?;
+    let engine = Engine::builder().user_cache("airlock-embed").build()?;
     let plugin = Plugin::load(&engine, component).await?;
     let session = Session::builder()
         .workspace(workspace)
-        .plugin(&plugin)
+        .bind(&plugin)
         .open()?;
 
     let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});

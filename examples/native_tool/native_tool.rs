@@ -116,7 +116,7 @@ async fn main() -> anyhow::Result<()> {
     };
     let session = Session::builder()
         .workspace(workspace)
-        .producer(&NativeProducer::new(SortLines)?)
+        .bind(&NativeProducer::new(SortLines)?)
         .open()?;
     let preview = session.call("sort_lines", &json!({"file": file})).await?;
     println!("{}", Block::call(&preview));
@@ -141,7 +141,7 @@ mod tests {
         std::fs::write(&list, "b\na\n").unwrap();
         let session = Session::builder()
             .workspace(folder.path())
-            .producer(&NativeProducer::new(SortLines).unwrap())
+            .bind(&NativeProducer::new(SortLines).unwrap())
             .open()
             .unwrap();
         let params = json!({"file": "list"});

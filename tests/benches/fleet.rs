@@ -170,29 +170,19 @@ async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
     let mut number = 0_u64;
     async move || {
         number += 1;
-        let action = PendingAction {
-            id: format!("{}-{number}", session.id()).into(),
-            label: "Rename: 12 files".to_owned(),
-            source_tool_name: "batch_rename".to_owned(),
-            source_is_own_tool: false,
-            details: None,
-            has_reject: false,
-            durable: true,
-            plugin: plugin.digest,
-            plugin_name: Arc::clone(&plugin.name),
-            grants: Policy::default(),
-            workspace: None,
-            workspace_identity: None,
-            pushed_at: SystemTime::now(),
-        };
-        let push = Push {
-            session: session.id(),
-            action: Arc::new(action),
-            guest_state: Some(vec![7; 200]),
-            plugin: &plugin,
-            capacity: 100,
-            capacity_bytes: u64::MAX,
-        };
+        let mut action = PendingAction::new(
+            format!("{}-{number}", session.id()),
+            "Rename: 12 files",
+            plugin.digest,
+            Arc::clone(&plugin.name),
+            Policy::default(),
+            SystemTime::now(),
+        );
+        action.source_tool_name = "batch_rename".to_owned();
+        action.durable = true;
+        let push = Push::new(session.id(), action, &plugin)
+            .with_guest_state(vec![7; 200])
+            .with_capacity(100);
         store.push(push).await.unwrap();
         session
             .resolve(Resolution::discard("a benchmark"))

@@ -42,7 +42,7 @@ async fn measure(count: usize) {
     let open = || {
         Session::builder()
             .workspace(workspace.path())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap()
     };

@@ -77,13 +77,13 @@ fn kept(target: &str) -> PathBuf {
 }
 
 /// One runtime for all runs.
-fn block_on<F: Future>(future: F) -> F::Output {
+fn block_on<F: IntoFuture>(future: F) -> F::Output {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         let mut runtime = Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build();
         runtime.expect("a runtime")
     });
-    RUNTIME.block_on(future)
+    RUNTIME.block_on(future.into_future())
 }
 
 /// Takes values off some bytes, and zeros where there are no more.

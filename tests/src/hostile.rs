@@ -33,24 +33,20 @@ pub use program::tried;
 
 /// What every row's session may use up at most: little, so that a fault shows soon.
 pub fn limits() -> Limits {
-    Limits {
-        call_time: Duration::from_secs(2),
-        memory: 64 << 20,
-        open_files: 64,
-        scratch_bytes: 16 << 20,
-        pending_actions: 100,
-        ..Limits::default()
-    }
+    Limits::default()
+        .with_call_time(Duration::from_secs(2))
+        .with_memory(64 << 20)
+        .with_open_files(64)
+        .with_scratch_bytes(16 << 20)
+        .with_pending_actions(100)
 }
 
 /// What compiling one component may take: much more than the puppet needs, on a machine with other
 /// things to do too.
 pub fn compile_limits() -> CompileLimits {
-    CompileLimits {
-        time: Duration::from_secs(4),
-        memory: 256 << 20,
-        ..CompileLimits::default()
-    }
+    CompileLimits::default()
+        .with_time(Duration::from_secs(4))
+        .with_memory(256 << 20)
 }
 
 /// Bytes of the store that [`Attack::Sessions`] fills.

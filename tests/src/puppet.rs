@@ -32,13 +32,13 @@ impl Puppet {
     /// With these grants.
     pub async fn granted(policy: Policy) -> Self {
         let plugin = guests::plugin("puppet").await;
-        Self::open(|session| session.plugin_with(&plugin, policy))
+        Self::open(|session| session.bind(plugin.under(policy)))
     }
 
     /// With further settings.
     pub async fn with(settings: impl FnOnce(SessionBuilder) -> SessionBuilder) -> Self {
         let plugin = guests::plugin("puppet").await;
-        Self::open(|session| settings(session).plugin(&plugin))
+        Self::open(|session| settings(session).bind(&plugin))
     }
 
     fn open(settings: impl FnOnce(SessionBuilder) -> SessionBuilder) -> Self {

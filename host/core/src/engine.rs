@@ -124,6 +124,7 @@ impl fmt::Debug for Engine {
 
 /// Builder for an [`Engine`].
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct EngineBuilder {
     limits: Limits,
     live_instances: u32,
@@ -191,9 +192,20 @@ impl EngineBuilder {
         self
     }
 
-    /// Keeps compiled plugins here. Default: each process compiles anew.
+    /// Keeps compiled plugins here. Default: nothing is written, and each process compiles anew.
     pub fn cache(mut self, cache: CompileCache) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Keeps compiled plugins in the current user's own folders, as those of a program of this
+    /// name: see [`CompileCache::of_user`]. Where that can't be opened, which costs time and
+    /// nothing else, there is a warning in the log.
+    pub fn user_cache(mut self, program: &str) -> Self {
+        match CompileCache::of_user(program) {
+            Ok(cache) => self.cache = Some(cache),
+            Err(error) => tracing::warn!("there is no compile cache: {error}"),
+        }
         self
     }
 

@@ -11,9 +11,9 @@
 //! use serde_json::json;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let engine = Engine::new()?;
+//! let engine = Engine::builder().user_cache("my-agent").build()?;
 //! let plugin = Plugin::load(&engine, "batch_rename.wasm").await?;
-//! let session = Session::builder().workspace("photos").plugin(&plugin).open()?;
+//! let session = Session::builder().workspace("photos").bind(&plugin).open()?;
 //!
 //! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
 //! let preview = session.call("batch_rename_preview", &params).await?;
@@ -107,7 +107,7 @@ mod world;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let send = NativeProducer::new(Send)?;
-/// let session = Session::builder().producer(&send).open()?;
+/// let session = Session::builder().bind(&send).open()?;
 /// session.call("send", &json!({"text": "hello"})).await?;
 /// # Ok(())
 /// # }
@@ -162,6 +162,8 @@ pub use compile::{CompileCache, CompileLimits, Complexity};
 pub use engine::{Engine, EngineBuilder};
 pub use load_error::LoadError;
 pub use plugin::{Misfit, Plugin, Schema};
-pub use session::{Session, SessionBuilder, StandingHandler, StandingResult};
+pub use session::{
+    Binding, Cancellable, Session, SessionBuilder, StandingHandler, StandingResult, Work,
+};
 pub use tokio_util::sync::CancellationToken;
 pub use world::WORLD_VERSION;

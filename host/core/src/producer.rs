@@ -26,7 +26,7 @@ pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
 
 /// What can be bound to a session.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Plugin(Plugin),
     Native(NativeProducer),

@@ -91,14 +91,10 @@ impl PushContext<'_> {
         };
         let (action, guest_state) = self.accept(pushed, session)?;
         let action = Arc::new(action);
-        let push = Push {
-            session: &session.id,
-            action: Arc::clone(&action),
-            guest_state,
-            plugin: self.source,
-            capacity: self.limits.pending_actions,
-            capacity_bytes: self.limits.pending_bytes,
-        };
+        let push = Push::new(&session.id, Arc::clone(&action), self.source)
+            .with_guest_state(guest_state)
+            .with_capacity(self.limits.pending_actions)
+            .with_capacity_bytes(self.limits.pending_bytes);
         match store.push(push).await {
             Ok(()) => Ok(action),
             Err(
@@ -144,21 +140,21 @@ impl PushContext<'_> {
             Details::None => None,
         };
         let now = SystemTime::now();
-        let action = PendingAction {
-            id: ActionId::generate(now),
-            label: pushed.label,
-            source_is_own_tool: (self.has_tool)(&source_tool_name),
-            source_tool_name,
-            details,
-            has_reject: pushed.has_reject,
-            durable: pushed.state.is_some(),
-            plugin: self.source.digest,
-            plugin_name: Arc::clone(&self.source.name),
-            grants: self.policy.clone(),
-            workspace: session.workspace.clone(),
-            workspace_identity: session.workspace_identity.clone(),
-            pushed_at: now,
-        };
+        let mut action = PendingAction::new(
+            ActionId::generate(now),
+            pushed.label,
+            self.source.digest,
+            Arc::clone(&self.source.name),
+            self.policy.clone(),
+            now,
+        );
+        action.source_is_own_tool = (self.has_tool)(&source_tool_name);
+        action.source_tool_name = source_tool_name;
+        action.details = details;
+        action.has_reject = pushed.has_reject;
+        action.durable = pushed.state.is_some();
+        action.workspace = session.workspace.clone();
+        action.workspace_identity = session.workspace_identity.clone();
         Ok((action, pushed.state))
     }
 }

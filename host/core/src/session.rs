@@ -1,8 +1,10 @@
 //! One conversation: the tools that are bound to it, the files that they see, and its stack of
 //! pending actions.
 
+mod binding;
 mod bindings;
 mod builder;
+mod cancellable;
 mod lease;
 mod resolve;
 mod resolver;
@@ -31,7 +33,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::instance::Call;
-use crate::plugin::Plugin;
 use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
@@ -39,7 +40,9 @@ use bindings::Bindings;
 use standing::StandingState;
 use turns::Turns;
 
+pub use binding::Binding;
 pub use builder::SessionBuilder;
+pub use cancellable::{Cancellable, Work};
 pub use standing::{StandingHandler, StandingResult};
 
 /// One conversation. Cheap to clone; clones are the same session.
@@ -89,24 +92,36 @@ impl Session {
             .map(|workspace| workspace.path())
     }
 
-    /// Adds a plugin's tools. Those whose names are taken are left out, and returned with the
-    /// reason.
+    /// Adds the tools of a plugin or of a native producer, under the default policy unless another
+    /// is [given](Binding). Those that can't be used, or whose names are taken, are left out, and
+    /// returned with the reason.
     ///
-    /// A plugin that is bound already stays under its policy; to change that,
-    /// [unbind](Session::unbind) it first. Actions that it pushed before are then applied under the
-    /// new policy, and its volatile ones are lost.
+    /// What is bound already stays under its policy; to change that, [unbind](Session::unbind) it
+    /// first. Actions that it pushed before are then applied under the new policy, and its volatile
+    /// ones are lost.
     ///
     /// # Errors
     /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
     /// workspace.
-    pub fn bind(&self, plugin: &Plugin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
-        self.bind_origin(&Origin::Plugin(plugin.clone()), policy)
+    pub fn bind(&self, producer: impl Into<Binding>) -> Result<Vec<RejectedTool>, Error> {
+        let Binding { origin, policy } = producer.into();
+        let producer = self.producer(&origin, policy)?;
+        Ok(self.write_bindings(|bindings| bindings.add(producer)))
     }
 
-    /// Takes a plugin's tools out of the session. Pending actions that it pushed can still be
-    /// resolved.
-    pub fn unbind(&self, plugin: Digest) {
-        self.write_bindings(|bindings| bindings.remove_tools(plugin));
+    /// Takes the tools of a plugin or of a native producer out of the session: of the one that is
+    /// given, or of the one with this digest. Pending actions that it pushed can still be resolved.
+    pub fn unbind(&self, producer: impl Into<Digest>) {
+        let digest = producer.into();
+        self.write_bindings(|bindings| bindings.remove_tools(digest));
+    }
+
+    /// The tools that were left out when what the session has was bound, each with the reason.
+    ///
+    /// One whose name was taken stays left out when that name becomes free, until it is bound
+    /// again.
+    pub fn rejected(&self) -> Vec<RejectedTool> {
+        self.read_bindings(Bindings::rejected)
     }
 
     /// The tools to be shown to a model: those that are not hidden, in the order in which they were
@@ -192,16 +207,16 @@ impl Session {
     /// # Errors
     /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
     /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
-    /// [`Error::Limit`] with what it did.
-    pub async fn call(&self, tool: &str, params: &Value) -> Result<CallOutcome, Error> {
-        self.call_with(tool, params, None).await
+    /// [`Error::Limit`] with what it did; [`Error::Cancelled`].
+    pub fn call<'a>(
+        &'a self,
+        tool: &'a str,
+        params: &'a Value,
+    ) -> Cancellable<'a, impl Work<'a, Output = Result<CallOutcome, Error>>> {
+        Cancellable::new(move |cancel| self.call_until(tool, params, cancel))
     }
 
-    /// [`Session::call`], to be cancelled from elsewhere.
-    ///
-    /// # Errors
-    /// As [`Session::call`], and [`Error::Cancelled`].
-    pub async fn call_with(
+    async fn call_until(
         &self,
         tool: &str,
         params: &Value,
@@ -209,7 +224,7 @@ impl Session {
     ) -> Result<CallOutcome, Error> {
         if tool == resolve::NAME {
             let resolution = resolve::parse(params, &self.inner.limits, cancel).await?;
-            return Ok(self.resolve_with(resolution, cancel).await?.into());
+            return Ok(self.resolve_until(resolution, cancel).await?.into());
         }
         let found = self.read_bindings(|bindings| {
             bindings.find(tool).ok_or_else(|| Error::UnknownTool {
@@ -257,11 +272,6 @@ impl Session {
         for producer in self.read_bindings(Bindings::producers) {
             producer.make_room();
         }
-    }
-
-    fn bind_origin(&self, origin: &Origin, policy: Policy) -> Result<Vec<RejectedTool>, Error> {
-        let producer = self.producer(origin, policy)?;
-        Ok(self.write_bindings(|bindings| bindings.add(producer)))
     }
 
     fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {

@@ -1,19 +1,22 @@
 //! Plugins by their names or paths, and the engine that they run on.
 
 mod bundled;
-mod cache;
 mod loaded;
 
 use std::borrow::Cow;
+use std::env;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::{Engine, EngineBuilder, Limits, Plugin, read_regular_file};
+use airlock_host::{CompileCache, Engine, EngineBuilder, Limits, Plugin, read_regular_file};
 
 use crate::Error;
 
 pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
+
+/// What the user's folders for it are called.
+const PROGRAM: &str = "airlock";
 
 /// The largest file that is read as a plugin.
 const MOST_PLUGIN_BYTES: u64 = 1 << 30;
@@ -107,9 +110,18 @@ pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
 }
 
 fn with_cache_and_compiler(mut engine: EngineBuilder) -> EngineBuilder {
-    if let Some(cache) = cache::open() {
-        engine = engine.cache(cache);
-    }
+    engine = match env::var_os("AIRLOCK_CACHE_DIR") {
+        Some(folder) if !folder.is_empty() => {
+            match CompileCache::of_user_in(Path::new(&folder), PROGRAM) {
+                Ok(cache) => engine.cache(cache),
+                Err(error) => {
+                    tracing::warn!("there is no compile cache: {error}");
+                    engine
+                }
+            }
+        }
+        _ => engine.user_cache(PROGRAM),
+    };
     #[cfg(unix)]
     {
         engine = engine.compiler(this_program());
@@ -125,7 +137,7 @@ pub fn this_program() -> PathBuf {
     match running.exists() {
         true => running,
         // Where that is not known either, the error says so when something is to be compiled.
-        false => std::env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock")),
+        false => env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock")),
     }
 }
 

@@ -43,7 +43,8 @@ pub async fn resolve(
 ) -> Resolved {
     let resolution = resolution.with_id(action.id.clone()).decided_by(decider);
     let outcome = session
-        .resolve_with(resolution.clone(), Some(cancelled))
+        .resolve(resolution.clone())
+        .cancelled_by(cancelled)
         .await;
     let is_lost = outcome.is_err() && !action.durable && lists_as_lost(session, action).await;
     Resolved {

@@ -8,6 +8,7 @@ use std::time::Duration;
 /// They hold for each live instance, or each call where that is said. Stack depth and the number of
 /// live instances belong to the whole `Engine`, and are set on its builder.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
     pub call_time: Duration,
@@ -80,6 +81,42 @@ impl Default for Limits {
             open_files: 256,
             scratch_bytes: 256 << 20,
         }
+    }
+}
+
+macro_rules! setters {
+    ($($with:ident $field:ident: $type:ty;)*) => {
+        $(
+            #[doc = concat!("These, with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $with(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*
+    };
+}
+
+impl Limits {
+    setters! {
+        with_call_time call_time: Duration;
+        with_params_steps params_steps: u64;
+        with_cancel_grace cancel_grace: Duration;
+        with_memory memory: usize;
+        with_table_elements table_elements: usize;
+        with_core_instances core_instances: usize;
+        with_hostcall_bytes hostcall_bytes: usize;
+        with_definition_bytes definition_bytes: usize;
+        with_result_bytes result_bytes: usize;
+        with_label_bytes label_bytes: usize;
+        with_details_bytes details_bytes: usize;
+        with_state_bytes state_bytes: usize;
+        with_pending_actions pending_actions: usize;
+        with_pending_bytes pending_bytes: u64;
+        with_log_lines log_lines: usize;
+        with_log_line_bytes log_line_bytes: usize;
+        with_open_files open_files: usize;
+        with_scratch_bytes scratch_bytes: u64;
     }
 }
 

@@ -84,6 +84,7 @@ id! {
 
 /// A preview that waits for a decision.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PendingAction {
     /// What the host calls it.
     pub id: ActionId,
@@ -115,6 +116,35 @@ pub struct PendingAction {
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     /// When it was pushed, by this machine's clock.
     pub pushed_at: SystemTime,
+}
+
+impl PendingAction {
+    /// A volatile action without a workspace, of which nothing else is known yet. The plugin is its
+    /// bytes' digest and what the host calls it.
+    pub fn new(
+        id: impl Into<ActionId>,
+        label: impl Into<String>,
+        plugin: Digest,
+        plugin_name: impl Into<Arc<str>>,
+        grants: Policy,
+        pushed_at: SystemTime,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            label: label.into(),
+            source_tool_name: DEFAULT_SOURCE_TOOL_NAME.to_owned(),
+            source_is_own_tool: false,
+            details: None,
+            has_reject: false,
+            durable: false,
+            plugin,
+            plugin_name: plugin_name.into(),
+            grants,
+            workspace: None,
+            workspace_identity: None,
+            pushed_at,
+        }
+    }
 }
 
 /// Where an action stands between its push and its end.
@@ -169,6 +199,7 @@ impl fmt::Display for ActionState {
 
 /// A pending action as it stands on the stack.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StackedAction {
     /// The action as pushed.
     pub action: Arc<PendingAction>,
@@ -179,6 +210,18 @@ pub struct StackedAction {
     /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
     /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
+}
+
+impl StackedAction {
+    /// An action that nobody has tried to apply.
+    pub fn new(action: impl Into<Arc<PendingAction>>, state: ActionState) -> Self {
+        Self {
+            action: action.into(),
+            attempts: 0,
+            last_error: None,
+            state,
+        }
+    }
 }
 
 /// Apply or discard.
@@ -211,6 +254,8 @@ impl Decision {
 
 /// What somebody decided, and about which action.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct Resolution {
     /// Apply or discard.
     pub decision: Decision,

@@ -180,6 +180,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
 
 /// What is pushed, and all that the store must keep for it to be resolved later.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
+#[must_use]
 pub struct Push<'a> {
     /// Whose stack it goes to.
     pub session: &'a SessionId,
@@ -193,6 +195,42 @@ pub struct Push<'a> {
     pub capacity: usize,
     /// The most bytes that those may have together: of labels, details and states.
     pub capacity_bytes: u64,
+}
+
+impl<'a> Push<'a> {
+    /// A volatile action of a plugin, for a stack without bounds.
+    pub fn new(
+        session: &'a SessionId,
+        action: impl Into<Arc<PendingAction>>,
+        plugin: &'a PluginBytes,
+    ) -> Self {
+        Self {
+            session,
+            action: action.into(),
+            guest_state: None,
+            plugin,
+            capacity: usize::MAX,
+            capacity_bytes: u64::MAX,
+        }
+    }
+
+    /// With what the plugin needs to apply it.
+    pub fn with_guest_state(mut self, state: impl Into<Option<Vec<u8>>>) -> Self {
+        self.guest_state = state.into();
+        self
+    }
+
+    /// With the most actions that the stack may have.
+    pub fn with_capacity(mut self, actions: usize) -> Self {
+        self.capacity = actions;
+        self
+    }
+
+    /// With the most bytes that the actions on the stack may have together.
+    pub fn with_capacity_bytes(mut self, bytes: u64) -> Self {
+        self.capacity_bytes = bytes;
+        self
+    }
 }
 
 /// A plugin as it was loaded. Cheap to clone.
@@ -246,6 +284,7 @@ pub struct Claimed {
 
 /// The right to resolve one action. Used up by handing it back to the store that gave it.
 #[derive(Debug, PartialEq, Eq)]
+#[must_use = "an action that is claimed stays so until its lease is handed back, or runs out"]
 pub struct Lease {
     /// The session whose stack the action came from.
     pub session: SessionId,

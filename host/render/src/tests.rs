@@ -50,21 +50,19 @@ fn when(time: SystemTime) -> String {
 }
 
 fn action(label: &str, tool: &str) -> PendingAction {
-    PendingAction {
-        id: "01a20106-302b-74f6-9523-411f5755e711".into(),
-        label: label.to_owned(),
-        source_tool_name: tool.to_owned(),
-        source_is_own_tool: true,
-        details: None,
-        has_reject: false,
-        durable: true,
-        plugin: Digest::of(b"plugin"),
-        plugin_name: "plugin".into(),
-        grants: Policy::default(),
-        workspace: Some(std::path::Path::new("/home/ann/photos").into()),
-        workspace_identity: None,
-        pushed_at: SystemTime::UNIX_EPOCH + Duration::from_secs(60),
-    }
+    let mut action = PendingAction::new(
+        "01a20106-302b-74f6-9523-411f5755e711",
+        label,
+        Digest::of(b"plugin"),
+        "plugin",
+        Policy::default(),
+        SystemTime::UNIX_EPOCH + Duration::from_secs(60),
+    );
+    action.source_tool_name = tool.to_owned();
+    action.source_is_own_tool = true;
+    action.durable = true;
+    action.workspace = Some(std::path::Path::new("/home/ann/photos").into());
+    action
 }
 
 fn record(action: PendingAction, state: ActionState) -> ActionRecord {

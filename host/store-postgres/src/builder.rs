@@ -26,6 +26,7 @@ const LONGEST_UPDATE: Duration = Duration::from_secs(30 * 60);
 
 /// Builder for a [`PostgresStore`].
 #[derive(Clone)]
+#[must_use]
 pub struct PostgresStoreBuilder {
     url: String,
     lease_time: Duration,

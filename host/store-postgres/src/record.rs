@@ -109,23 +109,22 @@ fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> 
 pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     let plugin: &str = get(row, "plugin")?;
     let workspace: Option<&[u8]> = get(row, "workspace")?;
-    Ok(PendingAction {
-        id: text(row, "id")?.into(),
-        label: text(row, "label")?,
-        source_tool_name: text(row, "source_tool_name")?,
-        source_is_own_tool: get(row, "source_is_own_tool")?,
-        details: optional_json(row, "details")?,
-        has_reject: get(row, "has_reject")?,
-        durable: get(row, "durable")?,
-        plugin: parsed_digest(plugin)?,
-        plugin_name: optional_text(row, "plugin_name")?
-            .unwrap_or_default()
-            .into(),
-        grants: json(row, "grants")?,
-        workspace: workspace.map(path_of_bytes),
-        workspace_identity: optional_json(row, "workspace_identity")?.map(Arc::new),
-        pushed_at: time_of_nanos(get(row, "pushed_at")?),
-    })
+    let mut action = PendingAction::new(
+        text(row, "id")?,
+        text(row, "label")?,
+        parsed_digest(plugin)?,
+        optional_text(row, "plugin_name")?.unwrap_or_default(),
+        json(row, "grants")?,
+        time_of_nanos(get(row, "pushed_at")?),
+    );
+    action.source_tool_name = text(row, "source_tool_name")?;
+    action.source_is_own_tool = get(row, "source_is_own_tool")?;
+    action.details = optional_json(row, "details")?;
+    action.has_reject = get(row, "has_reject")?;
+    action.durable = get(row, "durable")?;
+    action.workspace = workspace.map(path_of_bytes);
+    action.workspace_identity = optional_json(row, "workspace_identity")?.map(Arc::new);
+    Ok(action)
 }
 
 /// A value of a column.

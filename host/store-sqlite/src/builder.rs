@@ -16,6 +16,7 @@ use super::{SqliteStore, SqliteStoreInner, blocking};
 
 /// Builder for a [`SqliteStore`].
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct SqliteStoreBuilder {
     path: PathBuf,
     create: bool,

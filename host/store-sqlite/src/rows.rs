@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
-use airlock_model::pending::{ActionId, Decision, PendingAction, SessionId};
+use airlock_model::pending::{Decision, PendingAction, SessionId};
 use airlock_model::store::kept::{KeptAction, KeptRow, KeptState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 use rusqlite::{Connection, Params, Row};
@@ -42,24 +42,22 @@ impl ActionRow {
             Ok("discarded") => KeptState::Resolved(Decision::Discard),
             _ => return Err(bad("state")),
         };
-        let id: String = row.get("id")?;
-        let action = PendingAction {
-            id: ActionId::from(id),
-            label: row.get("label")?,
-            source_tool_name: row.get("source_tool_name")?,
-            source_is_own_tool: row.get("source_is_own_tool")?,
-            details: json(row, "details")?,
-            has_reject: row.get("has_reject")?,
-            durable: row.get("durable")?,
-            plugin: digest(row, "plugin")?.ok_or_else(|| bad("plugin"))?,
-            plugin_name: row.get::<_, String>("plugin_name")?.into(),
-            grants: json(row, "grants")?.ok_or_else(|| bad("grants"))?,
-            workspace: row
-                .get::<_, Option<Vec<u8>>>("workspace")?
-                .map(|bytes| path_of_bytes(&bytes)),
-            workspace_identity: json(row, "workspace_identity")?.map(Arc::new),
-            pushed_at: time(row.get("pushed_at")?),
-        };
+        let mut action = PendingAction::new(
+            row.get::<_, String>("id")?,
+            row.get::<_, String>("label")?,
+            digest(row, "plugin")?.ok_or_else(|| bad("plugin"))?,
+            row.get::<_, String>("plugin_name")?,
+            json(row, "grants")?.ok_or_else(|| bad("grants"))?,
+            time(row.get("pushed_at")?),
+        );
+        action.source_tool_name = row.get("source_tool_name")?;
+        action.source_is_own_tool = row.get("source_is_own_tool")?;
+        action.details = json(row, "details")?;
+        action.has_reject = row.get("has_reject")?;
+        action.durable = row.get("durable")?;
+        let workspace: Option<Vec<u8>> = row.get("workspace")?;
+        action.workspace = workspace.map(|bytes| path_of_bytes(&bytes));
+        action.workspace_identity = json(row, "workspace_identity")?.map(Arc::new);
         let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {
             None => None,
             Some("apply") => Some(Decision::Apply),

@@ -95,7 +95,7 @@ impl<'a> Harness<'a> {
             .id(SESSION)
             .workspace(self.workspace.path())
             .store(Arc::clone(&self.store))
-            .plugin(self.plugin)
+            .bind(self.plugin)
             .observer(move |_, event| match event {
                 Event::Refused(refusal) => lock(&heard).refusals.push(refusal.clone()),
                 Event::LogsDropped { lines } => lock(&heard).dropped_lines += lines,

@@ -71,16 +71,13 @@ fn main() {
 }
 
 fn session(corpus: &Corpus) -> Session {
-    let limits = Limits {
-        call_time: Duration::from_secs(600),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(600));
     let this = std::env::current_exe().unwrap();
     let ast_edit = AstEdit::new().parser(this).producer();
     Session::builder()
         .workspace(corpus.folder())
         .limits(limits)
-        .producer(&ast_edit)
+        .bind(&ast_edit)
         .open()
         .unwrap()
 }

@@ -63,10 +63,7 @@ impl Ours {
     async fn new() -> Self {
         let (cache, workspace) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let compiled = CompileCache::open(cache.path().join("compiled"), cache.path().join("key"));
-        let limits = Limits {
-            pending_actions: usize::MAX,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_pending_actions(usize::MAX);
         let engine = Engine::builder()
             .limits(limits)
             .cache(compiled.unwrap())
@@ -77,7 +74,7 @@ impl Ours {
         let session = Session::builder()
             .workspace(workspace.path())
             .store(store.clone())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap();
         let tags = ["alpha", "beta", "gamma", "delta", "epsilon"];

@@ -40,7 +40,7 @@ impl Ours {
         let session = Session::builder()
             .workspace(&workspace)
             .store(store.clone())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap();
         Self {
@@ -111,7 +111,7 @@ impl Ours {
 
     fn open(&self, plugin: &Plugin) -> Session {
         let session = Session::builder().workspace(&self.workspace);
-        session.plugin(plugin).open().unwrap()
+        session.bind(plugin).open().unwrap()
     }
 
     async fn push(&self, actions: u32) {

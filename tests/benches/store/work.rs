@@ -43,29 +43,24 @@ impl Client {
     }
 
     pub async fn push(&self) {
-        let action = PendingAction {
-            id: new_id(),
-            label: "Rename: 2 files in photos".to_owned(),
-            source_tool_name: "batch_rename_preview".to_owned(),
-            source_is_own_tool: true,
-            details: Json::of(&json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})).ok(),
-            has_reject: false,
-            durable: true,
-            plugin: self.plugin.digest,
-            plugin_name: Arc::clone(&self.plugin.name),
-            grants: Policy::default(),
-            workspace: Some(std::path::Path::new("/home/ada/photos").into()),
-            workspace_identity: Some(Arc::clone(&self.place)),
-            pushed_at: SystemTime::now(),
-        };
-        let push = Push {
-            session: &self.session,
-            action: Arc::new(action),
-            guest_state: Some(vec![b'x'; 300]),
-            plugin: &self.plugin,
-            capacity: 1000,
-            capacity_bytes: u64::MAX,
-        };
+        let mut action = PendingAction::new(
+            new_id(),
+            "Rename: 2 files in photos",
+            self.plugin.digest,
+            Arc::clone(&self.plugin.name),
+            Policy::default(),
+            SystemTime::now(),
+        );
+        action.source_tool_name = "batch_rename_preview".to_owned();
+        action.source_is_own_tool = true;
+        action.details =
+            Json::of(&json!({"renames": [["a.jpeg", "a.jpg"], ["b.jpeg", "b.jpg"]]})).ok();
+        action.durable = true;
+        action.workspace = Some(std::path::Path::new("/home/ada/photos").into());
+        action.workspace_identity = Some(Arc::clone(&self.place));
+        let push = Push::new(&self.session, action, &self.plugin)
+            .with_guest_state(vec![b'x'; 300])
+            .with_capacity(1000);
         self.store.push(push).await.unwrap();
     }
 

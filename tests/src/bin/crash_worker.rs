@@ -41,7 +41,7 @@ async fn work() {
             .id(id)
             .workspace(&workspace)
             .store(std::sync::Arc::new(store.clone()))
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap()
     };
@@ -132,16 +132,13 @@ impl Worker {
             chosen = &listed[self.random.below(listed.len() as u64) as usize];
             id = Some(chosen.action.id.clone());
         }
-        let resolution = match self.random.percent(75) {
+        let mut resolution = match self.random.percent(75) {
             true => Resolution::apply("a test says so"),
             false => Resolution::discard("a test says so"),
         };
         let extra = json!({"ledger": self.ledger}).as_object().cloned();
-        let resolution = Resolution {
-            id,
-            extra,
-            ..resolution
-        };
+        resolution.id = id;
+        resolution.extra = extra;
         let past = resolution.decision.past();
         match session.resolve(resolution).await {
             // The guest says which action it was: of several workers, one may have been quicker to

@@ -28,12 +28,9 @@ async fn main() {
         .await
         .expect("the puppet");
     let session = |folder: &Path| {
-        let limits = Limits {
-            open_files: 10_000,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_open_files(10_000);
         let session = Session::builder().workspace(folder).limits(limits);
-        session.plugin(&puppet).open().expect("a session")
+        session.bind(&puppet).open().expect("a session")
     };
 
     let before = descriptors();

@@ -108,7 +108,7 @@ impl Host {
             .workspace(self.folder.join(workspace))
             .store(store.clone())
             .limits(hostile::limits())
-            .plugin(plugin)
+            .bind(plugin)
             .open()
             .expect("a session")
     }
@@ -228,7 +228,7 @@ async fn attack(attack: Attack, made: AttackInput, host: &Host, session: &Sessio
                 .workspace(host.folder.join("workspace"))
                 .store(host.store.clone())
                 .limits(hostile::limits())
-                .producer(&ast_edit)
+                .bind(&ast_edit)
                 .open();
             called(&editing.expect("a session"), "ast_edit", &params).await
         }

@@ -66,7 +66,7 @@ async fn main() {
             .id(format!("session {number}"))
             .workspace(orders.folder.join("workspace"))
             .store(store.clone())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .expect("a session");
         let name = format!("{}-{number}", orders.name);

@@ -27,16 +27,12 @@ pub fn component(bytes: &[u8]) {
 /// Loads a component with little time.
 pub fn load(bytes: &[u8]) {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-        let compile_limits = CompileLimits {
-            time: Duration::from_secs(10),
-            function_bytes: 20_000,
-            ..CompileLimits::default()
-        };
-        let limits = Limits {
-            call_time: Duration::from_millis(200),
-            memory: 16 << 20,
-            ..Limits::default()
-        };
+        let compile_limits = CompileLimits::default()
+            .with_time(Duration::from_secs(10))
+            .with_function_bytes(20_000);
+        let limits = Limits::default()
+            .with_call_time(Duration::from_millis(200))
+            .with_memory(16 << 20);
         Engine::builder()
             .limits(limits)
             .compile_limits(compile_limits)

@@ -138,10 +138,7 @@ fn one_definition(
 
 fn load(definitions: &[u8]) -> Result<Plugin, LoadError> {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-        let limits = Limits {
-            call_time: Duration::from_secs(5),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(Duration::from_secs(5));
         let engine = Engine::builder().limits(limits).live_instances(8);
         engine.build().expect("an engine")
     });
@@ -217,7 +214,7 @@ fn try_output(bytes: &[u8], check: impl FnOnce(&CallOutcome)) {
         params.to_string(),
         format!("{}{digits}{}", AROUND[0], AROUND[1])
     );
-    let session = Session::builder().plugin(&PLUGIN).open();
+    let session = Session::builder().bind(&*PLUGIN).open();
     match block_on(session.expect("a session").call("t", &params)) {
         Ok(outcome) => check(&outcome),
         Err(error) => assert_ne!(error.kind(), "host", "{error}"),

@@ -52,11 +52,8 @@ pub fn schema(bytes: &[u8]) {
     let Ok(Ok(tool)) = tool else {
         return;
     };
-    let limits = Limits {
-        call_time: Duration::from_secs(30),
-        ..Limits::default()
-    };
-    let session = Session::builder().limits(limits).producer(&tool).open();
+    let limits = Limits::default().with_call_time(Duration::from_secs(30));
+    let session = Session::builder().limits(limits).bind(&tool).open();
     let session = session.expect("a session");
     let judge = || match block_on(session.call("t", &params)) {
         Ok(_) => "taken",

@@ -169,10 +169,7 @@ async fn a_long_preview_says_how_much_was_left_out_and_all_of_it_is_applied() {
 
 #[tokio::test]
 async fn the_result_keeps_to_its_limit_however_much_there_is() {
-    let limits = Limits {
-        result_bytes: 4096,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_result_bytes(4096);
     let tree = Tree::open(&[], |session| session.limits(limits));
     for file in 0..200 {
         tree.write(&format!("f{file:03}.py"), "old(1)\n");

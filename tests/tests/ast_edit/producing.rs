@@ -20,30 +20,27 @@ const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
 #[tokio::test]
 async fn its_tool_stands_beside_those_of_plugins() {
     let puppet = plugin("puppet").await;
-    let (session, rejected) = Session::builder()
-        .producer(&ast_edit())
-        .plugin(&puppet)
-        .open_with_report()
-        .unwrap();
-    assert_eq!(rejected, puppet.rejected());
+    let session = Session::builder().bind(&ast_edit()).bind(&puppet);
+    let session = session.open().unwrap();
+    assert_eq!(session.rejected(), puppet.rejected());
     let names: Vec<String> = session.tools().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names[0], "ast_edit");
     assert!(names.contains(&"puppet".to_owned()), "{names:?}");
     assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
-    session.unbind(ast_edit().digest());
+    session.unbind(&ast_edit());
     let error = session.call("ast_edit", &json!({})).await.unwrap_err();
     assert!(matches!(error, Error::UnknownTool { .. }), "{error}");
+    assert_eq!(session.bind(&ast_edit()).unwrap(), []);
+    assert_eq!(session.tools_named(&["ast_edit"]).len(), 1);
 }
 
 #[tokio::test]
 async fn a_name_that_is_taken_is_left_out_and_reported() {
     let ast_edit = ast_edit();
     // Bound twice it is the same producer, whose tool is there already.
-    let (session, rejected) = Session::builder()
-        .producer(&ast_edit)
-        .producer(&ast_edit)
-        .open_with_report()
-        .unwrap();
+    let session = Session::builder().bind(&ast_edit).bind(&ast_edit);
+    let session = session.open().unwrap();
+    let rejected = session.rejected();
     let reasons: Vec<&str> = rejected.iter().map(|tool| tool.reason.as_str()).collect();
     assert_eq!(
         reasons,
@@ -60,7 +57,7 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
         error.to_string(),
         "Pending action store unavailable for custom tools in this runtime."
     );
-    let session = Session::builder().producer(&ast_edit()).open().unwrap();
+    let session = Session::builder().bind(&ast_edit()).open().unwrap();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     let error = session.call("ast_edit", &ops).await.unwrap_err();
     assert_eq!(
@@ -71,10 +68,7 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
 
 #[tokio::test]
 async fn a_full_stack_takes_no_more() {
-    let limits = Limits {
-        pending_actions: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_pending_actions(1);
     let tree = Tree::open(FILES, |session| session.limits(limits));
     tree.edit("old($A)", "new($A)").await.unwrap();
     let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
@@ -84,10 +78,7 @@ async fn a_full_stack_takes_no_more() {
 
 #[tokio::test]
 async fn a_state_beyond_its_limit_is_refused() {
-    let limits = Limits {
-        state_bytes: 100,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_state_bytes(100);
     let tree = Tree::open(FILES, |session| session.limits(limits));
     let error = tree
         .edit("old($A)", "new($A)")
@@ -109,7 +100,7 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
             .id("one")
             .workspace(folder.path())
             .store(store.clone())
-            .producer_with(&ast_edit(), policy)
+            .bind(ast_edit().under(policy))
             .open()
             .unwrap()
     };
@@ -151,12 +142,12 @@ async fn a_call_that_is_cancelled_pushes_and_writes_nothing() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
-    let call = tree.session.call_with("ast_edit", &ops, Some(&cancelled));
+    let call = tree.session.call("ast_edit", &ops).cancelled_by(&cancelled);
     assert!(matches!(call.await, Err(Error::Cancelled)));
     assert_eq!(tree.pending().await, 0);
     tree.call(ops).await.unwrap();
     let apply = Resolution::apply("");
-    let applied = tree.session.resolve_with(apply, Some(&cancelled)).await;
+    let applied = tree.session.resolve(apply).cancelled_by(&cancelled).await;
     assert!(matches!(applied, Err(Error::Cancelled)));
     assert_eq!(tree.read("a.js"), "old(1)");
     assert_eq!(tree.pending().await, 1);
@@ -179,7 +170,7 @@ async fn cancelling_in_the_middle_ends_a_preview_between_two_files() {
     let tree = big_tree(|session| session);
     let cancel = CancellationToken::new();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
-    let call = tree.session.call_with("ast_edit", &ops, Some(&cancel));
+    let call = tree.session.call("ast_edit", &ops).cancelled_by(&cancel);
     let cancelling = async {
         // The first poll starts it.
         tokio::task::yield_now().await;
@@ -192,10 +183,7 @@ async fn cancelling_in_the_middle_ends_a_preview_between_two_files() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_is_stopped() {
-    let limits = Limits {
-        call_time: Duration::from_millis(50),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_millis(50));
     let tree = big_tree(|session| session.limits(limits));
     let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
     let message = error.to_string();
@@ -219,7 +207,7 @@ async fn a_call_whose_future_is_dropped_leaves_nothing_behind_that_the_next_woul
     let tree = big_tree(|session| session);
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     {
-        let call = tree.session.call("ast_edit", &ops);
+        let call = tree.session.call("ast_edit", &ops).into_future();
         tokio::pin!(call);
         assert!(airlock_tests::poll_once(call.as_mut()).await.is_none());
     }
@@ -311,9 +299,7 @@ async fn an_action_of_another_version_names_both_versions_and_stays() {
 }
 
 async fn action_of_version(version: u32) {
-    use airlock_host::{
-        ActionId, Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity,
-    };
+    use airlock_host::{Digest, PendingAction, PendingStore, PluginBytes, Push, WorkspaceIdentity};
     let files = TempDir::new().unwrap();
     let store = Arc::new(
         SqliteStore::open(files.path().join("pending.db"))
@@ -330,29 +316,22 @@ async fn action_of_version(version: u32) {
     };
     let identity = tree.session.workspace().map(WorkspaceIdentity::at);
     let identity = identity.map(|identity| Arc::new(identity.unwrap()));
-    let action = PendingAction {
-        id: ActionId::from("01a2005d-d50a-7498-954a-3c20d939438b"),
-        label: "AST Edit: 1 replacement in 1 file".to_owned(),
-        source_tool_name: "ast_edit".to_owned(),
-        source_is_own_tool: true,
-        details: None,
-        has_reject: false,
-        durable: true,
-        plugin: plugin.digest,
-        plugin_name: "ast_edit".into(),
-        grants: Policy::default(),
-        workspace: tree.session.workspace().map(Into::into),
-        workspace_identity: identity,
-        pushed_at: std::time::SystemTime::now(),
-    };
-    let push = Push {
-        session: tree.session.id(),
-        action: Arc::new(action),
-        guest_state: Some(Vec::new()),
-        plugin: &plugin,
-        capacity: 10,
-        capacity_bytes: u64::MAX,
-    };
+    let mut action = PendingAction::new(
+        "01a2005d-d50a-7498-954a-3c20d939438b",
+        "AST Edit: 1 replacement in 1 file",
+        plugin.digest,
+        "ast_edit",
+        Policy::default(),
+        std::time::SystemTime::now(),
+    );
+    action.source_tool_name = "ast_edit".to_owned();
+    action.source_is_own_tool = true;
+    action.durable = true;
+    action.workspace = tree.session.workspace().map(Into::into);
+    action.workspace_identity = identity;
+    let push = Push::new(tree.session.id(), action, &plugin)
+        .with_guest_state(Vec::new())
+        .with_capacity(10);
     store.push(push).await.unwrap();
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(

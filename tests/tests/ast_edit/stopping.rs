@@ -13,10 +13,7 @@ use crate::tree::Tree;
 const SOON: Duration = Duration::from_secs(10);
 
 fn within(call_time: Duration) -> Limits {
-    Limits {
-        call_time,
-        ..Limits::default()
-    }
+    Limits::default().with_call_time(call_time)
 }
 
 /// The parser takes a quarter of a minute for that, and longer the more there is.
@@ -99,7 +96,7 @@ async fn a_call_is_cancelled_in_the_midst_of_a_source() {
     let tree = Tree::with(&[("a.html", &open_tags())]);
     let cancel = CancellationToken::new();
     let params = json!({"ops": [{"pat": "<b>$$$A</b>", "out": "<i>$$$A</i>"}]});
-    let call = tree.session.call_with("ast_edit", &params, Some(&cancel));
+    let call = tree.session.call("ast_edit", &params).cancelled_by(&cancel);
     let cancelling = async {
         // By then it is parsed.
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -32,7 +32,7 @@ impl Tree {
         let folder = TempDir::new().unwrap();
         let session = Session::builder()
             .workspace(folder.path())
-            .producer(&ast_edit());
+            .bind(&ast_edit());
         let session = settings(session).open().unwrap();
         let tree = Self { session, folder };
         for (name, text) in files {
@@ -48,7 +48,7 @@ impl Tree {
             .id(self.session.id().clone())
             .workspace(self.folder.path())
             .store(store)
-            .producer(&ast_edit())
+            .bind(&ast_edit())
             .open()
             .unwrap()
     }

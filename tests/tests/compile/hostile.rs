@@ -18,11 +18,9 @@ const SOON: Duration = Duration::from_secs(20);
 /// Time and memory for a hostile component; the guest of the other session has more than enough of
 /// both.
 fn limits() -> CompileLimits {
-    CompileLimits {
-        time: Duration::from_secs(20),
-        memory: 512 << 20,
-        ..CompileLimits::default()
-    }
+    CompileLimits::default()
+        .with_time(Duration::from_secs(20))
+        .with_memory(512 << 20)
 }
 
 fn engine() -> Engine {
@@ -141,7 +139,7 @@ async fn the_bounds_hold_over_all_modules_of_a_component_together() {
 async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_on() {
     let engine = engine();
     let puppet = Plugin::load(&engine, component("puppet")).await.unwrap();
-    let session = Session::builder().plugin(&puppet).open().unwrap();
+    let session = Session::builder().bind(&puppet).open().unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn({
         let is_over = Arc::clone(&is_over);
@@ -205,11 +203,11 @@ async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_o
 
 #[tokio::test]
 async fn without_a_compiler_a_load_ends_in_time_and_others_are_told_that_the_threads_are_busy() {
-    let engine = Engine::builder().compile_limits(CompileLimits {
-        time: Duration::from_millis(500),
-        at_once: 1,
-        ..CompileLimits::default()
-    });
+    let engine = Engine::builder().compile_limits(
+        CompileLimits::default()
+            .with_time(Duration::from_millis(500))
+            .with_at_once(1),
+    );
     let engine = engine.build().unwrap();
     let bomb = bombs::fitting(&bombs::straight(990_000));
     let started = Instant::now();

@@ -37,7 +37,7 @@ async fn what_a_process_compiled_runs_and_is_cached_as_ever() {
     };
     let plugin = load(&cached(&compiler())).await.unwrap();
     let call = async |plugin: &Plugin| {
-        let session = Session::builder().plugin(plugin).open().unwrap();
+        let session = Session::builder().bind(plugin).open().unwrap();
         let steps = json!({"steps": [{"do": "text", "text": "compiled"}]});
         session.call("puppet", &steps).await.unwrap().text()
     };
@@ -112,10 +112,7 @@ async fn a_program_that_is_no_compiler_and_hangs_is_ended_in_time() {
         "/bin/sleep 1000",
         "exec /bin/cat > /dev/null",
     ] {
-        let limits = CompileLimits {
-            time: Duration::from_secs(1),
-            ..CompileLimits::default()
-        };
+        let limits = CompileLimits::default().with_time(Duration::from_secs(1));
         let engine = builder(&script(folder.path(), body)).compile_limits(limits);
         let started = Instant::now();
         let error = load(&engine.build().unwrap()).await.unwrap_err();
@@ -160,10 +157,7 @@ async fn giving_a_load_up_ends_its_process_and_leaves_none_behind() {
 
 #[tokio::test]
 async fn what_needs_more_memory_than_it_may_says_so() {
-    let limits = CompileLimits {
-        memory: 64 << 20,
-        ..CompileLimits::default()
-    };
+    let limits = CompileLimits::default().with_memory(64 << 20);
     let engine = builder(&compiler()).compile_limits(limits).build().unwrap();
     let bomb = bombs::fitting(&bombs::straight(990_000));
     let error = Plugin::from_bytes(&engine, "bomb", bomb).await.unwrap_err();

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use airlock_host::{
-    ActionState, CancellationToken, Error, Event, LogLevel, Policy, Resolution, Session,
-    StackedAction,
+    ActionState, CancellationToken, Error, Event, LogLevel, Resolution, Session, StackedAction,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -79,7 +78,7 @@ impl<'a> Player<'a> {
         let mut session = Session::builder()
             .id("conformance")
             .observer(move |_, event| hears.hear(event))
-            .plugin(&plugin);
+            .bind(&plugin);
         if case.session.workspace {
             session = session.workspace(workspace.path());
         }
@@ -171,8 +170,8 @@ impl<'a> Player<'a> {
         params: &Value,
         cancel: Option<Cancel>,
     ) -> Result<Outcome, Error> {
-        let cancel = self.token(cancel);
-        let outcome = self.session.call_with(tool, params, cancel.as_ref()).await;
+        let cancel = self.token(cancel).unwrap_or_default();
+        let outcome = self.session.call(tool, params).cancelled_by(&cancel).await;
         let outcome = outcome?;
         let pushed = outcome.pushed.iter();
         Ok(Outcome {
@@ -187,8 +186,8 @@ impl<'a> Player<'a> {
         resolution: Resolution,
         cancel: Option<Cancel>,
     ) -> Result<Outcome, Error> {
-        let cancel = self.token(cancel);
-        let resolved = self.session.resolve_with(resolution, cancel.as_ref()).await;
+        let cancel = self.token(cancel).unwrap_or_default();
+        let resolved = self.session.resolve(resolution).cancelled_by(&cancel).await;
         let outcome = resolved?;
         Ok(Outcome {
             content: json!(outcome.content),
@@ -237,8 +236,8 @@ impl<'a> Player<'a> {
     async fn upgrade(&self) -> Result<(), String> {
         let older = self.language.plugin().await?;
         let newer = self.language.upgraded().await?;
-        self.session.unbind(older.digest());
-        let bound = self.session.bind(&newer, Policy::default());
+        self.session.unbind(&older);
+        let bound = self.session.bind(&newer);
         match bound.map_err(|error| error.to_string())?.as_slice() {
             [] => Ok(()),
             rejected => Err(format!("tools were left out: {rejected:?}")),

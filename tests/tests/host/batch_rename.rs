@@ -30,7 +30,7 @@ impl Folder {
         }
         let session = Session::builder()
             .workspace(folder.path())
-            .plugin(&plugin)
+            .bind(&plugin)
             .open()
             .unwrap();
         Self { session, folder }

@@ -34,10 +34,7 @@ fn make_pipe(path: &Path) {
 
 #[tokio::test]
 async fn directories_that_are_asked_for_again_count_as_open() {
-    let limits = Limits {
-        open_files: 100,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_open_files(100);
     let puppet = Puppet::limited(limits).await;
     // Three each time.
     let few = greedy("directories", json!({"count": 20}));
@@ -67,10 +64,7 @@ async fn directories_that_are_asked_for_again_count_as_open() {
 /// It has its file open, whether the guest still has the file or not.
 #[tokio::test]
 async fn a_stream_and_a_listing_count_as_open() {
-    let limits = Limits {
-        open_files: 50,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_open_files(50);
     for (op, path, at_most) in [
         ("streams", "/workspace/f", 50),
         ("listings", "/workspace", 25),
@@ -214,10 +208,7 @@ async fn names_that_are_not_utf8_are_left_out_of_a_listing_and_told() {
 
 /// A session whose scratch directory takes so many bytes.
 async fn scratch(bytes: u64) -> Puppet {
-    let limits = Limits {
-        scratch_bytes: bytes,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_scratch_bytes(bytes);
     Puppet::limited(limits).await
 }
 
@@ -311,11 +302,9 @@ async fn holes_entries_and_removed_files_that_are_open_fill_the_scratch_director
 /// Nothing ends a write but its own end, so it must not be long.
 #[tokio::test]
 async fn more_than_is_permitted_is_not_written_to_a_standard_stream_at_once() {
-    let limits = Limits {
-        memory: 1 << 30,
-        hostcall_bytes: 1 << 30,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_memory(1 << 30)
+        .with_hostcall_bytes(1 << 30);
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
     let puppet = Puppet::with(|session| {
@@ -345,11 +334,9 @@ async fn more_than_is_permitted_is_not_written_to_a_standard_stream_at_once() {
 
 #[tokio::test]
 async fn a_guest_that_floods_its_log_is_stopped_in_time() {
-    let limits = Limits {
-        call_time: Duration::from_secs(1),
-        memory: 2 << 30,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_call_time(Duration::from_secs(1))
+        .with_memory(2 << 30);
     let puppet = Puppet::limited(limits).await;
     let began = std::time::Instant::now();
     let flood = greedy("lines", json!({"count": 500 << 20, "at_once": false}));

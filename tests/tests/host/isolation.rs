@@ -74,7 +74,7 @@ async fn thousands_of_sessions_are_open_at_one_time_and_each_works() {
             Session::builder()
                 .id(id)
                 .workspace(workspace.path())
-                .plugin(&puppet)
+                .bind(&puppet)
                 .open()
                 .unwrap()
         })

@@ -54,10 +54,7 @@ fn assert_limit(error: &Error, expected: LimitKind, said: &str) {
 #[tokio::test]
 async fn wall_clock_ends_pure_computation_and_a_blocked_host_call_alike() {
     for step in ["spin", "block"] {
-        let limits = Limits {
-            call_time: SHORT,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(SHORT);
         let began = Instant::now();
         check(
             limits,
@@ -73,10 +70,7 @@ async fn wall_clock_ends_pure_computation_and_a_blocked_host_call_alike() {
 /// On a single thread, where a guest that didn't yield would stop everybody.
 #[tokio::test]
 async fn a_guest_that_computes_without_end_does_not_stall_another_session() {
-    let limits = Limits {
-        call_time: Duration::from_secs(3),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(3));
     let hostile = Puppet::limited(limits).await;
     let other = Puppet::new().await;
     let spinning = hostile.call(json!([{"do": "spin"}]));
@@ -120,10 +114,7 @@ async fn a_named_pipe_in_the_workspace_is_not_opened() {
 
 #[tokio::test]
 async fn memory() {
-    let limits = Limits {
-        memory: 32 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_memory(32 << 20);
     let eat = json!([{"do": "allocate", "mib": 64}]);
     check(
         limits.clone(),
@@ -153,11 +144,9 @@ async fn stack_depth() {
 
 #[tokio::test]
 async fn host_memory_that_a_guest_passes_and_the_size_of_a_result() {
-    let limits = Limits {
-        hostcall_bytes: 4 << 20,
-        result_bytes: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_hostcall_bytes(4 << 20)
+        .with_result_bytes(1 << 20);
     let steps = |bytes: usize| json!([{"do": "result-bytes", "bytes": bytes}]);
     check(
         limits.clone(),
@@ -191,10 +180,7 @@ async fn host_memory_that_a_guest_passes_and_the_size_of_a_result() {
 
 #[tokio::test]
 async fn file_handles_are_refused_above_the_limit_and_the_guest_goes_on() {
-    let limits = Limits {
-        open_files: 20,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_open_files(20);
     let puppet = Puppet::limited(limits).await;
     std::fs::write(puppet.workspace().join("f"), "x").unwrap();
     for step in ["open-many", "open-many-kept"] {
@@ -219,10 +205,7 @@ async fn file_handles_are_refused_above_the_limit_and_the_guest_goes_on() {
 /// Each takes two descriptors, and its directory one.
 #[tokio::test]
 async fn directory_listings_are_refused_above_the_limit_and_the_guest_goes_on() {
-    let limits = Limits {
-        open_files: 100,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_open_files(100);
     let puppet = Puppet::limited(limits).await;
     let many = json!([{"do": "list-many", "path": "/workspace", "count": 100}]);
     for _ in 0..2 {
@@ -233,10 +216,7 @@ async fn directory_listings_are_refused_above_the_limit_and_the_guest_goes_on() 
 
 #[tokio::test]
 async fn the_scratch_directory_is_full_at_its_limit() {
-    let limits = Limits {
-        scratch_bytes: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_scratch_bytes(100_000);
     let puppet = Puppet::limited(limits).await;
     let write = |name: &str, bytes: usize| json!({"do": "fs", "op": "write", "path": format!("/scratch/{name}"), "text": "x".repeat(bytes)});
     assert_eq!(puppet.text(json!([write("a", 50_000)])).await, "ok");
@@ -249,11 +229,7 @@ async fn the_scratch_directory_is_full_at_its_limit() {
 
 #[tokio::test]
 async fn log_lines_of_all_kinds_are_counted_together_and_the_rest_is_dropped() {
-    let limits = Limits {
-        log_lines: 10,
-        log_line_bytes: 50,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_log_lines(10).with_log_line_bytes(50);
     let events = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&events);
     let puppet = Puppet::with(|session| {
@@ -368,10 +344,7 @@ async fn a_component_with_too_many_instances_is_refused_when_it_is_loaded() {
 
 #[tokio::test]
 async fn definitions_that_loop_recurse_or_flood_end_the_load_and_nothing_else() {
-    let limits = Limits {
-        call_time: SHORT,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(SHORT);
     let engine = Engine::builder().limits(limits).build().unwrap();
     let error = Plugin::load(&engine, component("bad_definitions_spin"))
         .await
@@ -387,10 +360,7 @@ async fn definitions_that_loop_recurse_or_flood_end_the_load_and_nothing_else() 
 
 #[tokio::test]
 async fn a_start_function_that_never_ends_is_stopped() {
-    let limits = Limits {
-        call_time: SHORT,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(SHORT);
     let engine = Engine::builder().limits(limits).build().unwrap();
     let error = load_error(
         &engine,
@@ -403,17 +373,14 @@ async fn a_start_function_that_never_ends_is_stopped() {
 
 #[tokio::test]
 async fn live_instances_make_room_for_each_other_unless_they_hold_volatile_actions() {
-    let limits = Limits {
-        call_time: SHORT,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(SHORT);
     let engine = Engine::builder()
         .limits(limits)
         .live_instances(3)
         .build()
         .unwrap();
     let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
-    let open = || Session::builder().plugin(&plugin).open().unwrap();
+    let open = || Session::builder().bind(&plugin).open().unwrap();
     let sessions: Vec<Session> = (0..10).map(|_| open()).collect();
     for _ in 0..3 {
         for session in &sessions {
@@ -448,7 +415,7 @@ async fn callers_that_wait_for_an_instance_get_one() {
     let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
     let calls: Vec<_> = (0..40)
         .map(|_| {
-            let session = Session::builder().plugin(&plugin).open().unwrap();
+            let session = Session::builder().bind(&plugin).open().unwrap();
             tokio::spawn(async move {
                 for _ in 0..5 {
                     session

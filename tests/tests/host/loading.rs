@@ -1,6 +1,6 @@
 //! What is loaded, what is left out, and what is refused.
 
-use airlock_host::{Engine, Plugin, Policy, Session, WORLD_VERSION};
+use airlock_host::{Engine, Plugin, Session, WORLD_VERSION};
 use airlock_tests::{component, engine, plugin, wat};
 
 #[tokio::test]
@@ -79,16 +79,13 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
 #[tokio::test]
 async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_bound() {
     let puppet = plugin("puppet").await;
-    let (session, rejected) = Session::builder()
-        .plugin(&puppet)
-        .open_with_report()
-        .unwrap();
-    assert!(rejected.is_empty());
+    let session = Session::builder().bind(&puppet).open().unwrap();
+    assert_eq!(session.rejected(), []);
     // Other bytes with the same tools, and then a plugin with a tool of its own beside bad ones.
     let mut bytes = std::fs::read(component("puppet")).unwrap();
     bytes.extend([0, 2, 1, b'v']);
     let twin = Plugin::from_bytes(engine(), "twin", bytes).await.unwrap();
-    let rejected = session.bind(&twin, Policy::default()).unwrap();
+    let rejected = session.bind(&twin).unwrap();
     let reasons: Vec<_> = rejected.iter().map(|tool| tool.reason.as_str()).collect();
     assert_eq!(
         reasons,
@@ -97,10 +94,15 @@ async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_boun
             "Tool name \"typed\" conflicts with existing tool"
         ]
     );
-    let rejected = session
-        .bind(&plugin("misfits").await, Policy::default())
-        .unwrap();
-    assert_eq!(rejected.len(), 16);
+    let misfits = plugin("misfits").await;
+    let opened = Session::builder().bind(&puppet).bind(&twin).bind(&misfits);
+    let all = [&rejected, misfits.rejected()].concat();
+    assert_eq!(opened.open().unwrap().rejected(), all);
+    assert_eq!(session.bind(&misfits).unwrap(), misfits.rejected());
+    assert_eq!(session.rejected(), all);
+    session.unbind(&misfits);
+    assert_eq!(session.rejected(), rejected);
+    assert_eq!(session.bind(&misfits).unwrap().len(), 16);
     let names: Vec<_> = session.tools().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["puppet", "typed", "good"]);
 }

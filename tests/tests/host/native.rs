@@ -143,7 +143,7 @@ fn write(call: &ApplyCall, begins: bool) -> Result<ToolResult, Error> {
 fn open(tool: Native, limits: Limits) -> Session {
     Session::builder()
         .limits(limits)
-        .producer(&NativeProducer::new(tool).unwrap())
+        .bind(&NativeProducer::new(tool).unwrap())
         .open()
         .unwrap()
 }
@@ -190,7 +190,7 @@ async fn nothing_is_put_in_its_place_before_changes_began() {
     let (tool, _held) = native(|_| {});
     let session = Session::builder()
         .workspace(folder.path())
-        .producer(&NativeProducer::new(tool).unwrap())
+        .bind(&NativeProducer::new(tool).unwrap())
         .open()
         .unwrap();
     call(&session, "propose").await.unwrap();
@@ -225,11 +225,7 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
     let limits = Limits::default;
     check(json!({}), limits(), "\"do\" is a required property").await;
     check(json!({"do": "sing"}), limits(), "\"sing\" is not one of").await;
-    let few = Limits {
-        result_bytes: 10,
-        state_bytes: 10,
-        ..limits()
-    };
+    let few = limits().with_result_bytes(10).with_state_bytes(10);
     check(json!({"do": "say", "bytes": 11}), few.clone(), "11").await;
     check(json!({"do": "propose", "bytes": 11}), few.clone(), "state").await;
     check(
@@ -245,10 +241,7 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
 async fn a_call_ends_with_its_time_and_when_it_is_cancelled_whether_it_looks_or_not() {
     for what in ["loop", "hang"] {
         let (tool, _held) = native(|_| {});
-        let limits = Limits {
-            call_time: Duration::from_millis(100),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(Duration::from_millis(100));
         let session = open(tool, limits);
         let error = call(&session, what).await.unwrap_err();
         let is_time = matches!(
@@ -264,7 +257,7 @@ async fn a_call_ends_with_its_time_and_when_it_is_cancelled_whether_it_looks_or_
         let session = open(tool, Limits::default());
         let cancel = CancellationToken::new();
         let params = json!({"do": what});
-        let calling = session.call_with("native", &params, Some(&cancel));
+        let calling = session.call("native", &params).cancelled_by(&cancel);
         let cancelling = async {
             tokio::task::yield_now().await;
             cancel.cancel();
@@ -288,7 +281,7 @@ async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
         let session = Session::builder()
             .id("one")
             .store(store().await)
-            .producer(&NativeProducer::new(tool).unwrap())
+            .bind(&NativeProducer::new(tool).unwrap())
             .open()
             .unwrap();
         (session, held)

@@ -256,15 +256,21 @@ async fn a_plugin_that_is_bound_again_is_under_the_new_policy() {
     let write = json!([{"do": "fs", "op": "write", "path": "f", "text": "x"}]);
     assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
     // While it is bound, its policy stays: none of its tools is bound twice.
-    let rejected = puppet.session.bind(&plugin, Policy::read_only()).unwrap();
+    let rejected = puppet
+        .session
+        .bind(plugin.under(Policy::read_only()))
+        .unwrap();
     assert_eq!(rejected.len(), 2);
     assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
     puppet
         .push(airlock_tests::durable("From before", write.clone()))
         .await;
 
-    puppet.session.unbind(plugin.digest());
-    puppet.session.bind(&plugin, Policy::read_only()).unwrap();
+    puppet.session.unbind(&plugin);
+    puppet
+        .session
+        .bind(plugin.under(Policy::read_only()))
+        .unwrap();
     let refused = "error: Read-only file system";
     let said = puppet.resolve(Resolution::apply("")).await.unwrap().text();
     assert!(said.starts_with(refused), "{said}");

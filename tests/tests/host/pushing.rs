@@ -82,12 +82,10 @@ async fn a_push_that_a_person_could_not_read_is_refused_and_the_guest_goes_on() 
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_with_its_size_and_the_limit() {
-    let limits = Limits {
-        label_bytes: 100,
-        details_bytes: 1000,
-        state_bytes: 10_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_label_bytes(100)
+        .with_details_bytes(1000)
+        .with_state_bytes(10_000);
     let puppet = Puppet::limited(limits).await;
     let check = async |fields: Value, refused: Option<&str>| {
         let text = puppet.text(json!([push("L", fields)])).await;

@@ -27,7 +27,7 @@ async fn defining(schemas: &[&Value]) -> Result<Plugin, LoadError> {
 async fn session(schema: &Value, limits: Limits) -> Session {
     let plugin = defining(&[schema]).await.unwrap();
     Session::builder()
-        .plugin(&plugin)
+        .bind(&plugin)
         .limits(limits)
         .open()
         .unwrap()
@@ -68,10 +68,7 @@ async fn bystander_goes_on(puppet: &Puppet) {
 #[tokio::test]
 async fn a_recursive_schema_can_not_keep_the_host_busy() {
     let bystander = Puppet::new().await;
-    let limits = Limits {
-        call_time: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(2));
     let session = session(&doubling(), limits).await;
     for depth in [18, 26, 100, 120] {
         let begun = Instant::now();
@@ -91,10 +88,7 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
     let params = numbers();
     let begun = Instant::now();
 
-    let few = Limits {
-        params_steps: 100_000,
-        ..Limits::default()
-    };
+    let few = Limits::default().with_params_steps(100_000);
     let session_of = async |limits| session(&laborious(), limits).await;
     let error = session_of(few)
         .await
@@ -110,11 +104,9 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
         "tool `tool0` was not called: checking the params takes more than 100000 steps"
     );
 
-    let short = Limits {
-        call_time: Duration::from_millis(1),
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let short = Limits::default()
+        .with_call_time(Duration::from_millis(1))
+        .with_params_steps(u64::MAX);
     let error = session_of(short)
         .await
         .call("tool0", &params)
@@ -127,7 +119,7 @@ async fn checking_params_ends_with_its_steps_with_the_calls_time_and_when_cancel
 
     let session = session_of(Limits::default()).await;
     let cancel = CancellationToken::new();
-    let calling = session.call_with("tool0", &params, Some(&cancel));
+    let calling = session.call("tool0", &params).cancelled_by(&cancel);
     let (called, ()) = tokio::join!(calling, async { cancel.cancel() });
     assert!(matches!(called, Err(Error::Cancelled)), "{called:?}");
     bystander_goes_on(&bystander).await;
@@ -145,21 +137,16 @@ fn checking() -> usize {
 #[tokio::test]
 async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nobody_else_waiting() {
     let bystander = Puppet::new().await;
-    let unending = Limits {
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let unending = Limits::default().with_params_steps(u64::MAX);
     let (params, cancel) = (Arc::new(numbers()), CancellationToken::new());
     let laborious = defining(&[&laborious(), &laborious()]).await.unwrap();
     let mut calls = JoinSet::new();
     for number in 0..200 {
-        let session = Session::builder()
-            .plugin(&laborious)
-            .limits(unending.clone());
+        let session = Session::builder().bind(&laborious).limits(unending.clone());
         let session = session.open().unwrap();
         let (params, cancel) = (Arc::clone(&params), cancel.clone());
         let tool = ["tool0", "tool1"][number % 2];
-        calls.spawn(async move { session.call_with(tool, &params, Some(&cancel)).await });
+        calls.spawn(async move { session.call(tool, &params).cancelled_by(&cancel).await });
     }
     let begun = Instant::now();
     while checking() == 0 {
@@ -195,12 +182,10 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
 async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() {
     let plugin = defining(&[&laborious()]).await.unwrap();
     let open = |call_time| {
-        let limits = Limits {
-            call_time,
-            params_steps: u64::MAX,
-            ..Limits::default()
-        };
-        Session::builder().plugin(&plugin).limits(limits).open()
+        let limits = Limits::default()
+            .with_call_time(call_time)
+            .with_params_steps(u64::MAX);
+        Session::builder().bind(&plugin).limits(limits).open()
     };
     let long = open(Duration::from_secs(60)).unwrap();
     let short = open(Duration::from_millis(300)).unwrap();
@@ -208,7 +193,7 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
     let mut in_the_way = JoinSet::new();
     for _ in 0..16 {
         let (session, params, cancel) = (long.clone(), Arc::clone(&params), cancel.clone());
-        let call = async move { session.call_with("tool0", &params, Some(&cancel)).await };
+        let call = async move { session.call("tool0", &params).cancelled_by(&cancel).await };
         in_the_way.spawn(call);
     }
     let begun = Instant::now();
@@ -228,13 +213,10 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
 #[tokio::test]
 async fn another_session_on_the_same_thread_goes_on_while_params_are_checked() {
     let bystander = Puppet::new().await;
-    let unending = Limits {
-        params_steps: u64::MAX,
-        ..Limits::default()
-    };
+    let unending = Limits::default().with_params_steps(u64::MAX);
     let session = session(&laborious(), unending).await;
     let (params, cancel) = (numbers(), CancellationToken::new());
-    let calling = session.call_with("tool0", &params, Some(&cancel));
+    let calling = session.call("tool0", &params).cancelled_by(&cancel);
     let meanwhile = async {
         bystander_goes_on(&bystander).await;
         cancel.cancel();
@@ -328,7 +310,7 @@ async fn a_schema_that_is_large_when_written_out_is_soon_refused_or_loaded() {
     ] {
         let loaded = defining(&[&schema]).await;
         if let Ok(plugin) = loaded {
-            let session = Session::builder().plugin(&plugin).open().unwrap();
+            let session = Session::builder().bind(&plugin).open().unwrap();
             let called = session.call("tool0", &nested(100)).await;
             assert!(called.is_err());
         }

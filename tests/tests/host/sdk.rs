@@ -11,7 +11,7 @@ async fn open() -> (Session, TempDir) {
     let session = Session::builder()
         .id("sdk")
         .workspace(workspace.path())
-        .plugin(&plugin);
+        .bind(&plugin);
     (session.open().unwrap(), workspace)
 }
 
@@ -145,7 +145,7 @@ async fn a_refused_push_is_the_tools_error_word_for_word() {
     let plugin = plugin("sdk_tools").await;
     let session = Session::builder()
         .without_store()
-        .plugin(&plugin)
+        .bind(&plugin)
         .open()
         .unwrap();
     let error = session

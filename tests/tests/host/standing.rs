@@ -136,7 +136,9 @@ async fn its_errors_are_wrapped_as_those_of_an_apply_and_a_discard_has_the_defau
         .unwrap();
     assert_eq!(outcome.text(), "Discarded: Plan: tidy up. Reason: not yet");
     let cancel = CancellationToken::new();
-    let resolving = session.resolve_with(Resolution::apply("for ever"), Some(&cancel));
+    let resolving = session
+        .resolve(Resolution::apply("for ever"))
+        .cancelled_by(&cancel);
     let (resolved, ()) = tokio::join!(resolving, async { cancel.cancel() });
     assert!(matches!(resolved, Err(Error::Cancelled)));
 

@@ -143,7 +143,7 @@ async fn a_workspace_must_be_a_directory_that_leaves_room_for_scratch_elsewhere(
     let open = |path: &str| {
         let session = airlock_host::Session::builder()
             .workspace(path)
-            .plugin(&plugin);
+            .bind(&plugin);
         session.open().unwrap_err().to_string()
     };
     let missing = open("/no/such/directory");

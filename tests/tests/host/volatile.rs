@@ -38,10 +38,7 @@ const WHAT: [What; 3] = [
 
 async fn puppet(cancel: &CancellationToken) -> Puppet {
     let cancel = cancel.clone();
-    let limits = Limits {
-        call_time: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(2));
     Puppet::with(|session| {
         let session = session.limits(limits);
         session.observer(move |_, event| {
@@ -71,12 +68,12 @@ async fn states_after(what: What, end: End, steps: Value) -> Vec<ActionState> {
         let running = async {
             match what {
                 What::Call => {
-                    let called = puppet.session.call_with("puppet", &params, Some(&cancel));
+                    let called = puppet.session.call("puppet", &params).cancelled_by(&cancel);
                     called.await.map(drop)
                 }
                 What::Decision(decision) => {
                     let resolution = Resolution::new(decision, "").with_id(topmost.as_str());
-                    let resolved = puppet.session.resolve_with(resolution, Some(&cancel));
+                    let resolved = puppet.session.resolve(resolution).cancelled_by(&cancel);
                     resolved.await.map(drop)
                 }
             }

@@ -105,7 +105,7 @@ async fn a_failed_apply_is_no_decision_and_a_discard_is_one() {
 #[tokio::test]
 async fn a_stack_is_cleared_from_the_top_and_whoever_asked_for_it_hears_of_it() {
     let (puppet, heard) = watched().await;
-    let none = puppet.session.clear("", None).await.unwrap();
+    let none = puppet.session.clear("").await.unwrap();
     assert_eq!(none, []);
     let mut pushed = Vec::new();
     let refuses = json!([{"do": "tool-error", "message": "I won't"}]);
@@ -120,14 +120,15 @@ async fn a_stack_is_cleared_from_the_top_and_whoever_asked_for_it_hears_of_it() 
     cancelled.cancel();
     let error = puppet
         .session
-        .clear("", Some(&cancelled))
+        .clear("")
+        .cancelled_by(&cancelled)
         .await
         .unwrap_err();
     assert!(matches!(error, Error::Cancelled), "{error}");
     assert_eq!(puppet.session.pending().await.unwrap().len(), 3);
 
     heard.lock().unwrap().clear();
-    let cleared = puppet.session.clear("over", None).await.unwrap();
+    let cleared = puppet.session.clear("over").await.unwrap();
     let cleared: Vec<&str> = cleared.iter().map(|id| id.as_str()).collect();
     pushed.reverse();
     assert_eq!(cleared, pushed);

@@ -141,7 +141,7 @@ async fn resolve_the_rest(fleet: &Fleet, store: &PostgresStore) {
             .id(record.session.clone())
             .workspace(fleet.workspace())
             .store(Arc::new(store.clone()))
-            .plugin(&puppet)
+            .bind(&puppet)
             .open()
             .unwrap();
         let took_effect = effects.get(&record.action.label) == Some(&1);

@@ -11,14 +11,11 @@ use tempfile::TempDir;
 
 async fn open(example: &'static str, workspace: &Path) -> Session {
     // Enough for a call, even where the machine has other things to do.
-    let limits = Limits {
-        call_time: Duration::from_secs(10),
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_call_time(Duration::from_secs(10));
     let plugin = plugin(example).await;
     let session = Session::builder()
         .workspace(workspace)
-        .plugin(&plugin)
+        .bind(&plugin)
         .limits(limits);
     session.open().unwrap()
 }
@@ -141,7 +138,7 @@ async fn an_error_leaves_its_traceback_in_the_log() {
         }
     };
     let plugin = plugin("python/failures").await;
-    let session = Session::builder().plugin(&plugin).observer(observer);
+    let session = Session::builder().bind(&plugin).observer(observer);
     let session = session.open().unwrap();
     fail(&session, "error-with-a-cause").await;
     let heard = heard.lock().unwrap();

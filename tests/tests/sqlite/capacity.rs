@@ -32,10 +32,7 @@ async fn a_session_may_stage_so_many_bytes_and_the_next_push_is_told_the_figures
     assert_eq!(puppet.labels().await.len(), 15);
     puppet.resolve(Resolution::discard("")).await.unwrap();
     puppet.push(large()).await;
-    let pressed = Limits {
-        pending_bytes: 1,
-        ..Limits::default()
-    };
+    let pressed = Limits::default().with_pending_bytes(1);
     let (store, workspace) = (std::sync::Arc::new(store), place.workspace());
     let other = airlock_tests::Puppet::with(|session| {
         let session = session.id("two").store(store).workspace(workspace);
@@ -215,34 +212,20 @@ async fn a_push_beyond_the_limit_is_an_error_with_its_figures() {
     let session = "one".into();
     let puppet = place.puppet(&store).await;
     let id = puppet.push(durable("Small", json!([]))).await;
-    let action = store
-        .find(&id.as_str().into())
-        .await
-        .unwrap()
-        .unwrap()
-        .action;
+    let found = store.find(&id.as_str().into()).await.unwrap();
+    let mut action = found.unwrap().action;
     let plugin = store.plugin(action.plugin).await.unwrap().unwrap();
-    let push = airlock_host::Push {
-        session: &session,
-        action: std::sync::Arc::new(airlock_host::PendingAction {
-            id: "another".into(),
-            ..action
-        }),
-        guest_state: Some(vec![0; 1 << 20]),
-        plugin: &plugin,
-        capacity: 10,
-        capacity_bytes: u64::MAX,
-    };
+    action.id = "another".into();
+    let push = airlock_host::Push::new(&session, action, &plugin)
+        .with_guest_state(vec![0; 1 << 20])
+        .with_capacity(10);
     match store.push(push.clone()).await.unwrap_err() {
         StoreError::StoreFull { limit, pushed, .. } => {
             assert_eq!((limit, pushed), (1 << 20, (1 << 20) + 5));
         }
         other => panic!("{other:?}"),
     }
-    let push = airlock_host::Push {
-        capacity_bytes: 1 << 20,
-        ..push
-    };
+    let push = push.with_capacity_bytes(1 << 20);
     match store.push(push).await.unwrap_err() {
         StoreError::SessionFull { limit, pushed, .. } => {
             assert_eq!((limit, pushed), (1 << 20, (1 << 20) + 5));

@@ -85,10 +85,7 @@ impl Conversation {
         let store = Arc::new(MemoryStore::new());
         let id = "steered";
         // What blocks needn't be waited for.
-        let limits = Limits {
-            cancel_grace: Duration::from_millis(1),
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_cancel_grace(Duration::from_millis(1));
         let settings = |session: SessionBuilder| {
             let session = session.id(id).store(store.clone());
             let session = session.limits(limits.clone());
@@ -100,7 +97,7 @@ impl Conversation {
             .store(store.clone())
             .limits(limits.clone())
             .workspace(puppet.workspace())
-            .plugin(&plugin("puppet").await);
+            .bind(&plugin("puppet").await);
         Self {
             elsewhere: elsewhere.open().expect("a session"),
             puppet,
@@ -243,7 +240,8 @@ impl Conversation {
         if interruption == Interruption::Before {
             cancel.cancel();
         }
-        let mut resolving = Box::pin(session.call_with("resolve", &params, Some(&cancel)));
+        let resolving = session.call("resolve", &params).cancelled_by(&cancel);
+        let mut resolving = Box::pin(resolving.into_future());
         if blocks && interruption != Interruption::Before {
             assert!(poll_once(resolving.as_mut()).await.is_none());
             if interruption == Interruption::Dropped {

@@ -67,10 +67,7 @@ pub struct TestArgs {
 
 impl From<TestArgs> for Request {
     fn from(args: TestArgs) -> Self {
-        let limits = Limits {
-            call_time: args.timeout,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(args.timeout);
         Self {
             subject: args.subject,
             cases: args.cases,
@@ -79,10 +76,7 @@ impl From<TestArgs> for Request {
             tries: args.tries,
             seed: args.seed,
             limits: match args.max_memory {
-                Some(mib) => Limits {
-                    memory: (mib as usize) << 20,
-                    ..limits
-                },
+                Some(mib) => limits.with_memory((mib as usize) << 20),
                 None => limits,
             },
             junit: args.junit,

@@ -125,7 +125,8 @@ async fn call(
 ) -> Result<CallOutcome, Failure> {
     let call = context
         .session
-        .call_with(tool, &called.params, Some(context.interrupt.token()));
+        .call(tool, &called.params)
+        .cancelled_by(context.interrupt.token());
     let what = format!("Running {tool}…");
     let error = match context.progress.during(what, call).await {
         Ok(outcome) => return Ok(outcome),

@@ -32,7 +32,7 @@ impl Progress {
     }
 
     /// Does `work`, and shows `what` it is after a second, until it is done.
-    pub async fn during<T>(&self, what: String, work: impl Future<Output = T>) -> T {
+    pub async fn during<T>(&self, what: String, work: impl IntoFuture<Output = T>) -> T {
         let _shown = self.begin(&what);
         work.await
     }

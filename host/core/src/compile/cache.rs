@@ -5,6 +5,7 @@
 //! good as absent, and is written anew.
 
 mod eviction;
+mod user;
 
 use std::fmt;
 use std::fs::DirBuilder;

@@ -11,6 +11,7 @@ use std::time::Duration;
 /// are what really bounds it, where [`EngineBuilder::compiler`](crate::EngineBuilder::compiler)
 /// names a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CompileLimits {
     /// Wall-clock time to compile one component. Default: 120 s.
     pub time: Duration,
@@ -72,6 +73,41 @@ impl Default for CompileLimits {
             globals: 100_000,
             segments: 250_000,
         }
+    }
+}
+
+macro_rules! setters {
+    ($($with:ident $field:ident: $type:ty;)*) => {
+        $(
+            #[doc = concat!("These, with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+            #[must_use]
+            pub fn $with(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            }
+        )*
+    };
+}
+
+impl CompileLimits {
+    setters! {
+        with_time time: Duration;
+        with_memory memory: u64;
+        with_output_bytes output_bytes: u64;
+        with_at_once at_once: usize;
+        with_function_bytes function_bytes: u64;
+        with_locals locals: u64;
+        with_functions functions: u64;
+        with_code_bytes code_bytes: u64;
+        with_depth depth: u64;
+        with_modules modules: u64;
+        with_instances instances: u64;
+        with_types types: u64;
+        with_imports imports: u64;
+        with_exports exports: u64;
+        with_tables tables: u64;
+        with_globals globals: u64;
+        with_segments segments: u64;
     }
 }
 

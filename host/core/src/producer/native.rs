@@ -170,7 +170,7 @@ impl ProposedAction {
 }
 
 /// A [`NativeTool`], ready to be bound to sessions: see
-/// [`SessionBuilder::producer`](crate::SessionBuilder::producer). Cheap to clone.
+/// [`Session::bind`](crate::Session::bind). Cheap to clone.
 ///
 /// The tool obeys the rules of plugins' tools: params are checked against its schema, names are
 /// unique in a session, calls end with their time or when cancelled, actions count toward the

@@ -11,6 +11,8 @@ use crate::producer::Producer;
 pub(super) struct Bindings {
     /// In the order in which they were bound.
     tools: Vec<BoundTool>,
+    /// Those that were left out, each with the digest of its producer.
+    rejected: Vec<(Digest, RejectedTool)>,
     /// Unbound ones too: their pending actions may still be resolved.
     producers: Vec<Producer>,
     /// For pending actions alone: plugins that the store kept, and producers that are bound under
@@ -36,6 +38,7 @@ impl BoundTool {
 }
 
 impl Bindings {
+    /// Returns the tools that were left out.
     pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
         let mut rejected = producer.rejected().to_vec();
         let producer = self.enter(producer);
@@ -44,11 +47,26 @@ impl Bindings {
             let tool = BoundTool { producer, index };
             let name = &tool.definition().definition.name;
             match self.find(name) {
-                Some(_) => rejected.push(RejectedTool::conflict(name)),
                 None => self.tools.push(tool),
+                Some(_) => {
+                    let conflict = RejectedTool::conflict(name);
+                    tracing::warn!(producer = tool.producer.name(), "{}", conflict.reason);
+                    rejected.push(conflict);
+                }
+            }
+        }
+        let digest = producer.digest();
+        for tool in &rejected {
+            let left_out = (digest, tool.clone());
+            if !self.rejected.contains(&left_out) {
+                self.rejected.push(left_out);
             }
         }
         rejected
+    }
+
+    pub fn rejected(&self) -> Vec<RejectedTool> {
+        self.rejected.iter().map(|(_, tool)| tool.clone()).collect()
     }
 
     /// A plugin that is bound again keeps its live instance and its volatile actions, but never a
@@ -70,6 +88,7 @@ impl Bindings {
 
     pub fn remove_tools(&mut self, producer: Digest) {
         self.tools.retain(|tool| tool.producer.digest() != producer);
+        self.rejected.retain(|(digest, _)| *digest != producer);
     }
 
     pub fn find(&self, name: &str) -> Option<BoundTool> {

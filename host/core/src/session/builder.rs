@@ -11,24 +11,22 @@ use airlock_model::event::{Event, EventSource, Observer};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::SessionId;
-use airlock_model::policy::Policy;
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
-use airlock_model::tool::RejectedTool;
 
+use super::binding::Binding;
 use super::standing::StandingState;
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::lost::LostActions;
-use crate::plugin::Plugin;
 use crate::producer::Origin;
-use crate::producer::native::NativeProducer;
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 
 /// Builder for a [`Session`].
 #[derive(Default)]
+#[must_use]
 pub struct SessionBuilder {
     id: Option<SessionId>,
     workspace: Option<PathBuf>,
@@ -36,7 +34,7 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
-    origins: Vec<(Origin, Policy)>,
+    bindings: Vec<Binding>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
 }
@@ -110,45 +108,21 @@ impl SessionBuilder {
         self
     }
 
-    /// Binds a plugin under the default policy.
-    pub fn plugin(self, plugin: &Plugin) -> Self {
-        self.plugin_with(plugin, Policy::default())
-    }
-
-    /// Binds a plugin under a policy of its own.
-    pub fn plugin_with(mut self, plugin: &Plugin, policy: Policy) -> Self {
-        self.origins.push((Origin::Plugin(plugin.clone()), policy));
+    /// Binds a plugin or a native producer, under the default policy unless another is
+    /// [given](Binding). Tools of both kinds stand beside each other, in the order in which these
+    /// are bound.
+    pub fn bind(mut self, producer: impl Into<Binding>) -> Self {
+        self.bindings.push(producer.into());
         self
     }
 
-    /// Binds a producer that is part of the host, under the default policy. Its tools stand beside
-    /// those of plugins, in the order in which all are bound.
-    pub fn producer(self, producer: &NativeProducer) -> Self {
-        self.producer_with(producer, Policy::default())
-    }
-
-    /// Binds such a producer under a policy of its own.
-    pub fn producer_with(mut self, producer: &NativeProducer, policy: Policy) -> Self {
-        self.origins
-            .push((Origin::Native(producer.clone()), policy));
-        self
-    }
-
-    /// Opens the session. Tools that are left out for their name are left out silently: see
-    /// [`SessionBuilder::open_with_report`].
+    /// Opens the session. Tools that can't be used, or whose names are taken, are left out:
+    /// [`Session::rejected`] has them.
     ///
     /// # Errors
     /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
     /// for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {
-        Ok(self.open_with_report()?.0)
-    }
-
-    /// Opens the session, and tells which tools were left out.
-    ///
-    /// # Errors
-    /// As [`SessionBuilder::open`].
-    pub fn open_with_report(self) -> Result<(Session, Vec<RejectedTool>), Error> {
         let workspace = match self.workspace {
             Some(path) => {
                 let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
@@ -157,8 +131,8 @@ impl SessionBuilder {
             None => None,
         };
         let engine = self.engine.or_else(|| {
-            let mut origins = self.origins.iter();
-            origins.find_map(|(origin, _)| match origin {
+            let mut bindings = self.bindings.iter();
+            bindings.find_map(|binding| match &binding.origin {
                 Origin::Plugin(plugin) => Some(plugin.engine().clone()),
                 Origin::Native(_) => None,
             })
@@ -196,11 +170,10 @@ impl SessionBuilder {
                 standing: StandingState::default(),
             }),
         };
-        let mut rejected = Vec::new();
-        for (origin, policy) in self.origins {
-            rejected.extend(session.bind_origin(&origin, policy)?);
+        for binding in self.bindings {
+            session.bind(binding)?;
         }
-        Ok((session, rejected))
+        Ok(session)
     }
 }
 

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::cancellable::{Cancellable, Work};
 use super::lease::{Asked, HeldLease};
 use crate::instance::Call;
 use crate::plugin::{Checks, ParamsSchema};
@@ -36,15 +37,13 @@ pub(super) async fn parse(
     SCHEMA.check(NAME, params, limits, cancel).await?;
     let text = |key| params.get(key).and_then(Value::as_str);
     let reason = text("reason").unwrap_or_default();
-    let resolution = match text("action") {
+    let mut resolution = match text("action") {
         Some("apply") => Resolution::apply(reason),
         _ => Resolution::discard(reason),
     };
-    Ok(Resolution {
-        extra: params.get("extra").and_then(Value::as_object).cloned(),
-        id: text("id").map(ActionId::from),
-        ..resolution
-    })
+    resolution.extra = params.get("extra").and_then(Value::as_object).cloned();
+    resolution.id = text("id").map(ActionId::from);
+    Ok(resolution)
 }
 
 /// Refuses what comes with a decision where it is nested too deep for code that calls itself.
@@ -54,10 +53,7 @@ fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
     };
     let depth = json::check_depth(&extra);
     match (extra, depth) {
-        (Value::Object(extra), Ok(())) => Ok(Resolution {
-            extra: Some(extra),
-            ..resolution
-        }),
+        (Value::Object(extra), Ok(())) => Ok(resolution.with_extra(extra)),
         (extra, depth) => {
             json::take_apart(extra);
             let message = depth.err().map(|it| it.to_string());
@@ -84,17 +80,16 @@ impl Session {
     /// stays as it was. It can be discarded all the same, without its plugin hearing of it, unless
     /// somebody tried to apply it on another machine. After a failed apply, which is
     /// [`Error::ApplyFailed`] or the tool's own [`Error::Tool`], the action is on top of the stack
-    /// again. After a failed reject it is gone.
-    pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
-        self.resolve_with(resolution, None).await
+    /// again; so it is after [`Error::Cancelled`] while it was applied. After a failed reject it is
+    /// gone.
+    pub fn resolve<'a>(
+        &'a self,
+        resolution: Resolution,
+    ) -> Cancellable<'a, impl Work<'a, Output = Result<ResolutionOutcome, Error>>> {
+        Cancellable::new(move |cancel| self.resolve_until(resolution, cancel))
     }
 
-    /// [`Session::resolve`], to be cancelled from elsewhere.
-    ///
-    /// # Errors
-    /// As [`Session::resolve`], and [`Error::Cancelled`]: an apply that was cancelled has failed,
-    /// and is pending again.
-    pub async fn resolve_with(
+    pub(super) async fn resolve_until(
         &self,
         resolution: Resolution,
         cancel: Option<&CancellationToken>,
@@ -191,7 +186,14 @@ impl Session {
     /// # Errors
     /// Those of [`Session::resolve`] that leave an action where it was, say [`Error::Store`] and
     /// [`Error::Cancelled`]; those above it are discarded then.
-    pub async fn clear(
+    pub fn clear<'a>(
+        &'a self,
+        reason: &'a str,
+    ) -> Cancellable<'a, impl Work<'a, Output = Result<Vec<ActionId>, Error>>> {
+        Cancellable::new(move |cancel| self.clear_until(reason, cancel))
+    }
+
+    async fn clear_until(
         &self,
         reason: &str,
         cancel: Option<&CancellationToken>,
@@ -200,7 +202,7 @@ impl Session {
         for stacked in self.pending().await? {
             let id = stacked.action.id.clone();
             let discard = Resolution::discard(reason).with_id(id.clone());
-            match self.resolve_with(discard, cancel).await {
+            match self.resolve_until(discard, cancel).await {
                 Ok(_) => discarded.push(id),
                 Err(
                     Error::AlreadyResolved { .. }

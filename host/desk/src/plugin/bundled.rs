@@ -79,7 +79,7 @@ impl Catalog {
             .iter()
             .fold(session, |session, bundled| match bundled.kind {
                 BundledKind::Component(_) => session,
-                BundledKind::Native(native) => session.producer(&native()),
+                BundledKind::Native(native) => session.bind(&native()),
             })
     }
 }

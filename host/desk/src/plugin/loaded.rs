@@ -48,8 +48,8 @@ impl Loaded {
     /// Binds it to a session.
     pub fn bind_to(&self, session: SessionBuilder) -> SessionBuilder {
         match self {
-            Loaded::Plugin(plugin) => session.plugin(plugin),
-            Loaded::Native(native) => session.producer(native),
+            Loaded::Plugin(plugin) => session.bind(plugin),
+            Loaded::Native(native) => session.bind(native),
         }
     }
 }

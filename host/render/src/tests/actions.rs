@@ -47,12 +47,10 @@ fn what_is_pending() {
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
               lost: its tool kept the preview only in memory; it can only be discarded"#]],
     );
-    let stacked = StackedAction {
-        action: Arc::new(action("A label that is longer than its row", "ast_edit")),
-        attempts: 1,
-        last_error: Some("cancelled".to_owned()),
-        state: ActionState::Pending,
-    };
+    let pushed = action("A label that is longer than its row", "ast_edit");
+    let mut stacked = StackedAction::new(pushed, ActionState::Pending);
+    stacked.attempts = 1;
+    stacked.last_error = Some("cancelled".to_owned());
     check_at(
         Renderer::plain().width(30),
         Block::stacked(&stacked, when),
@@ -70,12 +68,9 @@ fn what_is_pending() {
 
 #[test]
 fn all_that_is_known() {
-    let pushed = PendingAction {
-        details: Some(Json::of_own(
-            &json!({"files": ["a.jpeg"], "evil": "\u{1b}\u{202e}"}),
-        )),
-        ..action(LABEL, "ast_edit")
-    };
+    let mut pushed = action(LABEL, "ast_edit");
+    let details = json!({"files": ["a.jpeg"], "evil": "\u{1b}\u{202e}"});
+    pushed.details = Some(Json::of_own(&details));
     let mut pending = record(pushed, ActionState::Pending);
     pending.attempts = 1;
     pending.last_error = Some("disk on\nfire".to_owned());

@@ -135,12 +135,9 @@ fn block<S: Strategy<Value = String>>(text: fn() -> S) -> impl Strategy<Value = 
                     Block::tool_call("resolve", &params, Some(Ok(&call)))
                 }
                 _ => {
-                    let stacked = StackedAction {
-                        action: Arc::new(action),
-                        attempts: 1,
-                        last_error: Some(one),
-                        state,
-                    };
+                    let mut stacked = StackedAction::new(action, state);
+                    stacked.attempts = 1;
+                    stacked.last_error = Some(one);
                     Block::stacked(&stacked, when)
                 }
             }

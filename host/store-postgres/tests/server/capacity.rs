@@ -1,7 +1,5 @@
 //! How many bytes a session and a store may keep.
 
-use std::sync::Arc;
-
 use airlock_model::pending::Resolution;
 use airlock_model::store::{DurableStore, PendingStore, Push, StoreError};
 
@@ -14,14 +12,10 @@ async fn push_bytes(
     bytes: usize,
     capacity_bytes: u64,
 ) -> Result<(), StoreError> {
-    let push = Push {
-        session: stack,
-        action: Arc::new(action(id)),
-        guest_state: Some(vec![0; bytes]),
-        plugin: plugin(),
-        capacity: 100,
-        capacity_bytes,
-    };
+    let push = Push::new(stack, action(id), plugin())
+        .with_guest_state(vec![0; bytes])
+        .with_capacity(100)
+        .with_capacity_bytes(capacity_bytes);
     store.push(push).await
 }
 

@@ -273,28 +273,17 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
 async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
     let store = connect(&server().database_url()).await;
     let stack = session("full");
-    let refused = airlock_model::store::Push {
-        session: &stack,
-        action: std::sync::Arc::new(action("one")),
-        guest_state: Some(Vec::new()),
-        plugin: crate::plugin(),
-        capacity: 0,
-        capacity_bytes: u64::MAX,
-    };
+    let refused = airlock_model::store::Push::new(&stack, action("one"), crate::plugin())
+        .with_guest_state(Vec::new())
+        .with_capacity(0);
     let error = store.push(refused.clone()).await.unwrap_err();
     assert!(matches!(error, StoreError::Full { capacity: 0 }), "{error}");
     let stats = store.stats().await.unwrap();
     assert_eq!((stats.pending, stats.plugins, stats.sessions), (0, 0, 0));
-    let pushed = airlock_model::store::Push {
-        capacity: 1,
-        ..refused.clone()
-    };
+    let pushed = refused.clone().with_capacity(1);
     store.push(pushed).await.unwrap();
-    let again = airlock_model::store::Push {
-        action: std::sync::Arc::new(action("two")),
-        capacity: 1,
-        ..refused
-    };
+    let mut again = refused.with_capacity(1);
+    again.action = std::sync::Arc::new(action("two"));
     let error = store.push(again).await.unwrap_err();
     assert!(matches!(error, StoreError::Full { capacity: 1 }), "{error}");
     assert_eq!(ids(&store, &stack).await, ["one"]);

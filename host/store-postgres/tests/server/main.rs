@@ -11,7 +11,7 @@ mod unreadable;
 mod volatile;
 mod watching;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_model::digest::Digest;
@@ -65,21 +65,17 @@ fn plugin() -> &'static PluginBytes {
 }
 
 fn action(id: &str) -> PendingAction {
-    PendingAction {
-        id: id.into(),
-        label: format!("the action {id}"),
-        source_tool_name: "tool".to_owned(),
-        source_is_own_tool: false,
-        details: None,
-        has_reject: false,
-        durable: true,
-        plugin: plugin().digest,
-        plugin_name: plugin().name.clone(),
-        grants: Policy::default(),
-        workspace: None,
-        workspace_identity: None,
-        pushed_at: SystemTime::now(),
-    }
+    let mut action = PendingAction::new(
+        id,
+        format!("the action {id}"),
+        plugin().digest,
+        plugin().name.clone(),
+        Policy::default(),
+        SystemTime::now(),
+    );
+    action.source_tool_name = "tool".to_owned();
+    action.durable = true;
+    action
 }
 
 /// Pushes an action; one that is not durable has no state.
@@ -89,14 +85,9 @@ async fn push_action(
     action: PendingAction,
 ) -> Result<(), StoreError> {
     let guest_state = action.durable.then(|| b"state".to_vec());
-    let push = Push {
-        session,
-        action: Arc::new(action),
-        guest_state,
-        plugin: plugin(),
-        capacity: CAPACITY,
-        capacity_bytes: u64::MAX,
-    };
+    let push = Push::new(session, action, plugin())
+        .with_guest_state(guest_state)
+        .with_capacity(CAPACITY);
     store.push(push).await
 }
 

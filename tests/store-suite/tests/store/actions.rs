@@ -58,22 +58,22 @@ impl Spec {
 
     /// The action that is pushed as the `number`th.
     pub fn action(&self, number: usize) -> PendingAction {
-        PendingAction {
-            id: id(number),
-            label: TEXTS[self.label].to_owned(),
-            source_tool_name: TEXTS[self.source_tool_name].to_owned(),
-            source_is_own_tool: self.has_reject,
-            details: details(self.details),
-            has_reject: self.has_reject,
-            durable: self.guest_state.is_some(),
-            plugin: plugin(self.plugin).digest,
-            plugin_name: plugin(self.plugin).name.clone(),
-            grants: grants(self.grants),
-            workspace: workspace(self.workspace),
-            workspace_identity: identity(self.workspace),
-            pushed_at: SystemTime::UNIX_EPOCH
-                + Duration::from_millis(1_760_000_000_123 + number as u64),
-        }
+        let mut action = PendingAction::new(
+            id(number),
+            TEXTS[self.label],
+            plugin(self.plugin).digest,
+            plugin(self.plugin).name.clone(),
+            grants(self.grants),
+            SystemTime::UNIX_EPOCH + Duration::from_millis(1_760_000_000_123 + number as u64),
+        );
+        action.source_tool_name = TEXTS[self.source_tool_name].to_owned();
+        action.source_is_own_tool = self.has_reject;
+        action.details = details(self.details);
+        action.has_reject = self.has_reject;
+        action.durable = self.guest_state.is_some();
+        action.workspace = workspace(self.workspace);
+        action.workspace_identity = identity(self.workspace);
+        action
     }
 
     /// Pushes it as the `number`th.
@@ -84,14 +84,9 @@ impl Spec {
         number: usize,
         capacity: usize,
     ) -> Result<(), airlock_model::store::StoreError> {
-        let push = Push {
-            session,
-            action: Arc::new(self.action(number)),
-            guest_state: self.guest_state.clone(),
-            plugin: plugin(self.plugin),
-            capacity,
-            capacity_bytes: u64::MAX,
-        };
+        let push = Push::new(session, Arc::new(self.action(number)), plugin(self.plugin))
+            .with_guest_state(self.guest_state.clone())
+            .with_capacity(capacity);
         store.push(push).await
     }
 }
@@ -193,15 +188,10 @@ pub fn extra(choice: Choice) -> Option<Map<String, Value>> {
 impl Reasons {
     pub fn resolution(&self, decision: Decision, id: Option<ActionId>) -> Resolution {
         let reason = TEXTS[self.reason];
-        let resolution = match decision {
-            Decision::Apply => Resolution::apply(reason),
-            Decision::Discard => Resolution::discard(reason),
-        };
-        Resolution {
-            id,
-            extra: extra(self.extra),
-            decided_by: self.decided_by.map(|who| TEXTS[who].to_owned()),
-            ..resolution
-        }
+        let mut resolution = Resolution::new(decision, reason);
+        resolution.id = id;
+        resolution.extra = extra(self.extra);
+        resolution.decided_by = self.decided_by.map(|who| TEXTS[who].to_owned());
+        resolution
     }
 }

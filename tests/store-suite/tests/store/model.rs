@@ -47,12 +47,10 @@ impl Entry {
     }
 
     fn stacked(&self) -> StackedAction {
-        StackedAction {
-            action: self.spec.action(self.number).into(),
-            attempts: self.attempts,
-            last_error: self.last_error.clone(),
-            state: self.state(),
-        }
+        let mut stacked = StackedAction::new(self.spec.action(self.number), self.state());
+        stacked.attempts = self.attempts;
+        stacked.last_error = self.last_error.clone();
+        stacked
     }
 
     /// Its claim ended, and nobody knows how the decision did.

@@ -58,14 +58,14 @@ impl<B: Backend> Conversation<B> {
 
     pub async fn session_under(&self, host: &Host, policy: Policy) -> Session {
         let puppet = plugin("puppet").await;
-        let session = self.bare(host).plugin_with(&puppet, policy);
+        let session = self.bare(host).bind(puppet.under(policy));
         session.open().unwrap()
     }
 
     /// A session with the puppet, in another workspace.
     pub async fn session_in(&self, host: &Host, workspace: &Path) -> Session {
         let puppet = plugin("puppet").await;
-        let session = self.bare(host).workspace(workspace).plugin(&puppet);
+        let session = self.bare(host).workspace(workspace).bind(&puppet);
         session.open().unwrap()
     }
 

@@ -19,7 +19,7 @@ pub async fn the_bytes_that_pushed_apply_whatever_has_become_of_their_file<B: Ba
     let host = conversation.backend.host().await;
     {
         let before = Plugin::load(engine(), &file).await.unwrap();
-        let session = conversation.bare(&host).plugin(&before).open().unwrap();
+        let session = conversation.bare(&host).bind(&before).open().unwrap();
         push(&session, durable("Third", json!([ledger("third")]))).await;
         push(&session, durable("Second", json!([ledger("second")]))).await;
         push(&session, durable("First", json!([ledger("first")]))).await;
@@ -30,7 +30,7 @@ pub async fn the_bytes_that_pushed_apply_whatever_has_become_of_their_file<B: Ba
     fs::copy(component("sdk_tools"), &file).unwrap();
     let host = conversation.backend.host().await;
     let after = Plugin::load(engine(), &file).await.unwrap();
-    let session = conversation.bare(&host).plugin(&after).open().unwrap();
+    let session = conversation.bare(&host).bind(&after).open().unwrap();
     session.resolve(Resolution::apply("")).await.unwrap();
     assert_eq!(conversation.ledger(), "first\n");
 

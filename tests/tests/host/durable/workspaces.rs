@@ -181,7 +181,7 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
     let waits = durable("Waits", json!([begin, {"do": "block"}]));
     let id = push(&session, waits).await;
     {
-        let mut resolving = std::pin::pin!(session.resolve(apply));
+        let mut resolving = std::pin::pin!(session.resolve(apply).into_future());
         // Not as soon as the store lists it as claimed: the session may not have heard of that yet,
         // and then nothing was tried.
         let begun = place.workspace().join("begun");

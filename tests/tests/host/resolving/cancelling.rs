@@ -50,12 +50,12 @@ async fn run(puppet: &Puppet, what: What, steps: &Value, cancel: &CancellationTo
     match what {
         What::Call => {
             let params = json!({"steps": steps});
-            let called = puppet.session.call_with("puppet", &params, Some(cancel));
+            let called = puppet.session.call("puppet", &params).cancelled_by(cancel);
             called.await.unwrap_err()
         }
         What::Decision(decision) => {
             let resolution = Resolution::new(decision, "");
-            let resolved = puppet.session.resolve_with(resolution, Some(cancel));
+            let resolved = puppet.session.resolve(resolution).cancelled_by(cancel);
             resolved.await.unwrap_err()
         }
     }
@@ -82,7 +82,8 @@ async fn check(what: What, moment: Moment) {
 
     let other = CancellationToken::new();
     let block = json!({"steps": [{"do": "block"}]});
-    let mut blocking = Box::pin(puppet.session.call_with("puppet", &block, Some(&other)));
+    let blocking = puppet.session.call("puppet", &block).cancelled_by(&other);
+    let mut blocking = Box::pin(blocking.into_future());
     let mut running = Box::pin(run(&puppet, what, &steps, &cancel));
     match moment {
         Moment::Before => cancel.cancel(),

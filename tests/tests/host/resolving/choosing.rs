@@ -32,7 +32,7 @@ async fn sessions_of_one_id_and_store_share_a_stack() {
     let store = Arc::new(MemoryStore::new());
     let open = |id: &str| {
         let session = Session::builder().id(id).store(store.clone());
-        session.plugin(&puppet).open().unwrap()
+        session.bind(&puppet).open().unwrap()
     };
     let [one, same, another] = ["one", "one", "another"].map(open);
     let params = json!({"steps": [durable("Shared", json!([]))]});

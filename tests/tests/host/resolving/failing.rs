@@ -55,11 +55,11 @@ fn faults() -> Vec<(Value, &'static str)> {
 }
 
 async fn puppet() -> Puppet {
-    Puppet::limited(Limits {
-        call_time: Duration::from_millis(200),
-        result_bytes: 1 << 20,
-        ..Limits::default()
-    })
+    Puppet::limited(
+        Limits::default()
+            .with_call_time(Duration::from_millis(200))
+            .with_result_bytes(1 << 20),
+    )
     .await
 }
 

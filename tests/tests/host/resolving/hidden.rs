@@ -1,7 +1,7 @@
 //! The tool `resolve` itself: hidden from every listing, called like any other, with params of its
 //! own.
 
-use airlock_host::{Content, Error, Policy, Session, ToolDefinition, resolve_tool};
+use airlock_host::{Content, Error, Session, ToolDefinition, resolve_tool};
 use airlock_tests::{Puppet, durable, plugin, push};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ async fn session() -> Session {
     let puppet = Puppet::new().await;
     // It brings a hidden tool of its own.
     let suite = plugin("conformance/rust").await;
-    puppet.session.bind(&suite, Policy::default()).unwrap();
+    puppet.session.bind(&suite).unwrap();
     puppet.session
 }
 

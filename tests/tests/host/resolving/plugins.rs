@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use airlock_host::{MemoryStore, Plugin, Policy, Resolution, Session};
+use airlock_host::{MemoryStore, Plugin, Resolution, Session};
 use airlock_tests::{Puppet, component, durable, engine, plugin, push};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn an_action_is_applied_by_the_bytes_that_pushed_it_also_after_an_upgrade(
     let older = plugin("puppet").await.digest();
     assert_ne!(newer.digest(), older);
     puppet.session.unbind(older);
-    assert_eq!(puppet.session.bind(&newer, Policy::default()).unwrap(), []);
+    assert_eq!(puppet.session.bind(&newer).unwrap(), []);
     puppet.push(durable("New", json!([]))).await;
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!(pending[0].action.plugin, newer.digest());

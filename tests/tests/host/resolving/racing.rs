@@ -48,7 +48,7 @@ async fn run(race: Race) {
     std::fs::write(&ledger, "").unwrap();
     let open = |_| {
         let session = Session::builder().id("raced").store(store.clone());
-        let session = session.workspace(workspace.path()).plugin(&puppet);
+        let session = session.workspace(workspace.path()).bind(&puppet);
         session.open().unwrap()
     };
     let sessions: Vec<Session> = (0..race.sessions).map(open).collect();

@@ -341,10 +341,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_can_not_be_interrupted_is_left_and_changes_nothing() {
-        let limits = Limits {
-            call_time: CALL_TIME,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(CALL_TIME);
         let binding = binding(&limits);
         let call = Call {
             number: 1,
@@ -421,10 +418,7 @@ mod tests {
 
     #[tokio::test]
     async fn changes_that_began_are_waited_for_however_long_they_take() {
-        let limits = Limits {
-            call_time: CALL_TIME,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_call_time(CALL_TIME);
         let call = Call {
             number: 1,
             tool: "t",
