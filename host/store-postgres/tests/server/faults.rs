@@ -70,12 +70,12 @@ async fn what_is_wrong_with_an_address_is_said_at_once_and_what_to_do() {
         (
             "mysql://airlock:secret@x/y".to_owned(),
             Settings,
-            "write postgres://",
+            "expected postgres://",
         ),
         (
             "postgres://airlock:secret@x:port/y".to_owned(),
             Settings,
-            "write postgres://",
+            "expected postgres://",
         ),
         (
             format!("postgres://airlock:secret@127.0.0.1:{port}/x?sslmode=require"),

@@ -247,7 +247,7 @@ async fn a_check_tells_what_is_wrong() {
     for (harm, said) in [
         (
             "UPDATE airlock.plugins SET bytes = bytes || 'x'",
-            "has other bytes",
+            "match its digest",
         ),
         ("DELETE FROM airlock.plugins", "needs the plugin"),
         (
