@@ -48,8 +48,8 @@ pub trait NativeTool: Send + Sync + 'static {
     /// to the caller, and what [`RunningCall::check`] returns.
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
-    /// Applies an action. To be preceded by [`ApplyCall::begin_changes`] before the first change that
-    /// is visible to others.
+    /// Applies an action. To be preceded by [`ApplyCall::begin_changes`] before the first change
+    /// that is visible to others.
     ///
     /// What was previewed may have changed since: an apply that finds it otherwise refuses.
     ///

@@ -101,8 +101,8 @@ impl SessionBuilder {
         self
     }
 
-    /// When the model is forced to decide about what is pending, see [`Session::next_turn`]. Default:
-    /// after a turn that did not decide.
+    /// When the model is forced to decide about what is pending, see [`Session::next_turn`].
+    /// Default: after a turn that did not decide.
     pub fn tool_choice(mut self, policy: ToolChoicePolicy) -> Self {
         self.tool_choice = policy;
         self

@@ -36,8 +36,8 @@ impl Turns {
 }
 
 impl Session {
-    /// The reminders for the model's next turn, and whether to force a decision: to be called before
-    /// each turn. Assumes that the provider can force a tool, and that `resolve` is offered.
+    /// The reminders for the model's next turn, and whether to force a decision: to be called
+    /// before each turn. Assumes that the provider can force a tool, and that `resolve` is offered.
     ///
     /// It says what happened in the turn before by itself, from whether the session's `resolve` was
     /// called meanwhile, unless [`report_turn`](Session::report_turn) said so.

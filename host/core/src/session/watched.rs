@@ -34,8 +34,8 @@ impl Session {
         self.inner.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
     }
 
-    /// Does a call, and reports its begin and end to the observer. It is lent, since moving it would
-    /// copy its kilobytes.
+    /// Does a call, and reports its begin and end to the observer. It is lent, since moving it
+    /// would copy its kilobytes.
     pub(super) async fn watched<T>(
         &self,
         call: &Call<'_>,

@@ -173,8 +173,8 @@ impl RunningCall {
         &self.limits
     }
 
-    /// Reports progress to the session's observer, in the tool's own unit. Observers run on the thread
-    /// that calls this, so it is not for each little step.
+    /// Reports progress to the session's observer, in the tool's own unit. Observers run on the
+    /// thread that calls this, so it is not for each little step.
     pub fn progress(&self, message: impl Into<String>, progress: f64) {
         // Whoever watches has heard that the call has ended.
         if self.stop.was_left() {
