@@ -58,7 +58,7 @@ function readArguments() {
 }
 
 function misused(message: string): never {
-  process.stderr.write(`error: ${message}\n`airlock-ts --help` shows the usage\n`);
+  process.stderr.write(`error: ${message}\nairlock-ts --help shows the usage\n`);
   process.exit(2);
 }
 
