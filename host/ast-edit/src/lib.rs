@@ -24,8 +24,6 @@ mod selection;
 mod walk;
 
 use std::path::PathBuf;
-#[cfg(unix)]
-use std::sync::Arc;
 
 use airlock_host::Error;
 use airlock_host::content::ToolResult;
@@ -102,7 +100,7 @@ impl AstEdit {
                 program: None,
                 memory: PARSER_MEMORY,
                 #[cfg(unix)]
-                permits: Arc::new(Permits::new(2 * parallel::cores())),
+                permits: Permits::of_process(),
             },
         }
     }
@@ -124,10 +122,10 @@ impl AstEdit {
 
     /// How many such processes there may be at one time, over all sessions that this producer is
     /// bound to; a call takes as many as it has threads, one for each core, and shares them with
-    /// calls that wait. Default: two for each core, so that one call leaves as many for others.
+    /// calls that wait. Default: two for each core, over all sessions of this program.
     #[cfg(unix)]
     pub fn most_parsers(mut self, count: usize) -> Self {
-        self.parsing.permits = Arc::new(Permits::new(count));
+        self.parsing.permits = Permits::new(count);
         self
     }
 

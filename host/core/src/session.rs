@@ -210,7 +210,8 @@ impl Session {
     /// # Errors
     /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
     /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
-    /// [`Error::Limit`] with what it did; [`Error::Cancelled`].
+    /// [`Error::Limit`] with what it did; [`Error::Cancelled`]; [`Error::Busy`] where a native tool
+    /// is still at work on a call that was stopped.
     pub fn call<'a>(
         &'a self,
         tool: &'a str,

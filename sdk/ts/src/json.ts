@@ -1,7 +1,9 @@
 /**
  * `value` as JSON. What `JSON.stringify` would leave out or mangle in silence is refused instead;
- * properties that are `undefined` are left out. @param what what the value is, for the error @param
- * name what its places begin with
+ * properties that are `undefined` are left out.
+ *
+ * @param what what the value is, for the error
+ * @param name what its places begin with
  */
 export function toJson(value: unknown, what: string, name: string): string {
   const refused = refusal(value, [{ within: undefined, key: name }]);

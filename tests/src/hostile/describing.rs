@@ -12,10 +12,12 @@ pub fn table() -> String {
     let mut text = format!(
         "# What plugins do to their host, and what comes of it\n\n\
          {count} behaviours, each run by the test `hostile` in a process of its own, beside an honest session in that process, which must answer \
-         all the while. The harness looks from outside at the process's memory, its descriptors, the space on the disk and the clock. This file is \
-         written by the test, with `UPDATE_EXPECT=1`.\n\n\
-         A session's limits are low here: {} s a call, {} MiB of memory, {} open files, {} MiB of scratch space. Where a row says nothing else, the \
-         process may take {} MiB of memory, {} descriptors and {} MiB on the disk more than before, and {} s. \
+         all the while.\n\
+         The harness looks from outside at the process's memory, its descriptors, the space on the disk and the clock.\n\
+         This file is written by the test, with `UPDATE_EXPECT=1`.\n\n\
+         A session's limits are low here: {} s a call, {} MiB of memory, {} open files, {} MiB of scratch space.\n\
+         Where a row says nothing else, the \
+         process may take {} MiB of memory, {} descriptors and {} MiB on the disk more than before, and {} s.\n\
          A component is compiled by another process, which may take {} MiB and {} s.\n",
         limits.call_time.as_secs(),
         limits.memory >> 20,

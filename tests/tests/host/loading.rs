@@ -106,6 +106,12 @@ async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_boun
     assert_eq!(session.bind(&misfits).unwrap().len(), 16);
     let names: Vec<_> = session.tools().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["puppet", "typed", "good"]);
+    // Once the names are free, nothing of it is left out, nor is it where it is bound again.
+    session.unbind(&puppet);
+    for _ in 0..2 {
+        assert_eq!(session.bind(&twin).unwrap(), []);
+        assert_eq!(session.rejected(), misfits.rejected());
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::native::{RunningCall, STACK_BYTES, Stop};
@@ -19,7 +19,6 @@ use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
 use crate::code::parser::ParseFailure;
 use crate::code::rewrite::{Edit, LEFT_NAMED, MemoryBudget, Rewrite, RewriteError};
-use crate::parallel::lock;
 
 /// How long an answer is waited for before it is asked whether the call has to end.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -29,11 +28,11 @@ pub(super) struct Pool {
     bounds: Bounds,
     ops: Vec<Op>,
     stop: Arc<Stop>,
-    permits: Arc<CallPermits>,
-    idle: Mutex<Vec<Worker>>,
+    permits: Arc<CallPermits<Worker>>,
 }
 
 /// One process. Dropped, it is killed.
+#[derive(Debug)]
 struct Worker {
     started: Started,
     process: Process,
@@ -51,6 +50,13 @@ enum NoAnswer {
 
 /// The longest answer about ops, or about the errors of a source, in bytes.
 const ANSWER_BYTES: u32 = 16 << 20;
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // At the call's end, also where somebody looks for idle ones at this moment.
+        self.permits.clear();
+    }
+}
 
 impl Pool {
     pub fn new(
@@ -71,7 +77,6 @@ impl Pool {
             ops: ops.to_vec(),
             stop: Arc::clone(call.stop()),
             permits: CallPermits::new(permits),
-            idle: Mutex::default(),
         }
     }
 
@@ -163,17 +168,14 @@ impl Pool {
         if self.stop.is_due() {
             return Err(ParseFailure::Stopped);
         }
-        let mut parser = match self.permits.take(&self.stop, || lock(&self.idle).pop()) {
+        let mut parser = match self.permits.take(|| self.stop.is_due()) {
             Some(Taken::Idle(parser)) => parser,
             Some(Taken::Permit(permit)) => self.start(permit)?,
             None => return Err(ParseFailure::Stopped),
         };
         match parser.ask(question, source, admits, &self.stop) {
             Ok(answer) => {
-                if !parser.permit.is_to_be_given_up() {
-                    lock(&self.idle).push(parser);
-                    self.permits.wake();
-                }
+                self.permits.keep(parser, |parser| &parser.permit);
                 Ok(answer)
             }
             Err(NoAnswer::Stopped) => Err(ParseFailure::Stopped),

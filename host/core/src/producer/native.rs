@@ -62,7 +62,8 @@ pub trait NativeTool: Send + Sync + 'static {
     /// [`ProposedAction::hearing_of_a_discard`]. With none, the result is the host's default text.
     ///
     /// # Errors
-    /// [`Error::Tool`]; the action is discarded all the same.
+    /// [`Error::Tool`]; the action is discarded all the same. (It is not where the tool could not
+    /// be called, since it was still at work on a call that was stopped: [`Error::Busy`].)
     fn reject(
         &self,
         action: &DecidedAction,

@@ -38,7 +38,7 @@ impl BoundTool {
 }
 
 impl Bindings {
-    /// Returns the tools that were left out.
+    /// Returns the tools that were left out. Those of a producer that is bound already stay.
     pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
         let mut rejected = producer.rejected().to_vec();
         let producer = self.enter(producer);
@@ -48,6 +48,7 @@ impl Bindings {
             let name = &tool.definition().definition.name;
             match self.find(name) {
                 None => self.tools.push(tool),
+                Some(bound) if bound.producer.is(&tool.producer) => {}
                 Some(_) => {
                     let conflict = RejectedTool::conflict(name);
                     tracing::warn!(producer = tool.producer.name(), "{}", conflict.reason);
@@ -55,13 +56,11 @@ impl Bindings {
                 }
             }
         }
+        // What was left out before may have its name now.
         let digest = producer.digest();
-        for tool in &rejected {
-            let left_out = (digest, tool.clone());
-            if !self.rejected.contains(&left_out) {
-                self.rejected.push(left_out);
-            }
-        }
+        self.rejected.retain(|(other, _)| *other != digest);
+        let left_out = rejected.iter().map(|tool| (digest, tool.clone()));
+        self.rejected.extend(left_out);
         rejected
     }
 

@@ -16,7 +16,18 @@ use tokio_util::sync::CancellationToken;
 /// # }
 /// ```
 ///
-/// Where a future is wanted, say to spawn it or to keep it, [`IntoFuture::into_future`] gives it.
+/// It is no future itself. Where one is wanted, to spawn, box, join or instrument it,
+/// [`IntoFuture::into_future`] gives it:
+///
+/// ```no_run
+/// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
+/// # let params = serde_json::json!({});
+/// let one = session.call("one", &params).into_future();
+/// let other = session.call("other", &params).into_future();
+/// tokio::try_join!(one, other)?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "nothing happens until it is awaited"]
 pub struct Cancellable<'a, W> {
     work: W,

@@ -149,7 +149,13 @@ impl Session {
                     Ok(result) => Ok(Some(result)),
                     Err(error) => Err(resolve::apply_error(error)),
                 },
-                Decision::Discard => handler.reject(&reason, extra.as_ref()).await,
+                Decision::Discard => match handler.reject(&reason, extra.as_ref()).await {
+                    // Only the host can promise that nothing has happened.
+                    Err(busy @ Error::Busy { .. }) => Err(Error::Tool {
+                        message: busy.to_string(),
+                    }),
+                    rejected => rejected,
+                },
             }
         };
         let returned = match cancel {

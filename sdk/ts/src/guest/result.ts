@@ -4,9 +4,11 @@ import { ToolError } from "../errors.js";
 import { isPromise, MISSING_AWAIT, toJson } from "../json.js";
 
 /**
- * What a tool returned, for the host. @param what names the function, for the error @throws
- * {ToolError} with its text, where the result is an error by its own account, as those of MCP can
- * be
+ * What a tool returned, for the host.
+ *
+ * @param what names the function, for the error
+ * @throws {ToolError} with its text, where the result is an error by its own account, as those of
+ * MCP can be
  */
 export function toWire(returned: unknown, what: string): ToolResult {
   const { content, details, isError } = (typeof returned === "object" && returned !== null ? returned : {}) as Record<string, unknown>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Decision;
-use airlock_host::{PendingAction, Resolution};
+use airlock_host::{Error, PendingAction, Resolution};
 use airlock_render::Block;
 
 use super::Request;
@@ -98,8 +98,12 @@ async fn ask(
         };
         let resolution = Resolution::new(decision, reason);
         let resolved = resolve(context, action, resolution, out).await;
-        // After a failed apply the action is pending again; a discard always removes it.
-        let again = resolved.outcome.is_err() && decision == Decision::Apply;
+        // After a failed apply the action is pending again. A discard removes it, unless the tool
+        // could not be called.
+        let again = match &resolved.outcome {
+            Ok(_) => false,
+            Err(error) => decision == Decision::Apply || matches!(error, Error::Busy { .. }),
+        };
         if !again || context.interrupt.happened() {
             return Some(resolved);
         }

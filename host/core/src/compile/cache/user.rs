@@ -1,7 +1,7 @@
 //! The compile cache of a program in the user's own folders.
 
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
@@ -14,8 +14,10 @@ impl CompileCache {
     /// can't forge an entry. Both folders are made, and taken from all other users.
     ///
     /// # Errors
-    /// As [`CompileCache::open`], and where nobody says where the user's folders are.
+    /// As [`CompileCache::open`], where nobody says where the user's folders are, and where the
+    /// program's name is not the name of one folder.
     pub fn of_user(program: &str) -> io::Result<Self> {
+        check_name(program)?;
         let caches = folders()?.cache_dir();
         Self::of_user_in(&caches.join(program), program)
     }
@@ -25,12 +27,25 @@ impl CompileCache {
     /// # Errors
     /// As [`CompileCache::of_user`].
     pub fn of_user_in(folder: &Path, program: &str) -> io::Result<Self> {
+        check_name(program)?;
         let user = folders()?;
         let state = user.state_dir().unwrap_or_else(|| user.data_dir());
         let (compiled, state) = (folder.join("compiled"), state.join(program));
         keep_to_ourselves(&compiled);
         keep_to_ourselves(&state);
         Self::open(compiled, state.join("cache.key"))
+    }
+}
+
+/// Without one, the user's folders themselves would be taken from others; with more, another's.
+fn check_name(program: &str) -> io::Result<()> {
+    let mut parts = Path::new(program).components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(name)), None) if name == program => Ok(()),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{program:?} is not the name of one folder"),
+        )),
     }
 }
 
@@ -60,4 +75,20 @@ fn keep_to_ourselves(folder: &Path) {
     }
     #[cfg(not(unix))]
     let _ = folder;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_named_by_one_folder() {
+        for name in ["airlock", "my agent", "a.b"] {
+            check_name(name).unwrap();
+        }
+        for name in ["", ".", "..", "/", "/tmp", "a/b", "../a", "a/", "./a"] {
+            let error = check_name(name).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name}");
+        }
+    }
 }
