@@ -38,17 +38,21 @@ impl BoundTool {
 }
 
 impl Bindings {
-    /// Returns the tools that were left out. Those of a producer that is bound already stay.
+    /// Returns the tools that were left out. Those of a producer that is bound already stay, under
+    /// the policy that they have.
     pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
         let mut rejected = producer.rejected().to_vec();
+        let policy = producer.policy().clone();
         let producer = self.enter(producer);
+        // Under another policy it is left out, so that nobody takes the new one for granted.
+        let is_same = *producer.policy() == policy;
         for index in 0..producer.tools().len() {
             let producer = producer.clone();
             let tool = BoundTool { producer, index };
             let name = &tool.definition().definition.name;
             match self.find(name) {
                 None => self.tools.push(tool),
-                Some(bound) if bound.producer.is(&tool.producer) => {}
+                Some(bound) if is_same && bound.producer.is(&tool.producer) => {}
                 Some(_) => {
                     let conflict = RejectedTool::conflict(name);
                     tracing::warn!(producer = tool.producer.name(), "{}", conflict.reason);
