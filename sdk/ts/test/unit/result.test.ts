@@ -32,7 +32,7 @@ test("what is no result says where it is none", () => {
   check(undefined, /^execute must return an object with an array `content`/);
   check("text", /^execute must return/);
   check({ content: "text" }, /^execute must return/);
-  check({ content: [1] }, /^execute returned content\[0\], which is no object/);
+  check({ content: [1] }, /^execute returned content\[0\], which is not an object/);
   check({ content: [{ type: "text", text: "" }, { type: "text" }] }, /^execute returned content\[1\] without a string `text`$/);
   check({ content: [{ type: "video" }] }, /of the type "video"; there are/);
   check({ content: [{ type: "image", data: "%", mimeType: "a/b" }] }, /whose `data` is not base64$/);
