@@ -72,7 +72,7 @@ pub(super) enum Taken<T> {
     Permit(Permit),
 }
 
-/// A call of which idle things can be taken.
+/// A call of which what is idle can be taken.
 trait Idle: std::fmt::Debug + Send + Sync {
     fn take_idle(&self) -> Option<Box<dyn Send>>;
 }
@@ -158,13 +158,14 @@ impl<T: std::fmt::Debug + Send + 'static> CallPermits<T> {
             let has_none = account.held == 0;
             drop(account);
             if is_next && has_none {
-                let (others, idle) = state.take_idle();
+                let calls = state.calls();
+                // What is taken has a permit, as a call may whose last owner this is: their drop
+                // locks the state.
                 drop(state);
-                let is_there_one = idle.is_some();
-                // Either may be the last that holds a permit, whose drop locks the state.
-                drop((idle, others));
+                let was_one_idle = calls.iter().any(|call| call.take_idle().is_some());
+                drop(calls);
                 state = self.all.lock();
-                if is_there_one {
+                if was_one_idle {
                     continue;
                 }
             }
@@ -209,12 +210,8 @@ impl State {
         }
     }
 
-    /// What is idle in any call, to be dropped when the state is not locked; and likewise the calls
-    /// that were looked at.
-    fn take_idle(&self) -> (Vec<Arc<dyn Idle>>, Option<Box<dyn Send>>) {
-        let calls: Vec<_> = self.calls.iter().filter_map(Weak::upgrade).collect();
-        let idle = calls.iter().find_map(|call| call.take_idle());
-        (calls, idle)
+    fn calls(&self) -> Vec<Arc<dyn Idle>> {
+        self.calls.iter().filter_map(Weak::upgrade).collect()
     }
 }
 
