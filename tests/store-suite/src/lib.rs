@@ -4,13 +4,15 @@
 mod backend;
 mod old_stores;
 mod postgres;
+mod waiting;
 
 use airlock_model::content::{Content, ResolutionDetails, ResolutionOutcome};
 use airlock_model::pending::Decision;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use old_stores::{postgres_version_2, sqlite_version_2};
-pub use postgres::{PostgresServer, Sync};
+pub use postgres::{PostgresServer, Sync, connect_with_lease};
+pub use waiting::{DEADLINE, eventually};
 
 /// A result with this text, such as a session would record: for what completes a claim without one.
 pub fn outcome(text: &str) -> ResolutionOutcome {

@@ -10,11 +10,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use airlock_store_postgres::PostgresStore;
 
 const USER: &str = "airlock";
 const PASSWORD: &str = "correct horse";
 /// As it stands in an address.
 const PASSWORD_IN_URL: &str = "correct%20horse";
+
+/// A store whose claims are free again that long after their host is gone.
+///
+/// # Panics
+/// Where there is no server at that address.
+pub async fn connect_with_lease(url: &str, lease_time: Duration) -> PostgresStore {
+    let builder = PostgresStore::builder(url).lease_time(lease_time);
+    builder.connect().await.expect("the store connects")
+}
 
 /// Whether the server waits for its disk: only then does it lose nothing when the machine loses
 /// power.

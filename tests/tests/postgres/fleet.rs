@@ -11,10 +11,8 @@ use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery};
 use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, Sync, plugin};
+use airlock_tests::{DEADLINE, PostgresServer, Sync, connect_with_lease, eventually, plugin};
 use tempfile::TempDir;
-
-use crate::{DEADLINE, connect_with_lease, eventually};
 
 const HOSTS: usize = 3;
 const SESSIONS: usize = 6;

@@ -12,7 +12,7 @@ mod volatile;
 mod watching;
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
 use airlock_model::pending::{PendingAction, Resolution, SessionId};
@@ -21,15 +21,12 @@ use airlock_model::store::{
     Claim, Claimed, Completion, PendingStore, PluginBytes, Push, StoreError,
 };
 use airlock_store_postgres::PostgresStore;
-use airlock_store_suite::PostgresServer;
+use airlock_store_suite::{DEADLINE, PostgresServer, connect_with_lease, eventually};
 
 const CAPACITY: usize = 100;
 
 /// Long enough for a busy machine to renew in time, short enough to wait for.
 const SHORT_LEASE: Duration = Duration::from_millis(600);
-
-/// How long a test waits for what must come.
-const DEADLINE: Duration = Duration::from_secs(20);
 
 fn server() -> &'static PostgresServer {
     PostgresServer::shared()
@@ -39,11 +36,6 @@ async fn connect(url: &str) -> PostgresStore {
     PostgresStore::connect(url)
         .await
         .expect("the store connects")
-}
-
-async fn connect_with_lease(url: &str, lease_time: Duration) -> PostgresStore {
-    let builder = PostgresStore::builder(url).lease_time(lease_time);
-    builder.connect().await.expect("the store connects")
 }
 
 fn session(name: &str) -> SessionId {
@@ -116,13 +108,4 @@ async fn complete(store: &dyn PendingStore, claimed: Claimed) {
     let completion = Completion::Succeeded(&outcome);
     let completed = store.complete(claimed.lease, completion).await;
     completed.expect("the claim is completed");
-}
-
-/// Asks again and again, for a while.
-async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
-    while !holds().await {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
