@@ -190,3 +190,14 @@ impl Producer {
         }
     }
 }
+
+/// An error as code says it that is not the host's. Only the host can promise that nothing was
+/// tried.
+pub(crate) fn told_by_tool(error: Error) -> Error {
+    match error {
+        Error::Busy { .. } => Error::Tool {
+            message: error.to_string(),
+        },
+        error => error,
+    }
+}

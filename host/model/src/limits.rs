@@ -84,7 +84,11 @@ impl Default for Limits {
     }
 }
 
-macro_rules! setters {
+/// A setter for each of these fields: `with_NAME NAME: TYPE;`. For limits that other crates of the
+/// host have too.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! limit_setters {
     ($($with:ident $field:ident: $type:ty;)*) => {
         $(
             #[doc = concat!("These, with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
@@ -98,7 +102,7 @@ macro_rules! setters {
 }
 
 impl Limits {
-    setters! {
+    limit_setters! {
         with_call_time call_time: Duration;
         with_params_steps params_steps: u64;
         with_cancel_grace cancel_grace: Duration;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use airlock_model::limit_setters;
+
 /// Bounds on compiling a component, each with a default that is more than twice what the largest
 /// components need that Airlock's SDKs make (those in Python hold all of CPython).
 ///
@@ -76,21 +78,8 @@ impl Default for CompileLimits {
     }
 }
 
-macro_rules! setters {
-    ($($with:ident $field:ident: $type:ty;)*) => {
-        $(
-            #[doc = concat!("These, with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
-            #[must_use]
-            pub fn $with(mut self, $field: $type) -> Self {
-                self.$field = $field;
-                self
-            }
-        )*
-    };
-}
-
 impl CompileLimits {
-    setters! {
+    limit_setters! {
         with_time time: Duration;
         with_memory memory: u64;
         with_output_bytes output_bytes: u64;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::resolve::{self, DecisionSummary};
+use crate::producer;
 
 /// Takes decisions while nothing is pending: say, about a plan that the model has written and wants
 /// approved.
@@ -150,11 +151,8 @@ impl Session {
                     Err(error) => Err(resolve::apply_error(error)),
                 },
                 Decision::Discard => match handler.reject(&reason, extra.as_ref()).await {
-                    // Only the host can promise that nothing has happened.
-                    Err(busy @ Error::Busy { .. }) => Err(Error::Tool {
-                        message: busy.to_string(),
-                    }),
-                    rejected => rejected,
+                    Ok(result) => Ok(result),
+                    Err(error) => Err(producer::told_by_tool(error)),
                 },
             }
         };

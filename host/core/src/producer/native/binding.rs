@@ -13,8 +13,8 @@ use serde_json::Value;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::ProducerContext;
 use super::super::wasm::unless_cancelled;
+use super::super::{ProducerContext, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::Call;
@@ -207,11 +207,8 @@ impl Binding {
             Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_over() => {
                 Err(stop.reason(call.tool))
             }
-            // That nothing was tried is not the tool's to say.
-            Ok(Err(busy @ Error::Busy { .. })) => Err(Error::Tool {
-                message: busy.to_string(),
-            }),
-            Ok(done) => done.map(|done| (done, stop)),
+            Ok(Ok(done)) => Ok((done, stop)),
+            Ok(Err(error)) => Err(told_by_tool(error)),
             Err(error) => Err(Error::host("a native producer did not end its work", error)),
         }
     }
