@@ -2,8 +2,8 @@
 
 mod durable;
 mod error;
-pub mod kept;
 mod memory;
+pub mod rows;
 mod watch;
 
 use std::fmt;

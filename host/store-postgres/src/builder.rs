@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_model::store::kept::process_name;
+use airlock_model::store::rows::process_name;
 use airlock_model::store::{BackendErrorKind, StoreError};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};

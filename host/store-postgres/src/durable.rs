@@ -11,7 +11,7 @@ use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{self, action_columns, get, kept_columns, record_columns, text};
+use super::record::{self, action_columns, get, record_columns, state_columns, text};
 use super::text::escaped;
 use super::{PostgresStore, PostgresStoreInner, schema, session_key};
 
@@ -21,7 +21,7 @@ macro_rules! records {
             "SELECT ",
             action_columns!(),
             ", ",
-            kept_columns!(),
+            state_columns!(),
             ", ",
             record_columns!(),
             " FROM airlock.actions AS a WHERE ",

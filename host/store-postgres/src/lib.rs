@@ -39,7 +39,7 @@ use self::connections::{Connections, Statement};
 use self::heartbeat::Heartbeat;
 use self::notifications::ChangeNotifier;
 use self::problem::Failure;
-use self::record::{action_columns, get, kept, kept_columns, text};
+use self::record::{action_columns, get, state_columns, stored, text};
 
 pub use builder::PostgresStoreBuilder;
 
@@ -118,7 +118,7 @@ const LIST: &str = concat!(
     "SELECT ",
     action_columns!(),
     ", ",
-    kept_columns!(),
+    state_columns!(),
     " FROM airlock.actions AS a
     WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())
     ORDER BY a.position DESC LIMIT $2"
@@ -159,7 +159,9 @@ impl PostgresStoreInner {
     ) -> Result<Vec<StackedAction>, StoreError> {
         let statement = Statement::new(LIST).bind(session_key(session)).bind(limit);
         let rows = self.read(&statement).await?;
-        let stacked = rows.iter().map(|row| Ok(kept(row, &self.host)?.stacked()));
+        let stacked = rows
+            .iter()
+            .map(|row| Ok(stored(row, &self.host)?.stacked()));
         self.readable(&rows, stacked)
     }
 

@@ -3,7 +3,7 @@
 
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
-use airlock_model::store::kept::bytes_of_path;
+use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{Push, StoreError, pushed_bytes};
 
 use super::connections::Statement;

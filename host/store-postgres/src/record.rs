@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction, SessionId};
-use airlock_model::store::kept::{KeptAction, KeptRow, KeptState, path_of_bytes};
+use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
@@ -23,8 +23,8 @@ macro_rules! action_columns {
     };
 }
 
-/// What [`kept`] reads beside that.
-macro_rules! kept_columns {
+/// What [`stored`] reads beside that.
+macro_rules! state_columns {
     () => {
         "a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
         coalesce(a.lease_until <= clock_timestamp(), false) AS expired,
@@ -42,19 +42,19 @@ macro_rules! record_columns {
     };
 }
 
-pub(super) use {action_columns, kept_columns, record_columns};
+pub(super) use {action_columns, record_columns, state_columns};
 
 /// An action, and where it stands by the server's clock. As the host `reader` sees it: its own
 /// volatile actions are never lost.
-pub fn kept(row: &PgRow, reader: &HostId) -> Result<KeptAction, Failure> {
+pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
     let written = match get(row, "state")? {
-        "applied" => KeptState::Resolved(Decision::Apply),
-        "discarded" => KeptState::Resolved(Decision::Discard),
-        "resolving" => KeptState::Resolving,
-        _ => KeptState::Pending,
+        "applied" => WrittenState::Resolved(Decision::Apply),
+        "discarded" => WrittenState::Resolved(Decision::Discard),
+        "resolving" => WrittenState::Resolving,
+        _ => WrittenState::Pending,
     };
     let owner: Option<&[u8]> = get(row, "owner")?;
-    let kept_row = KeptRow {
+    let columns = StateColumns {
         written,
         decision: optional_decision(row)?,
         interrupted: get(row, "interrupted")?,
@@ -63,23 +63,23 @@ pub fn kept(row: &PgRow, reader: &HostId) -> Result<KeptAction, Failure> {
         host_gone: get(row, "orphaned")? && owner != Some(reader.as_slice()),
     };
     let attempts: i32 = get(row, "attempts")?;
-    Ok(KeptAction::new(
+    Ok(StoredAction::new(
         action(row)?,
         attempts.unsigned_abs(),
-        kept_row,
+        columns,
     ))
 }
 
 /// With what an operator may want to know.
 pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
-    let kept = kept(row, reader)?;
+    let stored = stored(row, reader)?;
     let session = SessionId::from(text(row, "session_id")?);
-    let resolved = match kept.state {
+    let resolved = match stored.state {
         ActionState::Applied => Some(resolved(row, Decision::Apply)?),
         ActionState::Discarded => Some(resolved(row, Decision::Discard)?),
         _ => None,
     };
-    Ok(kept.record(session, lease(row)?, resolved))
+    Ok(stored.record(session, lease(row)?, resolved))
 }
 
 fn lease(row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {

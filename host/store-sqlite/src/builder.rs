@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_model::store::kept::process_name;
+use airlock_model::store::rows::process_name;
 use airlock_model::store::{StoreError, Watchers};
 
 use super::connection::{self, ReadPool};

@@ -18,7 +18,7 @@ pub(super) fn stack(
     let mut stacked = Vec::new();
     select(connection, &tail, [session.as_str()], |found| {
         if found.is_pending() {
-            stacked.push(found.kept.stacked());
+            stacked.push(found.stored.stacked());
         }
         stacked.len() < limit
     })?;

@@ -26,7 +26,7 @@ pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
     stats.schema = schema::VERSION;
     let mut sessions = std::collections::HashSet::new();
     select(connection, &format!("WHERE {OPEN}"), [], |found| {
-        match found.kept.state {
+        match found.stored.state {
             ActionState::Resolving => stats.resolving += 1,
             state => {
                 stats.pending += 1;

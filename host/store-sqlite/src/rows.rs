@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
 use airlock_model::pending::{Decision, PendingAction, SessionId};
-use airlock_model::store::kept::{KeptAction, KeptRow, KeptState, path_of_bytes};
+use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 use rusqlite::{Connection, Params, Row};
 
@@ -28,7 +28,7 @@ pub(super) struct ActionRow {
     pub number: i64,
     pub session: SessionId,
     pub token: i64,
-    pub kept: KeptAction,
+    pub stored: StoredAction,
     lease: Option<LeaseRecord>,
     resolved: Option<ResolvedRecord>,
 }
@@ -36,10 +36,10 @@ pub(super) struct ActionRow {
 impl ActionRow {
     fn read(row: &Row<'_>) -> Result<Self, Problem> {
         let written = match row.get_ref("state")?.as_str() {
-            Ok("pending") => KeptState::Pending,
-            Ok("resolving") => KeptState::Resolving,
-            Ok("applied") => KeptState::Resolved(Decision::Apply),
-            Ok("discarded") => KeptState::Resolved(Decision::Discard),
+            Ok("pending") => WrittenState::Pending,
+            Ok("resolving") => WrittenState::Resolving,
+            Ok("applied") => WrittenState::Resolved(Decision::Apply),
+            Ok("discarded") => WrittenState::Resolved(Decision::Discard),
             _ => return Err(bad("state")),
         };
         let mut action = PendingAction::new(
@@ -71,7 +71,7 @@ impl ActionRow {
             _ => None,
         };
         let resolved = match (&written, row.get("resolved_at")?) {
-            (KeptState::Resolved(decision), Some(at)) => {
+            (WrittenState::Resolved(decision), Some(at)) => {
                 let mut resolved = ResolvedRecord::new(*decision, time(at));
                 resolved.decided_by = row.get("decided_by")?;
                 resolved.reason = row.get::<_, Option<String>>("reason")?.unwrap_or_default();
@@ -82,7 +82,7 @@ impl ActionRow {
             }
             _ => None,
         };
-        let kept_row = KeptRow {
+        let columns = StateColumns {
             written,
             decision,
             interrupted: row.get("interrupted")?,
@@ -94,7 +94,7 @@ impl ActionRow {
             number: row.get("number")?,
             session: SessionId::from(row.get::<_, String>("session")?),
             token: row.get("token")?,
-            kept: KeptAction::new(action, row.get("attempts")?, kept_row),
+            stored: StoredAction::new(action, row.get("attempts")?, columns),
             lease,
             resolved,
         })
@@ -102,11 +102,11 @@ impl ActionRow {
 
     /// Whether it is on the stack, for anybody to claim.
     pub fn is_pending(&self) -> bool {
-        self.kept.is_pending()
+        self.stored.is_pending()
     }
 
     pub fn record(self) -> ActionRecord {
-        self.kept.record(self.session, self.lease, self.resolved)
+        self.stored.record(self.session, self.lease, self.resolved)
     }
 }
 

@@ -8,7 +8,7 @@ use airlock_model::json::Json;
 use airlock_model::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId,
 };
-use airlock_model::store::kept::bytes_of_path;
+use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{
     APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes, pushed_bytes,
 };
@@ -175,10 +175,10 @@ pub(super) fn claim(
         (None, None) => return Ok(Claim::NothingPending),
     };
     hosts.register()?;
-    let attempt = found.kept.attempts + 1;
+    let attempt = found.stored.attempts + 1;
     let attempts = match resolution.decision {
         Decision::Apply => attempt,
-        Decision::Discard => found.kept.attempts,
+        Decision::Discard => found.stored.attempts,
     };
     let token = found.token + 1;
     let update = "UPDATE actions SET state = 'resolving', interrupted = :interrupted,
@@ -187,9 +187,9 @@ pub(super) fn claim(
             decision = :decision, decided_by = :decided_by, reason = :reason, extra = :extra
         WHERE number = :number";
     connection.prepare_cached(update)?.execute(named_params! {
-        ":interrupted": found.kept.interrupted,
+        ":interrupted": found.stored.interrupted,
         ":attempts": attempts,
-        ":last_error": found.kept.last_error,
+        ":last_error": found.stored.last_error,
         ":token": token,
         ":holder": hosts.own(),
         ":holder_name": hosts.name(),
@@ -210,10 +210,10 @@ pub(super) fn claim(
     Ok(Claim::Claimed(Claimed {
         lease: Lease {
             session: session.clone(),
-            action: found.kept.action.id.clone(),
+            action: found.stored.action.id.clone(),
             token: token.cast_unsigned(),
         },
-        action: Arc::new(found.kept.action),
+        action: Arc::new(found.stored.action),
         guest_state,
         attempt,
     }))
@@ -239,8 +239,8 @@ pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Act
 }
 
 fn answer_for(found: &ActionRow) -> Claim {
-    let id = found.kept.action.id.clone();
-    match found.kept.state {
+    let id = found.stored.action.id.clone();
+    match found.stored.state {
         ActionState::Applied => Claim::Resolved(id, Decision::Apply),
         ActionState::Discarded => Claim::Resolved(id, Decision::Discard),
         _ => Claim::InProgress(id),

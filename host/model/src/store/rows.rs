@@ -10,7 +10,7 @@ use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAct
 
 /// The state that is written in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeptState {
+pub enum WrittenState {
     /// On the stack, or interrupted, or lost: the rest of the row tells.
     Pending,
     /// Claimed.
@@ -19,11 +19,12 @@ pub enum KeptState {
     Resolved(Decision),
 }
 
-/// A row's fields beside the action, and whether the hosts that it depends on are alive.
+/// The columns that an action's state follows from, and whether the hosts that it depends on are
+/// alive.
 #[derive(Debug, Clone)]
-pub struct KeptRow {
+pub struct StateColumns {
     /// The state.
-    pub written: KeptState,
+    pub written: WrittenState,
     /// What its last claim was for.
     pub decision: Option<Decision>,
     /// Some apply of it has no known end.
@@ -38,7 +39,7 @@ pub struct KeptRow {
 
 /// An action, and its state as callers are told.
 #[derive(Debug, Clone)]
-pub struct KeptAction {
+pub struct StoredAction {
     /// The action.
     pub action: PendingAction,
     /// How many applies of it were begun.
@@ -51,24 +52,24 @@ pub struct KeptAction {
     pub last_error: Option<String>,
 }
 
-impl KeptAction {
+impl StoredAction {
     /// Reads the state off the row: a claim that has run out is none, and what it was for decides
     /// what is known of the action.
-    pub fn new(action: PendingAction, attempts: u32, row: KeptRow) -> Self {
+    pub fn new(action: PendingAction, attempts: u32, row: StateColumns) -> Self {
         let mut row = row;
-        if matches!(row.written, KeptState::Resolving) && row.lease_over {
-            row.written = KeptState::Pending;
+        if matches!(row.written, WrittenState::Resolving) && row.lease_over {
+            row.written = WrittenState::Pending;
             // A row that lacks its decision may have been applied as well.
             let decision = row.decision.unwrap_or(Decision::Apply);
             lose_claim(decision, &mut row.interrupted, &mut row.last_error);
         }
         let state = match row.written {
-            KeptState::Resolved(Decision::Apply) => ActionState::Applied,
-            KeptState::Resolved(Decision::Discard) => ActionState::Discarded,
-            KeptState::Resolving => ActionState::Resolving,
-            KeptState::Pending if row.host_gone => ActionState::Lost,
-            KeptState::Pending if row.interrupted => ActionState::Interrupted,
-            KeptState::Pending => ActionState::Pending,
+            WrittenState::Resolved(Decision::Apply) => ActionState::Applied,
+            WrittenState::Resolved(Decision::Discard) => ActionState::Discarded,
+            WrittenState::Resolving => ActionState::Resolving,
+            WrittenState::Pending if row.host_gone => ActionState::Lost,
+            WrittenState::Pending if row.interrupted => ActionState::Interrupted,
+            WrittenState::Pending => ActionState::Pending,
         };
         Self {
             action,
