@@ -33,7 +33,11 @@ NAMED: dict[str, dict[str, str]] = {
     },
     "airlock_ast_edit": {"serde_json": "params"},
     "airlock_desk": {"serde_core": "records are written", "tokio_util": "`CancellationToken`"},
-    "airlock_author": {"serde_core": "values are written and read", "tokio_util": "`CancellationToken`"},
+    "airlock_author": {
+        "anyhow": "what went wrong, with its causes",
+        "serde_core": "values are written and read",
+        "tokio_util": "`CancellationToken`",
+    },
     "airlock_test_kit": {"serde_core": "values are written and read", "serde_json": "params"},
 }
 

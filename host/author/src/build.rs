@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_host::Plugin;
+use anyhow::Context;
 
 use crate::error::{Error, ErrorKind};
 use project::Project;
@@ -127,7 +128,8 @@ async fn check(
             for other in others {
                 message = format!("{message}; {other}");
             }
-            Err(Error::new(ErrorKind::BadDefinitions, message)
+            let error = anyhow::Error::msg(message);
+            Err(Error::new(ErrorKind::BadDefinitions, error)
                 .with_advice("correct the tool's definition, and build again"))
         }
     }
@@ -136,15 +138,17 @@ async fn check(
 /// Writes the component beside its place first, so that whoever reads it there finds the old one or
 /// the new one whole.
 fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
-    let failed = |error: std::io::Error| {
-        Error::machine(format!("could not write {}: {error}", path.display()))
-            .with_advice("`-o FILE` writes it elsewhere")
-    };
+    replace(path, component)
+        .with_context(|| format!("could not write {}", path.display()))
+        .map_err(|error| Error::machine(error).with_advice("`-o FILE` writes it elsewhere"))
+}
+
+fn replace(path: &Path, component: &[u8]) -> std::io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::create_dir_all(folder)?;
     let mut beside = tempfile::Builder::new();
     // As for any other file, the user's mask decides who may read it.
     #[cfg(unix)]
@@ -152,8 +156,8 @@ fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
         use std::os::unix::fs::PermissionsExt;
         beside.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let file = beside.tempfile_in(folder).map_err(failed)?;
-    std::fs::write(file.path(), component).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    let file = beside.tempfile_in(folder)?;
+    std::fs::write(file.path(), component)?;
+    file.persist(path)?;
     Ok(())
 }

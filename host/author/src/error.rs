@@ -7,12 +7,12 @@ use airlock_host::load::LoadError;
 #[non_exhaustive]
 pub enum Error {
     /// An error with its message.
-    #[error("{message}")]
+    #[error("{error:#}")]
     Told {
         /// What kind of error it is.
         kind: ErrorKind,
-        /// What is wrong.
-        message: String,
+        /// What is wrong, with its causes.
+        error: anyhow::Error,
         /// What to do about it.
         advice: Option<String>,
     },
@@ -57,20 +57,20 @@ impl ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, error: anyhow::Error) -> Self {
         Self::Told {
             kind,
-            message: message.into(),
+            error,
             advice: None,
         }
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Usage, message)
+    pub(crate) fn usage(error: anyhow::Error) -> Self {
+        Self::new(ErrorKind::Usage, error)
     }
 
-    pub(crate) fn machine(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Machine, message)
+    pub(crate) fn machine(error: anyhow::Error) -> Self {
+        Self::new(ErrorKind::Machine, error)
     }
 
     /// Errors of others tell themselves what to do.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use airlock_render::shell;
+use anyhow::{Context, anyhow};
 
 use crate::error::Error;
 
@@ -100,12 +101,12 @@ fn check_name(name: &str) -> Result<(), Error> {
     if fits && !["resolve", "test", "airlock-tool"].contains(&name) {
         return Ok(());
     }
-    let message = match fits {
-        true => format!("a tool can't be called `{name}`: that name is reserved"),
-        false => format!("`{name}` can't be a project's name"),
+    let error = match fits {
+        true => anyhow!("a tool can't be called `{name}`: that name is reserved"),
+        false => anyhow!("`{name}` can't be a project's name"),
     };
     let hint = "a name has lowercase letters, digits and single dashes, and begins with a letter, for example: rename-photos";
-    Err(Error::usage(message).with_advice(hint))
+    Err(Error::usage(error).with_advice(hint))
 }
 
 /// Nothing that somebody wrote is overwritten.
@@ -115,12 +116,13 @@ fn check_folder(folder: &Path) -> Result<(), Error> {
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
-            Some(_) => Err(Error::usage(format!("the folder {name} is not empty"))
+            Some(_) => Err(Error::usage(anyhow!("the folder {name} is not empty"))
                 .with_advice(format!("empty it, or {elsewhere}"))),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => {
-            Err(Error::usage(format!("can't use {name}: {error}")).with_advice(elsewhere))
+            let error = anyhow::Error::new(error).context(format!("can't use {name}"));
+            Err(Error::usage(error).with_advice(elsewhere))
         }
     }
 }
@@ -129,10 +131,8 @@ fn write(file: &Path, text: &str) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(file, text))
-        .map_err(|error| {
-            Error::machine(format!("could not write {}: {error}", file.display()))
-                .with_advice("name another folder: --path DIR")
-        })
+        .with_context(|| format!("could not write {}", file.display()))
+        .map_err(|error| Error::machine(error).with_advice("name another folder: --path DIR"))
 }
 
 /// From nothing to a tool that was called and tested.

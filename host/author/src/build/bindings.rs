@@ -1,8 +1,8 @@
 //! The world, and what is generated from it.
 
-use std::fmt::Display;
 use std::path::Path;
 
+use anyhow::Context;
 use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::{Resolve, SourceMap, WorldId};
 
@@ -22,18 +22,20 @@ impl World {
     /// # Errors
     /// If they are damaged.
     pub fn read() -> Result<Self, Error> {
-        let damaged =
-            |error: &dyn Display| failed(format!("the world of this program is damaged: {error}"));
+        Self::parse()
+            .context("the world of this program is damaged")
+            .map_err(failed)
+    }
+
+    fn parse() -> anyhow::Result<Self> {
         let mut sources = SourceMap::new();
         for (name, text) in embedded::WORLD {
             sources.push_str(name, *text);
         }
-        let group = sources.parse().map_err(|(_, error)| damaged(&error))?;
+        let group = sources.parse().map_err(|(_, error)| error)?;
         let mut resolve = Resolve::default();
-        let package = resolve.push_group(group).map_err(|error| damaged(&error))?;
-        let id = resolve
-            .select_world(&[package], Some("custom-tool"))
-            .map_err(|error| damaged(&error))?;
+        let package = resolve.push_group(group)?;
+        let id = resolve.select_world(&[package], Some("custom-tool"))?;
         Ok(Self { resolve, id })
     }
 
@@ -66,7 +68,8 @@ impl World {
         let mut files = Files::default();
         generator
             .generate(&mut self.resolve.clone(), self.id, &mut files)
-            .map_err(|error| failed(format!("could not generate bindings: {error:#}")))?;
+            .context("could not generate bindings")
+            .map_err(failed)?;
         Ok(files)
     }
 }
@@ -83,10 +86,8 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path, contents))
-        .map_err(|error| {
-            Error::machine(format!("could not write {}: {error}", path.display()))
-                .with_advice("check the folder's permissions")
-        })
+        .with_context(|| format!("could not write {}", path.display()))
+        .map_err(|error| Error::machine(error).with_advice("check the folder's permissions"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, anyhow};
 use tokio::process::Command;
 
 use super::bindings::{self, World};
@@ -50,7 +51,8 @@ pub async fn build(
     toolchain.run("Compiling C", &mut cc).await?;
 
     let module = std::fs::read(project.folder.join(module))
-        .map_err(|error| failed(format!("the compiler wrote no module: {error}")))?;
+        .context("the compiler wrote no module")
+        .map_err(failed)?;
     let manifest = &project.manifest;
     Ok(BuildOutput {
         component: component::from_module(&module)?,
@@ -74,7 +76,7 @@ async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error
             .map(OsString::from)
             .collect();
         return match words.is_empty() {
-            true => Err(Error::usage(format!("{COMPILER} names no compiler"))),
+            true => Err(Error::usage(anyhow!("{COMPILER} names no compiler"))),
             false => Ok(words),
         };
     }
@@ -121,7 +123,7 @@ fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
     match sources.is_empty() {
         false => Ok(sources),
         true => Err(
-            Error::usage(format!("there is no .c file in {}", folder.display()))
+            Error::usage(anyhow!("there is no .c file in {}", folder.display()))
                 .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]"),
         ),
     }

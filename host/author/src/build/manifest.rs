@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use serde::Deserialize;
 
 use super::project::Language;
@@ -45,18 +46,16 @@ impl Manifest {
                 return Ok(Self::default());
             }
             Err(error) => {
-                return Err(Error::usage(format!(
-                    "can't read {}: {error}",
-                    path.display()
-                )));
+                let read = format!("can't read {}", path.display());
+                return Err(Error::usage(anyhow::Error::new(error).context(read)));
             }
         };
         let manifest: Self = toml::from_str(&text).map_err(|error| {
             let message = format!("{} is not valid: {error}", path.display());
-            Error::usage(message.trim_end())
+            Error::usage(anyhow!("{}", message.trim_end()))
         })?;
         match &manifest.name {
-            Some(name) if !is_file_name(name) => Err(Error::usage(format!(
+            Some(name) if !is_file_name(name) => Err(Error::usage(anyhow!(
                 "{} is not valid: the name {name:?} can't be a file name",
                 path.display()
             ))),

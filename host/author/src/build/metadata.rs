@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use anyhow::Context;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
 
@@ -24,9 +25,10 @@ pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Resul
         .iter()
         .map(|(name, version)| ((*name).to_owned(), version.clone()))
         .collect();
-    let added = metadata.to_wasm(&component);
-    let mut component =
-        added.map_err(|error| failed(format!("the build output is not a component: {error:#}")))?;
+    let mut component = metadata
+        .to_wasm(&component)
+        .context("the build output is not a component")
+        .map_err(failed)?;
     if let Some(version) = &about.version {
         let section = CustomSection {
             name: Cow::Borrowed("version"),

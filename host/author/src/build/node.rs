@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_render::shell;
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
@@ -82,9 +83,11 @@ pub async fn build(
     }
     let said = ended.succeeded()?;
     let built: Built = serde_json::from_slice(&said)
-        .map_err(|error| failed(format!("can't read the output of `airlock-ts`: {error}")))?;
+        .context("can't read the output of `airlock-ts`")
+        .map_err(failed)?;
     let component = std::fs::read(&component)
-        .map_err(|error| failed(format!("`airlock-ts` wrote no component: {error}")))?;
+        .context("`airlock-ts` wrote no component")
+        .map_err(failed)?;
     let manifest = &project.manifest;
     Ok(BuildOutput {
         component,
@@ -101,7 +104,7 @@ impl BuildFailure {
     fn tell(&self, toolchain: &Toolchain<'_>) -> Error {
         let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
         toolchain.pass_on(&problems.join("\n"));
-        failed("`airlock-ts` can't build the project").with_advice("see its output above")
+        failed(anyhow!("`airlock-ts` can't build the project")).with_advice("see its output above")
     }
 }
 
@@ -133,7 +136,7 @@ async fn check_version(toolchain: &Toolchain<'_>) -> Result<(), Error> {
     let version = String::from_utf8_lossy(&said).trim().to_owned();
     match is_new_enough(&version) {
         true => Ok(()),
-        false => Err(failed(format!(
+        false => Err(failed(anyhow!(
             "Node.js {version} is too old: tools need {OLDEST} or later"
         ))
         .with_advice(format!("a newer one is at {SITE}"))),
@@ -164,9 +167,9 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
     if installed.is_symlink()
         && let Ok(checkout) = installed.canonicalize()
     {
-        let message = format!("the SDK in {} is not built", checkout.display());
+        let error = anyhow!("the SDK in {} is not built", checkout.display());
         let command = within(&checkout, "npm install && npm run build");
-        return Err(Error::new(ErrorKind::MissingTool, message)
+        return Err(Error::new(ErrorKind::MissingTool, error)
             .with_advice(format!("to build it: {command}")));
     }
     let command = match names_sdk(folder)? {
@@ -187,7 +190,8 @@ fn names_sdk(folder: &Path) -> Result<bool, Error> {
         return Ok(false);
     };
     let package: Package = serde_json::from_slice(&text)
-        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))?;
+        .with_context(|| format!("{} is not valid", path.display()))
+        .map_err(Error::usage)?;
     let named = [&package.dependencies, &package.dev_dependencies];
     Ok(named.iter().any(|packages| packages.contains_key(SDK)))
 }

@@ -1,8 +1,8 @@
 //! Which language a project is written in.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
 use super::manifest::{self, Manifest};
@@ -70,8 +70,9 @@ impl Project {
     /// # Errors
     /// Where it is no project, or one of several languages.
     pub fn find(folder: &Path) -> Result<Self, Error> {
-        let found = folder.canonicalize();
-        let folder = found.map_err(|error| no_folder(folder, &error))?;
+        let folder = open(folder).map_err(|error| {
+            Error::usage(error).with_advice("`airlock build DIR` builds the project in DIR")
+        })?;
         let manifest = Manifest::read(&folder)?;
         let language = match manifest.language {
             Some(language) => language,
@@ -108,31 +109,29 @@ fn detect(folder: &Path) -> Result<Language, Error> {
         [(_, language)] => Ok(*language),
         [] => {
             let marks: Vec<_> = MARKS.iter().map(|(mark, _)| *mark).collect();
-            let message = format!("there is no tool project in {}", folder.display());
+            let error = anyhow!("there is no tool project in {}", folder.display());
             let hint = format!(
                 "looked for {} and airlock.toml; `airlock build DIR` builds another folder",
                 marks.join(", ")
             );
-            Err(Error::usage(message).with_advice(hint))
+            Err(Error::usage(error).with_advice(hint))
         }
         several => {
             let marks: Vec<_> = several.iter().map(|(mark, _)| *mark).collect();
-            let message = format!("{} has {}", folder.display(), marks.join(" and "));
+            let error = anyhow!("{} has {}", folder.display(), marks.join(" and "));
             let hint = format!(
                 "say which to build in airlock.toml, for example: language = \"{}\"",
                 several[0].1.name()
             );
-            Err(Error::usage(message).with_advice(hint))
+            Err(Error::usage(error).with_advice(hint))
         }
     }
 }
 
-fn no_folder(folder: &Path, error: &io::Error) -> Error {
-    Error::usage(format!(
-        "can't open the folder {}: {error}",
-        folder.display()
-    ))
-    .with_advice("`airlock build DIR` builds the project in DIR")
+/// The folder's path as it is, without links.
+pub(super) fn open(folder: &Path) -> anyhow::Result<PathBuf> {
+    let opened = folder.canonicalize();
+    opened.with_context(|| format!("can't open the folder {}", folder.display()))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_render::shell;
+use anyhow::Context;
 use serde::Deserialize;
 use tokio::process::Command;
 
@@ -69,7 +70,8 @@ pub async fn build(
     let component = project.folder.join("build/generated/tool.wasm");
     let folder = component.parent().unwrap_or(&project.folder);
     std::fs::create_dir_all(folder)
-        .map_err(|error| failed(format!("could not make {}: {error}", folder.display())))?;
+        .with_context(|| format!("could not make {}", folder.display()))
+        .map_err(failed)?;
 
     let mut command = Command::new(&python);
     command.args(["-m", "airlock_tool", "build", "--quiet", "--output"]);
@@ -81,7 +83,8 @@ pub async fn build(
         .run("Building with airlock-py", &mut command)
         .await?;
     let component = std::fs::read(&component)
-        .map_err(|error| failed(format!("`airlock-py` wrote no component: {error}")))?;
+        .context("`airlock-py` wrote no component")
+        .map_err(failed)?;
     let manifest = &project.manifest;
     let name = manifest.name.clone().or(described.name);
     Ok(BuildOutput {
@@ -150,11 +153,13 @@ fn read(path: &Path) -> Result<PyProject, Error> {
             return Ok(PyProject::default());
         }
         Err(error) => {
-            return Err(failed(format!("can't read {}: {error}", path.display())));
+            let read = format!("can't read {}", path.display());
+            return Err(failed(anyhow::Error::new(error).context(read)));
         }
     };
     toml::from_str(&text)
-        .map_err(|error| Error::usage(format!("{} is not valid: {error}", path.display())))
+        .with_context(|| format!("{} is not valid", path.display()))
+        .map_err(Error::usage)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod paths;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use tokio::process::Command;
 
@@ -78,9 +79,10 @@ pub async fn build(
     paths::add(&mut cargo, &flags, &project.folder);
     let said = toolchain.run("Compiling with cargo", &mut cargo).await?;
     let component = component_of(&manifest, &said)
-        .ok_or_else(|| failed("cargo built no component").with_advice(CDYLIB))?;
+        .ok_or_else(|| failed(anyhow!("cargo built no component")).with_advice(CDYLIB))?;
     let component = std::fs::read(&component)
-        .map_err(|error| failed(format!("can't read {}: {error}", component.display())))?;
+        .with_context(|| format!("can't read {}", component.display()))
+        .map_err(failed)?;
     Ok(BuildOutput { component, about })
 }
 
@@ -129,11 +131,9 @@ async fn metadata(
             .filter(|option| LOCKING.iter().any(|it| option == it)),
     );
     let metadata = toolchain.run("Reading Cargo.toml", &mut cargo).await?;
-    serde_json::from_slice(&metadata).map_err(|error| {
-        failed(format!(
-            "can't read the output of `cargo metadata`: {error}"
-        ))
-    })
+    serde_json::from_slice(&metadata)
+        .context("can't read the output of `cargo metadata`")
+        .map_err(failed)
 }
 
 async fn flags(
@@ -166,14 +166,12 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Proj
         .iter()
         .find(|package| same(&package.manifest_path));
     let Some(package) = package else {
-        let message = format!("{} is a workspace without a package", manifest.display());
-        return Err(
-            Error::usage(message).with_advice("build one of its members: airlock build DIR")
-        );
+        let error = anyhow!("{} is a workspace without a package", manifest.display());
+        return Err(Error::usage(error).with_advice("build one of its members: airlock build DIR"));
     };
     if !package.targets.iter().any(Target::makes_components) {
-        let message = format!("the package {} builds no component", package.name);
-        return Err(Error::usage(message).with_advice(CDYLIB));
+        let error = anyhow!("the package {} builds no component", package.name);
+        return Err(Error::usage(error).with_advice(CDYLIB));
     }
     let sdk = metadata.packages.iter().find(|package| package.name == SDK);
     Ok(ProjectInfo {

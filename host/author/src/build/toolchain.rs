@@ -1,12 +1,12 @@
 //! Running a language's build tools.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use airlock_host::Engine;
 use airlock_host::cancel::CancellationToken;
+use anyhow::{Context, anyhow};
 use tokio::process::Command;
 
 use crate::error::{Error, ErrorKind};
@@ -111,7 +111,9 @@ impl<'a> Toolchain<'a> {
                 .kill_on_drop(true)
                 .output()
                 .await;
-            let output = output.map_err(|error| cannot_run(&name, &error))?;
+            let output = output
+                .with_context(|| format!("could not run `{name}`"))
+                .map_err(failed)?;
             let said = String::from_utf8_lossy(&output.stderr);
             let said = said.trim_end().to_owned();
             Ok((output.status, output.stdout, said))
@@ -146,31 +148,24 @@ impl ProgramOutput {
         if self.status.success() {
             return Ok(self.stdout);
         }
-        let message = format!("`{}` failed ({})", self.name, self.status);
+        let error = anyhow!("`{}` failed ({})", self.name, self.status);
         let hint = match self.has_said_why {
             true => "see its output above",
             false => "run it by hand in the project's folder to see why",
         };
-        Err(failed(message).with_advice(hint))
+        Err(failed(error).with_advice(hint))
     }
 }
 
-fn cannot_run(name: &str, error: &io::Error) -> Error {
-    failed(format!("could not run `{name}`: {error}"))
-}
-
 /// A build tool failed.
-pub fn failed(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::BuildFailed, message)
+pub fn failed(error: anyhow::Error) -> Error {
+    Error::new(ErrorKind::BuildFailed, error)
 }
 
 /// Something has to be installed first, which `command` does.
 pub fn missing(what: &str, command: &str) -> Error {
-    Error::new(
-        ErrorKind::MissingTool,
-        format!("{what} is missing on this machine"),
-    )
-    .with_advice(format!("to install it: {command}"))
+    let error = anyhow!("{what} is missing on this machine");
+    Error::new(ErrorKind::MissingTool, error).with_advice(format!("to install it: {command}"))
 }
 
 /// The command that installs a language where it has packages for this system, and where else it

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::anyhow;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::project;
 use super::sources::holds_sources;
 use crate::error::Error;
 
@@ -27,12 +29,7 @@ impl SourceWatcher {
     /// # Errors
     /// If the folder can't be opened, or the system doesn't let it be watched.
     pub fn of(folder: &Path) -> Result<Self, Error> {
-        let root = folder.canonicalize().map_err(|error| {
-            Error::usage(format!(
-                "can't open the folder {}: {error}",
-                folder.display()
-            ))
-        })?;
+        let root = project::open(folder).map_err(Error::usage)?;
         let (send, events) = unbounded_channel();
         let watcher = recommended_watcher(move |event| {
             // Nobody listens any more where the program ends.
@@ -79,7 +76,11 @@ impl SourceWatcher {
                 Some(Ok(event)) if matters(&event, &self.root) => break,
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(cannot_watch(error)),
-                None => return Err(Error::machine("the watch on the project's files ended")),
+                None => {
+                    return Err(Error::machine(anyhow!(
+                        "the watch on the project's files ended"
+                    )));
+                }
             }
         }
         while tokio::time::timeout(SETTLED, self.events.recv())
@@ -102,7 +103,7 @@ fn matters(event: &Event, root: &Path) -> bool {
 }
 
 fn cannot_watch(error: notify::Error) -> Error {
-    Error::machine(format!("can't watch the project's files: {error}"))
+    Error::machine(anyhow::Error::new(error).context("can't watch the project's files"))
 }
 
 #[cfg(test)]

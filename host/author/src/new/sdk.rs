@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use airlock_render::shell;
+use anyhow::anyhow;
 
 use super::NewLanguage;
 use crate::error::Error;
@@ -60,9 +61,9 @@ fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Error> {
     let sdk = checkout.join(folder);
     let found = sdk.canonicalize().ok().filter(|sdk| sdk.is_dir());
     found.ok_or_else(|| {
-        let message = format!("there is no SDK in {}", sdk.display());
+        let error = anyhow!("there is no SDK in {}", sdk.display());
         let hint = "`--sdk` and AIRLOCK_SDK name the folder of a clone of Airlock";
-        Error::usage(message).with_advice(hint)
+        Error::usage(error).with_advice(hint)
     })
 }
 
@@ -72,9 +73,9 @@ fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let script = checkout.join("tests/toolchain/install-node-tools");
-    let message = format!("the SDK in {} is not built", sdk.display());
+    let error = anyhow!("the SDK in {} is not built", sdk.display());
     let hint = format!("build it: {}", shell::quote(&script.to_string_lossy()));
-    Err(Error::usage(message).with_advice(hint))
+    Err(Error::usage(error).with_advice(hint))
 }
 
 /// A path, as it stands in a URL.

@@ -54,7 +54,7 @@ impl From<Error> for Failure {
         match error {
             Error::Told {
                 kind,
-                message,
+                error,
                 advice,
             } => {
                 let exit = match kind {
@@ -62,7 +62,7 @@ impl From<Error> for Failure {
                     ErrorKind::BadDefinitions => Exit::NotLoaded,
                     _ => Exit::Failed,
                 };
-                let failure = Self::new(exit, kind.name(), message);
+                let failure = Self::new(exit, kind.name(), format!("{error:#}"));
                 match advice {
                     Some(advice) => failure.with_hint(advice),
                     None => failure,
