@@ -20,7 +20,7 @@ use airlock_render::{Block, Decided};
 use serde_json::{Value, json};
 
 /// A larger file is no list that somebody keeps in order.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 struct SortLines;
 
@@ -50,7 +50,7 @@ impl NativeTool for SortLines {
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error> {
         let name = params["file"].as_str().unwrap_or_default();
         let folder = call.folder()?;
-        let file = folder.read(Path::new(name), MOST_BYTES);
+        let file = folder.read(Path::new(name), MAX_BYTES);
         let (file, text) = read(name, file)?;
         let sorted = sorted(&text);
         if sorted == text {
@@ -69,7 +69,7 @@ impl NativeTool for SortLines {
         let name = state["file"].as_str().unwrap_or_default();
         let path = Path::new(name);
         let folder = call.folder()?;
-        let (file, text) = read(name, folder.read(path, MOST_BYTES))?;
+        let (file, text) = read(name, folder.read(path, MAX_BYTES))?;
         // What was decided is what was previewed, or nothing.
         if state["was"] != Digest::of(&file.bytes).to_string() {
             return Err(told(format!("{name} has changed; preview again")));

@@ -24,7 +24,10 @@ struct Planning {
 #[async_trait]
 impl StandingHandler for Planning {
     fn label(&self) -> String {
-        format!("Plan: {} steps", self.steps.lock().unwrap().len())
+        match self.steps.lock().unwrap().len() {
+            1 => "Plan: 1 step".to_owned(),
+            count => format!("Plan: {count} steps"),
+        }
     }
 
     async fn apply(

@@ -20,13 +20,13 @@ const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
 /// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440
 /// bytes of memory, and 2 microseconds to be read.
-const MOST_FILE_BYTES: u64 = 128 << 10;
+const MAX_FILE_BYTES: u64 = 128 << 10;
 
 /// What is remembered, in folders and in bytes of their files; then all is forgotten, and read
 /// again where it is asked for. The files of a folder and of all around it have no more bytes
 /// either, since they are needed together.
-const MOST_FOLDERS: usize = 10_000;
-const MOST_BYTES: usize = 256 << 10;
+const MAX_FOLDERS: usize = 10_000;
+const MAX_BYTES: usize = 256 << 10;
 
 /// The ignore files from one folder down.
 pub(crate) struct IgnoreFiles {
@@ -90,9 +90,9 @@ impl IgnoreFiles {
         let together = bytes + around.as_ref().map_or(0, |around| around.bytes);
         let rules = match bytes {
             0 => around,
-            _ if together > MOST_BYTES => {
+            _ if together > MAX_BYTES => {
                 let problem = format!(
-                    "the ignore files of {:?} (with those around it they are {together} bytes; the limit is {MOST_BYTES})",
+                    "the ignore files of {:?} (with those around it they are {together} bytes; the limit is {MAX_BYTES})",
                     folder.display()
                 );
                 self.remembered().problems.insert(problem);
@@ -105,7 +105,7 @@ impl IgnoreFiles {
             })),
         };
         let mut read = self.remembered();
-        if read.by_folder.len() >= MOST_FOLDERS || read.bytes + bytes > MOST_BYTES {
+        if read.by_folder.len() >= MAX_FOLDERS || read.bytes + bytes > MAX_BYTES {
             read.by_folder.clear();
             read.bytes = 0;
         }
@@ -116,7 +116,7 @@ impl IgnoreFiles {
 
     /// Empty where there is no such file, or none that can be read.
     fn text(&self, path: &Path) -> Vec<u8> {
-        match self.folder.read_through_links(path, MOST_FILE_BYTES) {
+        match self.folder.read_through_links(path, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) => {
                 if error.kind() == io::ErrorKind::FileTooLarge {
@@ -248,7 +248,7 @@ mod tests {
     fn a_list_as_large_as_may_be_is_read_soon_and_a_larger_one_is_told_of() {
         let folder = TempDir::new().unwrap();
         write(&folder, "y.js", "");
-        let most = usize::try_from(MOST_FILE_BYTES).unwrap();
+        let most = usize::try_from(MAX_FILE_BYTES).unwrap();
         let lines: String = (0..)
             .map(|n| format!("*{n:x}?[!a-c]**\n"))
             .take(most / 20)

@@ -124,7 +124,7 @@ impl AstEdit {
     /// bound to; a call takes as many as it has threads, one for each core, and shares them with
     /// calls that wait. Default: two for each core, over all sessions of this program.
     #[cfg(unix)]
-    pub fn most_parsers(mut self, count: usize) -> Self {
+    pub fn max_parsers(mut self, count: usize) -> Self {
         self.parsing.permits = Permits::new(count);
         self
     }

@@ -30,7 +30,7 @@ pub(crate) fn cores() -> usize {
 /// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than
 /// there are cores, until it says to stop.
 pub(crate) fn share_out<T: Send>(
-    most_threads: usize,
+    max_threads: usize,
     feed: impl FnOnce(Enqueue<'_, T>),
     work: impl Fn(T) -> ControlFlow<()> + Sync,
 ) {
@@ -53,7 +53,7 @@ pub(crate) fn share_out<T: Send>(
         }
     };
     scope(|scope| {
-        for _ in 1..cores().min(most_threads) {
+        for _ in 1..cores().min(max_threads) {
             let thread = Builder::new().stack_size(STACK_BYTES);
             // Fewer threads do the same work.
             if thread.spawn_scoped(scope, worker).is_err() {

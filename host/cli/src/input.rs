@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::failure::{Exit, Failure};
 
 /// Far more than any tool takes of its params.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads what `word` means: JSON, `@FILE`, or `-`. `what` it is stands in errors, in the plural.
 pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
@@ -51,11 +51,11 @@ fn read_file(what: &str, path: &str) -> Result<String, Failure> {
 
 fn to_end(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    input.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MOST_BYTES {
+    input.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_BYTES {
         true => Err(io::Error::other(format!(
             "more than {} MiB",
-            MOST_BYTES >> 20
+            MAX_BYTES >> 20
         ))),
         false => Ok(text),
     }

@@ -21,7 +21,7 @@ pub use loaded::Loaded;
 const PROGRAM: &str = "airlock";
 
 /// The largest file that is read as a plugin.
-const MOST_PLUGIN_BYTES: u64 = 1 << 30;
+const MAX_PLUGIN_BYTES: u64 = 1 << 30;
 
 /// Where the tools that a user named come from.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
     /// The component's bytes, if there is one that can be read.
     pub fn bytes(&self) -> Option<Cow<'static, [u8]>> {
         match self {
-            Source::File(path) => read_regular_file(path, MOST_PLUGIN_BYTES)
+            Source::File(path) => read_regular_file(path, MAX_PLUGIN_BYTES)
                 .ok()
                 .map(Cow::Owned),
             Source::Bundled(bundled) => match bundled.kind {

@@ -110,7 +110,7 @@ pub enum TurnReport {
 }
 
 /// The most turns between two reminders of an action.
-const LONGEST_PAUSE: u32 = 8;
+const MAX_PAUSE: u32 = 8;
 
 /// Says before each turn what a model is told of what is pending, and whether it must decide. It
 /// knows a stack and what became of the turns, and neither a session nor a provider:
@@ -203,7 +203,7 @@ impl Top {
             return false;
         }
         self.ignored = 0;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
         true
     }
 

@@ -13,7 +13,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The most characters that one grapheme cluster keeps. More than any writing has, and fewer than
 /// it takes to draw over other lines.
-const LONGEST: usize = 16;
+const MAX_CLUSTER_CHARS: usize = 16;
 
 /// Text as one line in which nothing can drive a terminal or mislead whoever reads it: line breaks
 /// and tabs are shown as escapes too.
@@ -117,7 +117,7 @@ impl<'a> Cutter<'a> {
 fn is_harmless(cluster: &str) -> bool {
     let harmless = |c: char| !c.is_control() && !is_invisible(c);
     cluster.chars().all(harmless)
-        && cluster.chars().take(LONGEST + 1).count() <= LONGEST
+        && cluster.chars().take(MAX_CLUSTER_CHARS + 1).count() <= MAX_CLUSTER_CHARS
         && cluster.width() > 0
 }
 
@@ -129,7 +129,7 @@ fn judge(cluster: &str, after: Option<char>, mut judged: impl FnMut(usize, char,
     while let Some((count, (at, c))) = chars.next() {
         let next = chars.peek().map(|(_, (_, next))| *next);
         let stays = match before {
-            _ if count >= LONGEST || c.is_control() => false,
+            _ if count >= MAX_CLUSTER_CHARS || c.is_control() => false,
             // A mark without a letter would go onto whatever stands before it.
             None => !is_invisible(c) && columns(c) > 0,
             Some(before) => {

@@ -22,7 +22,7 @@ use super::{HostId, PostgresStore, PostgresStoreInner, schema};
 
 /// How long a migration of the tables may take. Longer than any patience: a host that gives up too
 /// early would do so again each time.
-const LONGEST_UPDATE: Duration = Duration::from_secs(30 * 60);
+const MIGRATION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Builder for a [`PostgresStore`].
 #[derive(Clone)]
@@ -95,8 +95,8 @@ impl PostgresStoreBuilder {
         let (mut connection, is_up_to_date) = opened.map_err(|_| silent(self.patience))??;
         if !is_up_to_date {
             let bringing = schema::bring_up_to_date(&mut connection, &location);
-            let brought = timeout(LONGEST_UPDATE, bringing).await;
-            brought.map_err(|_| silent(LONGEST_UPDATE))??;
+            let brought = timeout(MIGRATION_TIMEOUT, bringing).await;
+            brought.map_err(|_| silent(MIGRATION_TIMEOUT))??;
         }
         let host = new_host_id(&location)?;
         let most = self.max_connections;

@@ -19,7 +19,7 @@ use super::problem::{Failure, is_duplicate, is_passing};
 
 /// The first pause before another try; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
-const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_millis(250);
 
 /// One statement with its arguments.
 #[derive(Debug, Clone)]
@@ -259,7 +259,7 @@ impl Backoff {
             return Err(Failure::Unreachable { last, after });
         }
         sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_PAUSE);
         Ok(())
     }
 }

@@ -203,8 +203,8 @@ pub fn nanos_of_time(time: SystemTime) -> i64 {
 /// Microseconds, as intervals are given: at most a thousand years, since the server's own times end
 /// somewhere.
 pub fn micros(time: Duration) -> i64 {
-    const MOST: Duration = Duration::from_secs(1000 * 31_557_600);
-    time.min(MOST).as_micros() as i64
+    const MAX_TIME: Duration = Duration::from_secs(1000 * 31_557_600);
+    time.min(MAX_TIME).as_micros() as i64
 }
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ fn usual_files() -> Files {
 
 /// What a tool may look for in these files: their names, and the words in them.
 fn words(files: &Files) -> Vec<String> {
-    const MOST: usize = 64;
+    const MAX_WORDS: usize = 64;
     let mut words: Vec<String> = files.paths().map(str::to_owned).collect();
     for (_, entry) in files.iter() {
         if let Entry::File(contents) = entry
@@ -271,7 +271,7 @@ fn words(files: &Files) -> Vec<String> {
             words.extend(text.split_whitespace().take(4).map(str::to_owned));
         }
     }
-    words.truncate(MOST);
+    words.truncate(MAX_WORDS);
     words
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 /// The most that a fixture may hold: each try gets a copy.
-const MOST_BYTES: u64 = 64 << 20;
-const MOST_ENTRIES: usize = 10_000;
+const MAX_BYTES: u64 = 64 << 20;
+const MAX_ENTRIES: usize = 10_000;
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub enum FolderError {
     #[error("the name of {} is not UTF-8", .0.display())]
     Name(PathBuf),
     /// It is too large to be copied for each try.
-    #[error("{} holds more than {} MiB, or more than {MOST_ENTRIES} files", .0.display(), MOST_BYTES >> 20)]
+    #[error("{} holds more than {} MiB, or more than {MAX_ENTRIES} files", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
 }
 
@@ -80,7 +80,7 @@ impl Files {
             let name = format!("{below}{name}");
             let metadata = fs::symlink_metadata(&path).map_err(failed(&path))?;
             *bytes += metadata.len();
-            if *bytes > MOST_BYTES || self.0.len() >= MOST_ENTRIES {
+            if *bytes > MAX_BYTES || self.0.len() >= MAX_ENTRIES {
                 return Err(FolderError::TooLarge(root.to_owned()));
             }
             if metadata.is_dir() {

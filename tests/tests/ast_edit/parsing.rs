@@ -309,7 +309,7 @@ async fn however_many_sessions_search_there_are_no_more_parsers_than_may_be() {
         .map(|name| (name.as_str(), "old(1);"))
         .collect();
     let project = Project::with(&files);
-    let ast_edit = AstEdit::new().parser(&program).most_parsers(PARSERS);
+    let ast_edit = AstEdit::new().parser(&program).max_parsers(PARSERS);
     let done = CancellationToken::new();
     let most = std::thread::spawn({
         let (program, done) = (program.clone(), done.clone());

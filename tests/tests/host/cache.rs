@@ -131,7 +131,7 @@ async fn a_cache_that_is_full_keeps_what_was_loaded_last() {
 
     let bytes = |path: &Path| fs::metadata(path).unwrap().len();
     let cache = CompileCache::open(folder.path().join("compiled"), folder.path().join("key"));
-    let cache = cache.unwrap().most_bytes(bytes(&first) + bytes(&second));
+    let cache = cache.unwrap().max_bytes(bytes(&first) + bytes(&second));
     let small = Engine::builder().cache(cache).build().unwrap();
     Plugin::load(&small, component("bench")).await.unwrap();
     assert!(first.exists() && !second.exists());

@@ -147,14 +147,14 @@ impl Worker {
         self.go_on();
         let began = Instant::now();
         let deadline = began + Duration::from_secs(row.bounds.seconds + 20);
-        let (mut most_descriptors, mut most_disk, mut looks) = (descriptors, disk, 0u32);
+        let (mut max_descriptors, mut max_disk, mut looks) = (descriptors, disk, 0u32);
         let mut helpers = 0;
         let mut look = || {
-            most_descriptors = most_descriptors.max(descriptors_of(id));
+            max_descriptors = max_descriptors.max(descriptors_of(id));
             helpers = helpers.max(memory_of_children(id));
             // Walking a tree takes longer.
             if looks % 20 == 0 {
-                most_disk = most_disk.max(site.size());
+                max_disk = max_disk.max(site.size());
             }
             looks += 1;
         };
@@ -162,7 +162,7 @@ impl Worker {
         let heard = self.hear_until("done", deadline, &mut look);
         drop(neighbour);
         let heard = heard?;
-        most_disk = most_disk.max(site.size());
+        max_disk = max_disk.max(site.size());
         let is_end = |(_, line): &&(Instant, String)| line.starts_with("ended ");
         let (ended_at, ended) = heard.iter().find(is_end).ok_or("it never ended")?;
         let honest: Vec<Instant> = heard
@@ -177,8 +177,8 @@ impl Worker {
             took: *ended_at - began,
             memory: peak_memory(id).saturating_sub(memory),
             helpers,
-            descriptors: most_descriptors - descriptors,
-            disk: most_disk - disk,
+            descriptors: max_descriptors - descriptors,
+            disk: max_disk - disk,
             longest_wait: waits.max().unwrap_or_default(),
             honest_calls: honest.iter().filter(|at| *at < ended_at).count(),
         })

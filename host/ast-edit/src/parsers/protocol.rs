@@ -20,7 +20,7 @@ pub(super) const ARGUMENT: &str = "airlock-parse-sources";
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
 
 /// No frame is longer.
-pub(super) const MOST_BYTES: u32 = 1 << 30;
+pub(super) const MAX_BYTES: u32 = 1 << 30;
 
 /// The first that is said.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub(super) fn write(to: &mut impl Write, value: &impl Serialize) -> io::Result<(
 /// Writes bytes in a frame.
 pub(super) fn write_bytes(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).ok();
-    let length = length.filter(|length| *length <= MOST_BYTES);
+    let length = length.filter(|length| *length <= MAX_BYTES);
     let length = length.ok_or_else(|| io::Error::other("the message is too long"))?;
     to.write_all(&length.to_le_bytes())?;
     to.write_all(bytes)
@@ -90,7 +90,7 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
 /// Reads bytes that were written so.
 pub(super) fn read_bytes(from: &mut impl Read) -> io::Result<Vec<u8>> {
     match read_length(from)? {
-        length if length > MOST_BYTES => Err(io::Error::other("the message is too long")),
+        length if length > MAX_BYTES => Err(io::Error::other("the message is too long")),
         length => read_body(from, length),
     }
 }

@@ -86,7 +86,7 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// The longest that is taken: a hundred years, which every store and calendar can count with.
-const LONGEST: u64 = 100 * 365 * 24 * 3600;
+const MAX_SECONDS: u64 = 100 * 365 * 24 * 3600;
 
 fn parse_age(text: &str) -> Option<Duration> {
     let unit = text.chars().next_back()?;
@@ -104,7 +104,7 @@ fn parse_age(text: &str) -> Option<Duration> {
         return None;
     }
     let seconds = number.parse::<u64>().ok()?.checked_mul(seconds)?;
-    (seconds <= LONGEST).then(|| Duration::from_secs(seconds))
+    (seconds <= MAX_SECONDS).then(|| Duration::from_secs(seconds))
 }
 
 #[cfg(test)]

@@ -47,12 +47,12 @@ const DIGEST_BYTES: usize = 32;
 /// is damaged, or comes from elsewhere, is compiled anew without a word.
 ///
 /// Whoever adds an entry removes those that nobody has loaded for 60 days, and those that were
-/// loaded longest ago where all take more than [`most_bytes`](CompileCache::most_bytes).
+/// loaded longest ago where all take more than [`max_bytes`](CompileCache::max_bytes).
 #[derive(Debug, Clone)]
 pub struct CompileCache {
     folder: PathBuf,
     key: [u8; HASH_BYTES],
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 impl CompileCache {
@@ -68,14 +68,14 @@ impl CompileCache {
         Ok(Self {
             folder,
             key,
-            most_bytes: eviction::MOST_BYTES,
+            max_bytes: eviction::MAX_BYTES,
         })
     }
 
     /// How many bytes all entries may take. Default: 1 GiB. The one that is added is kept, however
     /// large.
-    pub fn most_bytes(mut self, bytes: u64) -> Self {
-        self.most_bytes = bytes;
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = bytes;
         self
     }
 
@@ -88,7 +88,7 @@ impl CompileCache {
         let mut file = open_regular_file(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
         // Whoever can write to the folder must not make us read without end.
-        let length = metadata.len().min(key.most_bytes);
+        let length = metadata.len().min(key.max_bytes);
         // Room for all of it saves growing.
         let mut entry = Vec::new();
         entry
@@ -112,7 +112,7 @@ impl CompileCache {
         let path = self.path(key);
         if let Err(error) = self.try_put(key, &path, digest, code, facts) {
             tracing::warn!(%key, "could not write to the compile cache: {error}");
-        } else if let Err(error) = eviction::evict(&self.folder, &path, self.most_bytes) {
+        } else if let Err(error) = eviction::evict(&self.folder, &path, self.max_bytes) {
             tracing::warn!("could not make room in the compile cache: {error}");
         }
     }
@@ -194,20 +194,20 @@ pub(crate) struct Key {
     component: blake3::Hash,
     engine: u64,
     /// How large its entry may be.
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 /// How many times as large as its component an entry may be, and by how much more: two or three
 /// times is usual.
-const MOST_TIMES: u64 = 16;
-const MOST_MORE: u64 = 1 << 20;
+const MAX_GROWTH: u64 = 16;
+const MAX_OVERHEAD_BYTES: u64 = 1 << 20;
 
 impl Key {
     pub fn new(engine: &Engine, component: &[u8]) -> Self {
         Self {
             component: blake3::hash(component),
             engine: code_compatibility(engine),
-            most_bytes: component.len() as u64 * MOST_TIMES + MOST_MORE,
+            max_bytes: component.len() as u64 * MAX_GROWTH + MAX_OVERHEAD_BYTES,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::load_error::LoadError;
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// How many are.
-const MOST: usize = 256;
+const MAX_FAILURES: usize = 256;
 
 /// Failed loads of one engine, by the component's digest: all with the same limits.
 #[derive(Default)]
@@ -38,10 +38,10 @@ impl Failed {
 
     pub fn remember(&self, digest: Digest, error: &LoadError) {
         let mut failures = self.failures();
-        if failures.len() >= MOST {
+        if failures.len() >= MAX_FAILURES {
             failures.retain(|_, failure| failure.since.elapsed() <= REMEMBERED);
         }
-        if failures.len() >= MOST {
+        if failures.len() >= MAX_FAILURES {
             let oldest = failures.iter().min_by_key(|(_, failure)| failure.since);
             if let Some(oldest) = oldest.map(|(digest, _)| *digest) {
                 failures.remove(&oldest);
@@ -71,13 +71,13 @@ mod tests {
             plugin: "bomb".to_owned(),
             limit: Duration::from_secs(1),
         };
-        for number in 0..=MOST {
+        for number in 0..=MAX_FAILURES {
             assert!(failed.get(&digest(number)).is_none());
             failed.remember(digest(number), &error);
             assert!(failed.get(&digest(number)).is_some());
         }
         assert!(failed.get(&digest(0)).is_none());
         assert!(failed.get(&digest(1)).is_some());
-        assert_eq!(failed.failures().len(), MOST);
+        assert_eq!(failed.failures().len(), MAX_FAILURES);
     }
 }

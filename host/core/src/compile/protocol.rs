@@ -98,8 +98,8 @@ impl Answer {
         to.flush()
     }
 
-    /// Reads no more than `most_bytes` of it, and takes no memory for what only was announced.
-    pub fn read(mut from: impl Read, most_bytes: u64) -> Result<Self, Unanswered> {
+    /// Reads no more than `max_bytes` of it, and takes no memory for what only was announced.
+    pub fn read(mut from: impl Read, max_bytes: u64) -> Result<Self, Unanswered> {
         let mut head = [0; ANSWER.len() + 1 + 8];
         let mut got = 0;
         while got < head.len() {
@@ -116,11 +116,11 @@ impl Answer {
         }
         let (kind, length) = (head[ANSWER.len()], &head[ANSWER.len() + 1..]);
         let length = u64::from_le_bytes(length.try_into().unwrap_or_default());
-        let most_bytes = match kind {
-            0 => most_bytes,
+        let max_bytes = match kind {
+            0 => max_bytes,
             _ => REASON_BYTES as u64,
         };
-        if length > most_bytes {
+        if length > max_bytes {
             return Err(Unanswered::TooMuch(length));
         }
         let mut body = Vec::new();

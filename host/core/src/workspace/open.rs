@@ -19,7 +19,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 
 /// The longest path that Linux takes. Where a path is walked by hand, a longer one would take its
 /// time.
-const MOST_PATH_BYTES: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// What was opened.
 pub(super) struct Opened {
@@ -28,7 +28,7 @@ pub(super) struct Opened {
 }
 
 pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
-    match path.len() > MOST_PATH_BYTES {
+    match path.len() > MAX_PATH_BYTES {
         true => Err(ErrorCode::NameTooLong),
         false => Ok(()),
     }

@@ -24,7 +24,7 @@ const PREFIX: &str = "airlock-scratch-";
 
 /// How many left folders are removed at one time: a plugin waits for it. The others have to wait
 /// for the next one.
-const MOST_SWEPT: usize = 64;
+const MAX_SWEPT: usize = 64;
 
 /// How often to make a folder anew that was taken for a left one, between its making and its
 /// taking.
@@ -160,7 +160,7 @@ fn sweep(parent: &Path, ours: &Metadata) {
         return;
     };
     let left = entries.filter_map(|entry| left_behind(&entry.ok()?, ours));
-    for (folder, _held) in left.take(MOST_SWEPT) {
+    for (folder, _held) in left.take(MAX_SWEPT) {
         match removal::remove(&folder) {
             Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
             Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),

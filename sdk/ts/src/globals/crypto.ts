@@ -3,7 +3,7 @@ import { getRandomBytes } from "wasi:random/random@0.2.12";
 import { isStarted, requireStarted } from "../guest/lifecycle.js";
 
 /** As much as the specification lets a caller ask for at once. */
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 export const crypto = {
@@ -12,7 +12,7 @@ export const crypto = {
     if (!ArrayBuffer.isView(array) || array instanceof DataView || array instanceof Float32Array || array instanceof Float64Array) {
       throw new DOMException("an array of integers is needed", "TypeMismatchError");
     }
-    if (array.byteLength > MOST_BYTES) throw new DOMException(`at most ${MOST_BYTES} bytes at a time`, "QuotaExceededError");
+    if (array.byteLength > MAX_BYTES) throw new DOMException(`at most ${MAX_BYTES} bytes at a time`, "QuotaExceededError");
     new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(randomBytes(array.byteLength));
     return array;
   },

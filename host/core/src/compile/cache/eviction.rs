@@ -16,7 +16,7 @@ pub const ENTRY: &str = ".compiled";
 pub const PART: &str = ".part";
 
 /// All entries together, unless the embedder says otherwise.
-pub const MOST_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -33,7 +33,7 @@ pub fn used(entry: &File, metadata: &Metadata) {
 }
 
 /// Removes what is too old or too much, but never `newest`, which was just written.
-pub fn evict(folder: &Path, newest: &Path, most_bytes: u64) -> io::Result<()> {
+pub fn evict(folder: &Path, newest: &Path, max_bytes: u64) -> io::Result<()> {
     let mut kept: Vec<CacheFile> = Vec::new();
     for entry in fs::read_dir(folder)? {
         let Some(found) = CacheFile::at(&entry?) else {
@@ -54,7 +54,7 @@ pub fn evict(folder: &Path, newest: &Path, most_bytes: u64) -> io::Result<()> {
         .iter()
         .filter(|found| !found.is_part && found.path != newest);
     for found in entries {
-        if bytes <= most_bytes {
+        if bytes <= max_bytes {
             break;
         }
         found.remove();
@@ -114,7 +114,7 @@ mod tests {
 
     /// Files as name, size in bytes, and days since they were used; the first was just written.
     #[track_caller]
-    fn check(most_bytes: u64, files: &[(&str, usize, u32)], expected: &[&str]) {
+    fn check(max_bytes: u64, files: &[(&str, usize, u32)], expected: &[&str]) {
         let folder = TempDir::new().unwrap();
         for (name, size, days) in files {
             let file = File::create(folder.path().join(name)).unwrap();
@@ -123,7 +123,7 @@ mod tests {
             let age = DAY * *days + Duration::from_secs(60);
             file.set_modified(SystemTime::now() - age).unwrap();
         }
-        evict(folder.path(), &folder.path().join(files[0].0), most_bytes).unwrap();
+        evict(folder.path(), &folder.path().join(files[0].0), max_bytes).unwrap();
         let left = fs::read_dir(folder.path()).unwrap();
         let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut left: Vec<String> = left.collect();

@@ -21,31 +21,31 @@ impl Size {
     /// take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
     /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a
     /// pattern has caches of 128 KiB, once something is matched that fills them.
-    pub const MOST: Self = Self {
+    pub const MAX: Self = Self {
         nodes: 50_000,
         patterns: 512,
         positions: 500_000,
     };
 
-    /// Both together, unless that is more than the most.
+    /// Both together, unless that is more than [`MAX`](Self::MAX).
     ///
     /// # Errors
     /// A clause about the schema that is added.
     pub fn plus(self, other: Self) -> Result<Self, String> {
-        let most = Self::MOST;
+        let max = Self::MAX;
         let sum = Self {
             nodes: self.nodes.saturating_add(other.nodes),
             patterns: self.patterns.saturating_add(other.patterns),
             positions: self.positions.saturating_add(other.positions),
         };
-        for (sum, most, what) in [
-            (sum.nodes, most.nodes, "nodes"),
-            (sum.patterns, most.patterns, "patterns"),
-            (sum.positions, most.positions, "positions in their patterns"),
+        for (sum, max, what) in [
+            (sum.nodes, max.nodes, "nodes"),
+            (sum.patterns, max.patterns, "patterns"),
+            (sum.positions, max.positions, "positions in their patterns"),
         ] {
-            if sum > most {
+            if sum > max {
                 return Err(format!(
-                    "its parameters schema and those before it have {sum} {what}; the limit is {most} for all"
+                    "its parameters schema and those before it have {sum} {what}; the limit is {max} for all"
                 ));
             }
         }
