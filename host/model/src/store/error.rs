@@ -137,3 +137,49 @@ impl BackendErrorKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pending::ActionId;
+
+    #[test]
+    fn a_failure_of_the_storage_names_its_kind_and_the_storage() {
+        let full = StoreError::backend(BackendErrorKind::NoSpace, "pending.db", "is full");
+        assert_eq!(full.backend_kind(), Some(BackendErrorKind::NoSpace));
+        let said = full.to_string();
+        assert!(
+            said.contains("the pending store pending.db is full"),
+            "{said}"
+        );
+        let lost = StoreError::LeaseLost(ActionId::from("one"));
+        assert_eq!(lost.backend_kind(), None);
+    }
+
+    #[test]
+    fn programs_tell_kinds_apart_by_their_names() {
+        use BackendErrorKind::{
+            Busy, Damaged, Denied, Missing, Newer, NoSpace, Other, ReadOnly, Settings, Unreachable,
+        };
+        let kinds = [
+            NoSpace,
+            ReadOnly,
+            Missing,
+            Damaged,
+            Newer,
+            Unreachable,
+            Denied,
+            Busy,
+            Settings,
+            Other,
+        ];
+        let mut names: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
+        assert!(
+            names.iter().all(|name| name.starts_with("store")),
+            "{names:?}"
+        );
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), kinds.len());
+    }
+}

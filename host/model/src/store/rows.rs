@@ -141,3 +141,27 @@ pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
 pub fn process_name() -> String {
     format!("{}/{}", host_name(), std::process::id())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_of_any_bytes_comes_back_as_it_was() {
+        use std::os::unix::ffi::OsStrExt;
+        for bytes in [&b"/work/photos"[..], "/work/größe".as_bytes(), b"/\xff\n"] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+            assert_eq!(bytes_of_path(path), bytes);
+            assert_eq!(&*path_of_bytes(bytes), path);
+        }
+    }
+
+    #[test]
+    fn a_process_is_named_by_its_machine_and_its_number() {
+        let name = process_name();
+        let (host, number) = name.rsplit_once('/').unwrap();
+        assert!(!host.is_empty(), "{name}");
+        assert_eq!(number, std::process::id().to_string());
+    }
+}

@@ -6,9 +6,11 @@
 //! number of cases.
 
 mod actions;
+mod losing;
 mod machine;
 mod model;
 mod racing;
+mod room;
 mod transitions;
 mod watching;
 
@@ -42,6 +44,16 @@ macro_rules! suite {
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn many_who_push_never_get_past_the_capacity() {
                 crate::racing::for_room::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn a_session_is_filled_to_the_byte_and_what_ends_gives_its_bytes_back() {
+                crate::room::is_filled_to_the_byte_and_given_back::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn what_is_volatile_and_named_is_lost_and_nothing_else() {
+                crate::losing::takes_what_is_volatile_and_named::<Backend>().await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
