@@ -14,6 +14,7 @@ use airlock_host::store::{PendingStore, PluginBytes, Push};
 use airlock_host::{PendingAction, Policy, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync};
+use anyhow::{Context, ensure};
 use sqlx::{Connection, Executor, PgConnection};
 use tokio::runtime::Runtime;
 
@@ -29,40 +30,41 @@ const MEASURED: Duration = Duration::from_millis(1500);
 /// A push, a claim and its completion.
 const COMMITS: f64 = 3.0;
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     if let Ok(role) = std::env::var(ROLE) {
-        let url = std::env::var(URL).unwrap();
-        let number = std::env::var(NUMBER).unwrap();
-        let count = Runtime::new().unwrap().block_on(async {
+        let url = std::env::var(URL)?;
+        let number = std::env::var(NUMBER)?;
+        let count = Runtime::new()?.block_on(async {
             match role.as_str() {
                 "store" => measure(async |session| actions(&url, &number, session).await).await,
                 _ => measure(async |_| bare_commits(&url).await).await,
             }
-        });
+        })?;
         println!("{count}");
-        return;
+        return Ok(());
     }
     println!(
         "| hosts | conversations in each | servers | actions/s | commits/s | bare commits/s | bare / ours |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for (hosts, sessions, servers) in [(1, 1, 1), (1, 4, 1), (2, 4, 1), (4, 4, 1), (4, 4, 2)] {
-        row(hosts, sessions, servers);
+        row(hosts, sessions, servers)?;
     }
+    Ok(())
 }
 
-fn row(hosts: usize, sessions: usize, servers: usize) {
+fn row(hosts: usize, sessions: usize, servers: usize) -> anyhow::Result<()> {
     let servers: Vec<PostgresServer> = (0..servers)
         .map(|_| PostgresServer::new(Sync::On))
         .collect();
     let urls: Vec<String> = servers.iter().map(PostgresServer::database_url).collect();
     for url in &urls {
-        Runtime::new().unwrap().block_on(make_bare_table(url));
+        Runtime::new()?.block_on(make_bare_table(url))?;
     }
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(run("store", hosts, sessions, &urls));
-        bare.push(run("bare", hosts, sessions, &urls));
+        ours.push(run("store", hosts, sessions, &urls)?);
+        bare.push(run("bare", hosts, sessions, &urls)?);
     }
     let (ours, bare) = (median(ours), median(bare));
     println!(
@@ -71,6 +73,7 @@ fn row(hosts: usize, sessions: usize, servers: usize) {
         ours * COMMITS,
         bare / (ours * COMMITS)
     );
+    Ok(())
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {
@@ -79,9 +82,9 @@ fn median(mut figures: Vec<f64>) -> f64 {
 }
 
 /// What all hosts together do in a second.
-fn run(role: &str, hosts: usize, sessions: usize, urls: &[String]) -> f64 {
-    let start = |number: usize| -> Child {
-        let mut host = Command::new(std::env::current_exe().unwrap());
+fn run(role: &str, hosts: usize, sessions: usize, urls: &[String]) -> anyhow::Result<f64> {
+    let start = |number: usize| -> anyhow::Result<Child> {
+        let mut host = Command::new(std::env::current_exe()?);
         host.env(ROLE, role)
             .env(URL, &urls[number % urls.len()])
             .env(
@@ -89,48 +92,50 @@ fn run(role: &str, hosts: usize, sessions: usize, urls: &[String]) -> f64 {
                 format!(
                     "{}-{number}",
                     SystemTime::now()
-                        .duration_since(SystemTime::UNIX_EPOCH)
-                        .unwrap()
+                        .duration_since(SystemTime::UNIX_EPOCH)?
                         .as_nanos()
                 ),
             )
             .env(SESSIONS, sessions.to_string())
             .stdout(Stdio::piped());
-        host.spawn().unwrap()
+        Ok(host.spawn()?)
     };
-    let hosts: Vec<Child> = (0..hosts).map(start).collect();
-    let count = |host: Child| -> f64 {
-        let output = host.wait_with_output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8_lossy(&output.stdout)
-            .trim()
+    let hosts = (0..hosts).map(start).collect::<anyhow::Result<Vec<_>>>()?;
+    let count = |host: Child| -> anyhow::Result<f64> {
+        let output = host.wait_with_output()?;
+        ensure!(output.status.success(), "a host: {}", output.status);
+        let told = String::from_utf8_lossy(&output.stdout);
+        told.trim()
             .parse()
-            .unwrap()
+            .with_context(|| format!("a host's count is `{told}`"))
     };
     hosts.into_iter().map(count).sum()
 }
 
 /// How often `once` is done in a second, by as many tasks as there are sessions.
-async fn measure<W: AsyncFnMut()>(make: impl AsyncFn(usize) -> W) -> f64 {
+async fn measure<W: AsyncFnMut() -> anyhow::Result<()>>(
+    make: impl AsyncFn(usize) -> anyhow::Result<W>,
+) -> anyhow::Result<f64> {
     let mut workers = Vec::new();
-    let sessions: usize = std::env::var(SESSIONS).unwrap().parse().unwrap();
+    let sessions: usize = std::env::var(SESSIONS)?.parse()?;
     for session in 0..sessions {
-        workers.push(make(session).await);
+        workers.push(make(session).await?);
     }
     let began = Instant::now() + WARM_UP;
     let until = began + MEASURED;
     let counted = workers.into_iter().map(async |mut work| {
         let mut count = 0_u64;
         while Instant::now() < until {
-            work().await;
+            work().await?;
             if Instant::now() > began {
                 count += 1;
             }
         }
-        count
+        anyhow::Ok(count)
     });
     let counts = join_all(counted.collect()).await;
-    counts.into_iter().sum::<u64>() as f64 / MEASURED.as_secs_f64()
+    let count: u64 = counts.into_iter().sum::<anyhow::Result<_>>()?;
+    Ok(count as f64 / MEASURED.as_secs_f64())
 }
 
 /// All futures to their end, in one task: they only wait for the server.
@@ -155,12 +160,16 @@ async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
 }
 
 /// Pushes an action and resolves it.
-async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
-    let store = Arc::new(PostgresStore::connect(url).await.unwrap());
+async fn actions(
+    url: &str,
+    host: &str,
+    session: usize,
+) -> anyhow::Result<impl AsyncFnMut() -> anyhow::Result<()>> {
+    let store = Arc::new(PostgresStore::connect(url).await?);
     let session = Session::builder()
         .id(format!("{host}-{session}"))
         .store(store.clone());
-    let session = session.open().unwrap();
+    let session = session.open()?;
     let bytes = vec![7; 100_000];
     let plugin = PluginBytes {
         digest: Digest::of(&bytes),
@@ -168,7 +177,7 @@ async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
         bytes: bytes.into(),
     };
     let mut number = 0_u64;
-    async move || {
+    Ok(async move || {
         number += 1;
         let mut action = PendingAction::new(
             format!("{}-{number}", session.id()),
@@ -183,27 +192,26 @@ async fn actions(url: &str, host: &str, session: usize) -> impl AsyncFnMut() {
         let push = Push::new(session.id(), action, &plugin)
             .with_guest_state(vec![7; 200])
             .with_capacity(100);
-        store.push(push).await.unwrap();
-        session
-            .resolve(Resolution::discard("a benchmark"))
-            .await
-            .unwrap();
-    }
+        store.push(push).await?;
+        session.resolve(Resolution::discard("a benchmark")).await?;
+        Ok(())
+    })
 }
 
-async fn make_bare_table(url: &str) {
-    let mut connection = PgConnection::connect(url).await.unwrap();
+async fn make_bare_table(url: &str) -> anyhow::Result<()> {
+    let mut connection = PgConnection::connect(url).await?;
     connection
         .execute("CREATE TABLE bare (id bigserial PRIMARY KEY, bytes bytea)")
-        .await
-        .unwrap();
+        .await?;
+    Ok(())
 }
 
 /// The least that can be durable: a row.
-async fn bare_commits(url: &str) -> impl AsyncFnMut() {
-    let mut connection = PgConnection::connect(url).await.unwrap();
-    async move || {
+async fn bare_commits(url: &str) -> anyhow::Result<impl AsyncFnMut() -> anyhow::Result<()>> {
+    let mut connection = PgConnection::connect(url).await?;
+    Ok(async move || {
         let insert = sqlx::query("INSERT INTO bare (bytes) VALUES ($1)").bind(vec![7_u8; 200]);
-        connection.execute(insert).await.unwrap();
-    }
+        connection.execute(insert).await?;
+        Ok(())
+    })
 }

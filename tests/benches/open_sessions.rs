@@ -9,6 +9,7 @@ use std::process::Command;
 
 use airlock_host::{Engine, Plugin, Session};
 use airlock_tests::component;
+use anyhow::{Context, ensure};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -16,12 +17,9 @@ use tokio::runtime::Runtime;
 /// Tells a process of this program to measure so many sessions.
 const COUNT: &str = "OPEN_SESSIONS_COUNT";
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     if let Ok(count) = std::env::var(COUNT) {
-        Runtime::new()
-            .unwrap()
-            .block_on(measure(count.parse().unwrap()));
-        return;
+        return Runtime::new()?.block_on(measure(count.parse()?));
     }
     println!(
         "| open sessions | opened, per session | after one call each, per session | live instances |"
@@ -29,34 +27,38 @@ fn main() {
     println!("| --- | --- | --- | --- |");
     // A process each, since what one measurement frees, the next would use.
     for count in ["1000", "10000"] {
-        let this = std::env::current_exe().unwrap();
-        let measured = Command::new(this).env(COUNT, count).status().unwrap();
-        assert!(measured.success());
+        let this = std::env::current_exe()?;
+        let measured = Command::new(this).env(COUNT, count).status()?;
+        ensure!(measured.success(), "{count} sessions: {measured}");
     }
+    Ok(())
 }
 
-async fn measure(count: usize) {
-    let engine = Engine::new().unwrap();
-    let plugin = Plugin::load(&engine, component("bench")).await.unwrap();
-    let workspace = TempDir::new().unwrap();
+async fn measure(count: usize) -> anyhow::Result<()> {
+    let engine = Engine::new()?;
+    let plugin = Plugin::load(&engine, component("bench")).await?;
+    let workspace = TempDir::new()?;
     let open = || {
         Session::builder()
             .workspace(workspace.path())
             .bind(&plugin)
             .open()
-            .unwrap()
     };
     let params = json!({"title": "a title", "count": 1});
     // What the first session and the first call cost for everybody isn't any session's own.
-    open().call("bench", &params).await.unwrap();
+    open()?.call("bench", &params).await?;
 
-    let before = resident();
-    let sessions: Vec<Session> = (0..count).map(|_| open()).collect();
-    let opened = resident();
-    for session in &sessions {
-        session.call("bench", &params).await.unwrap();
+    let before = resident()?;
+    // At once as large as it gets: what a growing one leaves behind would be counted, too.
+    let mut sessions = Vec::with_capacity(count);
+    for _ in 0..count {
+        sessions.push(open()?);
     }
-    let called = resident();
+    let opened = resident()?;
+    for session in &sessions {
+        session.call("bench", &params).await?;
+    }
+    let called = resident()?;
     let share = |after: u64| {
         format!(
             "{:.2} KiB",
@@ -69,14 +71,13 @@ async fn measure(count: usize) {
         share(called),
         engine.live_instances()
     );
+    Ok(())
 }
 
 /// This process's resident memory in KiB.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+fn resident() -> anyhow::Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let figure = line.and_then(|line| line.split_whitespace().nth(1));
+    Ok(figure.context("no VmRSS in /proc/self/status")?.parse()?)
 }

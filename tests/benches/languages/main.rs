@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::Engine;
+use anyhow::Context;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -60,11 +61,11 @@ struct Measured {
     memory_bytes: Rounds,
 }
 
-fn main() {
-    let runtime = Runtime::new().unwrap();
+fn main() -> anyhow::Result<()> {
+    let runtime = Runtime::new()?;
     if let Some(asked) = memory::Asked::of_this_process() {
-        println!("{}", runtime.block_on(memory::measure(asked)));
-        return;
+        println!("{}", runtime.block_on(memory::measure(asked))?);
+        return Ok(());
     }
     let (flags, names): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
@@ -87,18 +88,24 @@ fn main() {
     for language in languages {
         let measured = runtime.block_on(measure(language, effort, &mut progress));
         progress.clear();
+        let measured = measured.context(language.title)?;
         print!("{}", table::row(&measured));
         all.push(measured);
     }
     print!("{}", table::details(&all));
+    Ok(())
 }
 
-async fn measure(language: Language, effort: Effort, progress: &mut Progress) -> Measured {
-    let bytes: Arc<[u8]> = std::fs::read(language.component()).unwrap().into();
+async fn measure(
+    language: Language,
+    effort: Effort,
+    progress: &mut Progress,
+) -> anyhow::Result<Measured> {
+    let bytes: Arc<[u8]> = std::fs::read(language.component())?.into();
     let mut say = |what: &str| progress.say(&format!("{}: {what}", language.title));
 
     // An engine without a cache: each time, everything is compiled.
-    let engine = Engine::new().unwrap();
+    let engine = Engine::new()?;
     let compile = rounds::compile(
         effort,
         async |round| {
@@ -106,37 +113,37 @@ async fn measure(language: Language, effort: Effort, progress: &mut Progress) ->
             let bytes = Arc::clone(&bytes);
             timed(async || ours::compile(&engine, bytes).await).await
         },
-        async |_| timed(async || bare::compile(&engine, &bytes)).await,
+        async |_| timed(async || Ok(bare::compile(&engine, &bytes))).await,
     )
-    .await;
+    .await?;
     drop(engine);
 
     say("filling the compile cache");
-    let folder = TempDir::new().unwrap();
-    let mut ours = Ours::new(language.component(), folder.path()).await;
+    let folder = TempDir::new()?;
+    let mut ours = Ours::new(language.component(), folder.path()).await?;
     let mut bare = Bare::new(ours.engine().wasmtime(), &bytes, folder.path()).await;
 
     say("first calls");
     let first_call = rounds::calls(
         effort,
         async |count| ours.first_calls(count).await,
-        async |count| bare.first_calls(count).await,
+        async |count| Ok(bare.first_calls(count).await),
     )
-    .await;
+    .await?;
     say("calls");
     let execute = rounds::calls(
         effort,
         async |count| ours.executes(count).await,
-        async |count| bare.executes(count).await,
+        async |count| Ok(bare.executes(count).await),
     )
-    .await;
+    .await?;
     say("decisions");
     let reject = rounds::calls(
         effort,
         async |count| ours.rejects(count).await,
-        async |count| bare.rejects(count).await,
+        async |count| Ok(bare.rejects(count).await),
     )
-    .await;
+    .await?;
     drop((ours, bare));
 
     say("memory");
@@ -145,8 +152,8 @@ async fn measure(language: Language, effort: Effort, progress: &mut Progress) ->
         async |_| memory::ask("ours", &language.component(), folder.path()),
         async |_| memory::ask("bare", &language.component(), folder.path()),
     )
-    .await;
-    Measured {
+    .await?;
+    Ok(Measured {
         component_bytes: bytes.len(),
         language,
         compile,
@@ -154,14 +161,14 @@ async fn measure(language: Language, effort: Effort, progress: &mut Progress) ->
         execute,
         reject,
         memory_bytes,
-    }
+    })
 }
 
 /// The time that `work` takes, without that of dropping what it made.
-async fn timed<T>(work: impl AsyncFnOnce() -> T) -> Duration {
+async fn timed<T>(work: impl AsyncFnOnce() -> anyhow::Result<T>) -> anyhow::Result<Duration> {
     let began = Stopwatch::start();
-    let made = work().await;
+    let made = work().await?;
     let took = began.elapsed();
     drop(made);
-    took
+    Ok(took)
 }

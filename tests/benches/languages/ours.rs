@@ -16,8 +16,8 @@ use crate::{TOOL, params};
 const STACK: u32 = 20;
 
 /// Compiles a component, checks it against the world, links it and asks it for its tools.
-pub async fn compile(engine: &Engine, bytes: Arc<[u8]>) -> Plugin {
-    Plugin::from_bytes(engine, "tool", bytes).await.unwrap()
+pub async fn compile(engine: &Engine, bytes: Arc<[u8]>) -> anyhow::Result<Plugin> {
+    Ok(Plugin::from_bytes(engine, "tool", bytes).await?)
 }
 
 pub struct Ours {
@@ -32,20 +32,19 @@ pub struct Ours {
 
 impl Ours {
     /// A session with the component, which is compiled into a cache in `folder` unless it is there.
-    pub async fn new(component: PathBuf, folder: &Path) -> Self {
-        let cache = CompileCache::open(folder.join("compiled"), folder.join("key")).unwrap();
-        let engine = Engine::builder().cache(cache).build().unwrap();
+    pub async fn new(component: PathBuf, folder: &Path) -> anyhow::Result<Self> {
+        let cache = CompileCache::open(folder.join("compiled"), folder.join("key"))?;
+        let engine = Engine::builder().cache(cache).build()?;
         let workspace = folder.join("workspace");
-        std::fs::create_dir_all(&workspace).unwrap();
-        let plugin = Plugin::load(&engine, &component).await.unwrap();
+        std::fs::create_dir_all(&workspace)?;
+        let plugin = Plugin::load(&engine, &component).await?;
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
             .workspace(&workspace)
             .store(store.clone())
             .bind(&plugin)
-            .open()
-            .unwrap();
-        Self {
+            .open()?;
+        Ok(Self {
             engine,
             component,
             workspace,
@@ -53,7 +52,7 @@ impl Ours {
             plugin,
             store,
             session,
-        }
+        })
     }
 
     pub fn engine(&self) -> &Engine {
@@ -61,65 +60,66 @@ impl Ours {
     }
 
     /// From the component's file, whose code is in the cache, to a first answer.
-    pub async fn first_calls(&mut self, count: u32) -> Duration {
+    pub async fn first_calls(&mut self, count: u32) -> anyhow::Result<Duration> {
         let mut took = Duration::ZERO;
         for _ in 0..count {
             let began = Stopwatch::start();
-            let plugin = Plugin::load(&self.engine, &self.component).await.unwrap();
-            let session = self.open(&plugin);
-            session.call(TOOL, &self.params).await.unwrap();
+            let plugin = Plugin::load(&self.engine, &self.component).await?;
+            let session = self.open(&plugin)?;
+            session.call(TOOL, &self.params).await?;
             took += began.elapsed();
         }
-        took
+        Ok(took)
     }
 
-    pub async fn executes(&mut self, count: u32) -> Duration {
+    pub async fn executes(&mut self, count: u32) -> anyhow::Result<Duration> {
         let mut took = Duration::ZERO;
         for actions in stacks(count) {
             // The first action of a session makes its stack.
-            self.push(1).await;
+            self.push(1).await?;
             let began = Stopwatch::start();
-            self.push(actions).await;
+            self.push(actions).await?;
             took += began.elapsed();
             self.store.forget(self.session.id());
         }
-        took
+        Ok(took)
     }
 
-    pub async fn rejects(&mut self, count: u32) -> Duration {
+    pub async fn rejects(&mut self, count: u32) -> anyhow::Result<Duration> {
         let mut took = Duration::ZERO;
         for actions in stacks(count) {
-            self.push(actions).await;
+            self.push(actions).await?;
             let began = Stopwatch::start();
             for _ in 0..actions {
                 let resolution = Resolution::discard("a benchmark says so");
-                self.session.resolve(resolution).await.unwrap();
+                self.session.resolve(resolution).await?;
             }
             took += began.elapsed();
         }
-        took
+        Ok(took)
     }
 
     /// New sessions whose instances were called once, to be held.
-    pub async fn called_instances(&self, count: usize) -> Vec<Session> {
+    pub async fn called_instances(&self, count: usize) -> anyhow::Result<Vec<Session>> {
         let mut all = Vec::new();
         for _ in 0..count {
-            let session = self.open(&self.plugin);
-            session.call(TOOL, &self.params).await.unwrap();
+            let session = self.open(&self.plugin)?;
+            session.call(TOOL, &self.params).await?;
             all.push(session);
         }
-        all
+        Ok(all)
     }
 
-    fn open(&self, plugin: &Plugin) -> Session {
+    fn open(&self, plugin: &Plugin) -> anyhow::Result<Session> {
         let session = Session::builder().workspace(&self.workspace);
-        session.bind(plugin).open().unwrap()
+        Ok(session.bind(plugin).open()?)
     }
 
-    async fn push(&self, actions: u32) {
+    async fn push(&self, actions: u32) -> anyhow::Result<()> {
         for _ in 0..actions {
-            self.session.call(TOOL, &self.params).await.unwrap();
+            self.session.call(TOOL, &self.params).await?;
         }
+        Ok(())
     }
 }
 

@@ -65,67 +65,68 @@ impl Rounds {
     /// One more; neither side is always the one that finds the caches cold.
     async fn add(
         &mut self,
-        ours: &mut impl AsyncFnMut(usize) -> f64,
-        bare: &mut impl AsyncFnMut(usize) -> f64,
-    ) {
+        ours: &mut impl AsyncFnMut(usize) -> anyhow::Result<f64>,
+        bare: &mut impl AsyncFnMut(usize) -> anyhow::Result<f64>,
+    ) -> anyhow::Result<()> {
         let round = self.count();
         if round.is_multiple_of(2) {
-            self.ours.push(ours(round + 1).await);
-            self.bare.push(bare(round + 1).await);
+            self.ours.push(ours(round + 1).await?);
+            self.bare.push(bare(round + 1).await?);
         } else {
-            self.bare.push(bare(round + 1).await);
-            self.ours.push(ours(round + 1).await);
+            self.bare.push(bare(round + 1).await?);
+            self.ours.push(ours(round + 1).await?);
         }
+        Ok(())
     }
 }
 
 /// So many rounds; each side is given the round's number, from 1.
 pub async fn in_turn(
     count: usize,
-    mut ours: impl AsyncFnMut(usize) -> f64,
-    mut bare: impl AsyncFnMut(usize) -> f64,
-) -> Rounds {
+    mut ours: impl AsyncFnMut(usize) -> anyhow::Result<f64>,
+    mut bare: impl AsyncFnMut(usize) -> anyhow::Result<f64>,
+) -> anyhow::Result<Rounds> {
     let mut rounds = Rounds::default();
     for _ in 0..count {
-        rounds.add(&mut ours, &mut bare).await;
+        rounds.add(&mut ours, &mut bare).await?;
     }
-    rounds
+    Ok(rounds)
 }
 
 /// Rounds of what can take many seconds at a time, and is done once in each.
 pub async fn compile(
     effort: Effort,
-    mut ours: impl AsyncFnMut(usize) -> Duration,
-    mut bare: impl AsyncFnMut(usize) -> Duration,
-) -> Rounds {
-    let mut ours = async |round| ours(round).await.as_secs_f64();
-    let mut bare = async |round| bare(round).await.as_secs_f64();
+    mut ours: impl AsyncFnMut(usize) -> anyhow::Result<Duration>,
+    mut bare: impl AsyncFnMut(usize) -> anyhow::Result<Duration>,
+) -> anyhow::Result<Rounds> {
+    let mut ours = async |round| Ok(ours(round).await?.as_secs_f64());
+    let mut bare = async |round| Ok(bare(round).await?.as_secs_f64());
     let (mut rounds, began) = (Rounds::default(), Instant::now());
     while rounds.count() < effort.compile_rounds
         || rounds.count() < effort.call_rounds && began.elapsed() < effort.compile_time
     {
-        rounds.add(&mut ours, &mut bare).await;
+        rounds.add(&mut ours, &mut bare).await?;
     }
-    rounds
+    Ok(rounds)
 }
 
 /// Rounds of what is done several times in each, as often as fits; each side is given that number,
 /// and returns the time of all.
 pub async fn calls(
     effort: Effort,
-    mut ours: impl AsyncFnMut(u32) -> Duration,
-    mut bare: impl AsyncFnMut(u32) -> Duration,
-) -> Rounds {
+    mut ours: impl AsyncFnMut(u32) -> anyhow::Result<Duration>,
+    mut bare: impl AsyncFnMut(u32) -> anyhow::Result<Duration>,
+) -> anyhow::Result<Rounds> {
     // These warm both sides up, too.
-    ours(1).await;
-    bare(1).await;
-    let one = ours(2).await.max(bare(2).await) / 2;
+    ours(1).await?;
+    bare(1).await?;
+    let one = ours(2).await?.max(bare(2).await?) / 2;
     let fits = effort.call_time.as_secs_f64() / one.as_secs_f64();
     let count = (fits as u32).clamp(1, 20_000);
     in_turn(
         effort.call_rounds,
-        async |_| ours(count).await.as_secs_f64() / f64::from(count),
-        async |_| bare(count).await.as_secs_f64() / f64::from(count),
+        async |_| Ok(ours(count).await?.as_secs_f64() / f64::from(count)),
+        async |_| Ok(bare(count).await?.as_secs_f64() / f64::from(count)),
     )
     .await
 }

@@ -15,16 +15,16 @@ const PENDING: usize = 10;
 
 const SESSION: &str = "session 7";
 
-pub async fn sqlite(disk: &Path, effort: Effort) {
+pub async fn sqlite(disk: &Path, effort: Effort) -> anyhow::Result<()> {
     let (fresh, old) = (SqliteBackend::inside(disk), SqliteBackend::inside(disk));
     for backend in [&fresh, &old] {
         let client = Client::new(backend.host().await.store, SESSION).await;
-        client.push_and_resolve(1).await;
+        client.push_and_resolve(1).await?;
         for _ in 0..PENDING {
-            client.push().await;
+            client.push().await?;
         }
     }
-    grow(&old, effort.history);
+    grow(&old, effort.history)?;
     let hosts = [fresh.host().await, old.host().await];
     let clients = [
         Client::new(hosts[0].store.clone(), SESSION).await,
@@ -38,31 +38,31 @@ pub async fn sqlite(disk: &Path, effort: Effort) {
         let host = backends[side].host().await;
         let took = began.elapsed();
         drop(host);
-        took
+        Ok(took)
     });
-    row("open", open.await, "50 ms more at most");
+    row("open", open.await?, "50 ms more at most");
     let list = measure(effort, async |side| {
         let began = Instant::now();
         for _ in 0..count {
             let listed = hosts[side].store.list(clients[side].session()).await;
-            assert_eq!(listed.unwrap().len(), PENDING);
+            assert_eq!(listed?.len(), PENDING);
         }
-        began.elapsed() / count as u32
+        Ok(began.elapsed() / count as u32)
     });
-    row("list 10 pending actions", list.await, "the same");
+    row("list 10 pending actions", list.await?, "the same");
     let open_actions = measure(effort, async |side| {
         let began = Instant::now();
         let found = durable(&hosts[side]).open_actions(None).await;
-        assert_eq!(found.unwrap().len(), PENDING);
-        began.elapsed()
+        assert_eq!(found?.len(), PENDING);
+        Ok(began.elapsed())
     });
-    row("all open actions", open_actions.await, "the same");
+    row("all open actions", open_actions.await?, "the same");
     let resolve = measure(effort, async |side| {
         let began = Instant::now();
-        clients[side].push_and_resolve(count).await;
-        began.elapsed() / count as u32
+        clients[side].push_and_resolve(count).await?;
+        Ok(began.elapsed() / count as u32)
     });
-    row("push + resolve", resolve.await, "the same");
+    row("push + resolve", resolve.await?, "the same");
     let resolved = measure(effort, async |side| {
         let query = ResolvedQuery {
             session: Some(SESSION.into()),
@@ -70,10 +70,11 @@ pub async fn sqlite(disk: &Path, effort: Effort) {
         };
         let began = Instant::now();
         let found = durable(&hosts[side]).resolved_actions(&query).await;
-        assert_eq!(found.unwrap().len(), 1);
-        began.elapsed()
+        assert_eq!(found?.len(), 1);
+        Ok(began.elapsed())
     });
-    row("the last resolved action", resolved.await, "");
+    row("the last resolved action", resolved.await?, "");
+    Ok(())
 }
 
 fn durable(host: &Host) -> &dyn airlock_host::store::DurableStore {
@@ -81,18 +82,21 @@ fn durable(host: &Host) -> &dyn airlock_host::store::DurableStore {
 }
 
 /// Medians for the fresh store and the old one.
-async fn measure(effort: Effort, mut one: impl AsyncFnMut(usize) -> Duration) -> [Duration; 2] {
+async fn measure(
+    effort: Effort,
+    mut one: impl AsyncFnMut(usize) -> anyhow::Result<Duration>,
+) -> anyhow::Result<[Duration; 2]> {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..effort.rounds + 1 {
         for (side, times) in times.iter_mut().enumerate() {
-            let took = one(side).await;
+            let took = one(side).await?;
             // The first has to fill what is cached.
             if round > 0 {
                 times.push(took);
             }
         }
     }
-    times.map(median)
+    Ok(times.map(median))
 }
 
 fn row(what: &str, [fresh, old]: [Duration; 2], promised: &str) {
@@ -108,16 +112,13 @@ fn row(what: &str, [fresh, old]: [Duration; 2], promised: &str) {
 
 /// Repeats the resolved action of the store, with all that the store keeps of it, until there are
 /// `count`.
-fn grow(backend: &SqliteBackend, count: u64) {
-    let mut connection = Connection::open(backend.path()).unwrap();
-    let transaction = connection.transaction().unwrap();
+fn grow(backend: &SqliteBackend, count: u64) -> anyhow::Result<()> {
+    let mut connection = Connection::open(backend.path())?;
+    let transaction = connection.transaction()?;
     let columns: Vec<String> = transaction
-        .prepare("SELECT name FROM pragma_table_info('actions') WHERE name <> 'number'")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
+        .prepare("SELECT name FROM pragma_table_info('actions') WHERE name <> 'number'")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
     let values: Vec<&str> = columns
         .iter()
         .map(|column| match column.as_str() {
@@ -133,9 +134,9 @@ fn grow(backend: &SqliteBackend, count: u64) {
         columns.join(", "),
         values.join(", ")
     );
-    transaction.execute(&insert, [count]).unwrap();
-    transaction.commit().unwrap();
+    transaction.execute(&insert, [count])?;
+    transaction.commit()?;
     // Not in the first moments of who opens it.
-    let checkpoint = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    checkpoint.unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
 }

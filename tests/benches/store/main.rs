@@ -25,7 +25,7 @@ pub struct Effort {
     pub history: u64,
 }
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     let quick = std::env::args().any(|argument| argument == "--quick");
     let effort = match quick {
         true => Effort {
@@ -39,10 +39,10 @@ fn main() {
             history: 1_000_000,
         },
     };
-    Runtime::new().unwrap().block_on(measure(effort));
+    Runtime::new()?.block_on(measure(effort))
 }
 
-async fn measure(effort: Effort) {
+async fn measure(effort: Effort) -> anyhow::Result<()> {
     let disk = Path::new(env!("CARGO_TARGET_TMPDIR"));
     println!(
         "push and resolve, one client (medians of {} rounds):",
@@ -51,15 +51,15 @@ async fn measure(effort: Effort) {
     println!("| store | push + resolve | as many bare commits | ratio | promised |");
     println!("| --- | --- | --- | --- | --- |");
     let memory = MemoryBackend::new().await;
-    clients::alone("memory", &memory, None::<&()>, effort).await;
+    clients::alone("memory", &memory, None::<&()>, effort).await?;
     let sqlite = SqliteBackend::inside(disk);
-    let bare = bare::Sqlite::beside(&sqlite);
-    clients::alone("SQLite", &sqlite, Some(&bare), effort).await;
+    let bare = bare::Sqlite::beside(&sqlite)?;
+    clients::alone("SQLite", &sqlite, Some(&bare), effort).await?;
     // One that waits for its disk, and ends with this process.
     let server = Box::leak(Box::new(PostgresServer::new(Sync::On)));
     let postgres = PostgresBackend::on(server);
-    let bare = bare::Postgres::beside(&postgres).await;
-    clients::alone("PostgreSQL", &postgres, Some(&bare), effort).await;
+    let bare = bare::Postgres::beside(&postgres).await?;
+    clients::alone("PostgreSQL", &postgres, Some(&bare), effort).await?;
 
     println!("\npush and resolve, per second:");
     println!(
@@ -67,12 +67,12 @@ async fn measure(effort: Effort) {
         clients::SESSIONS
     );
     println!("| --- | --- | --- | --- | --- |");
-    clients::together("SQLite", &sqlite, "5.00x or more", effort).await;
-    clients::together("PostgreSQL", &postgres, "", effort).await;
+    clients::together("SQLite", &sqlite, "5.00x or more", effort).await?;
+    clients::together("PostgreSQL", &postgres, "", effort).await?;
     drop((bare, sqlite, postgres));
 
     println!("\nwith {} resolved actions in the store:", effort.history);
     println!("| SQLite | empty | with them | difference | promised |");
     println!("| --- | --- | --- | --- | --- |");
-    history::sqlite(disk, effort).await;
+    history::sqlite(disk, effort).await
 }

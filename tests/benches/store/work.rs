@@ -11,6 +11,7 @@ use airlock_host::json::Json;
 use airlock_host::pending::{ActionId, SessionId};
 use airlock_host::store::{Claim, Completion, PendingStore, PluginBytes, Push};
 use airlock_host::{PendingAction, Policy, Resolution};
+use anyhow::bail;
 use serde_json::json;
 
 /// The commits of a push and a resolution: the push, the claim, the end.
@@ -45,7 +46,7 @@ impl Client {
         &self.session
     }
 
-    pub async fn push(&self) {
+    pub async fn push(&self) -> anyhow::Result<()> {
         let mut action = PendingAction::new(
             new_id(),
             "Rename: 2 files in photos",
@@ -64,25 +65,27 @@ impl Client {
         let push = Push::new(&self.session, action, &self.plugin)
             .with_guest_state(vec![b'x'; 300])
             .with_capacity(1000);
-        self.store.push(push).await.unwrap();
+        self.store.push(push).await?;
+        Ok(())
     }
 
-    pub async fn resolve(&self) {
+    pub async fn resolve(&self) -> anyhow::Result<()> {
         let resolution = Resolution::apply("the names are right");
-        let claim = self.store.claim(&self.session, &resolution).await.unwrap();
+        let claim = self.store.claim(&self.session, &resolution).await?;
         let Claim::Claimed(claimed) = claim else {
-            panic!("{claim:?}");
+            bail!("the store claims nothing: {claim:?}");
         };
         let completion = Completion::Succeeded(&self.outcome);
-        let completed = self.store.complete(claimed.lease, completion).await;
-        completed.unwrap();
+        self.store.complete(claimed.lease, completion).await?;
+        Ok(())
     }
 
-    pub async fn push_and_resolve(&self, count: usize) {
+    pub async fn push_and_resolve(&self, count: usize) -> anyhow::Result<()> {
         for _ in 0..count {
-            self.push().await;
-            self.resolve().await;
+            self.push().await?;
+            self.resolve().await?;
         }
+        Ok(())
     }
 }
 

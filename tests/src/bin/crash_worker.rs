@@ -15,28 +15,30 @@ use airlock_host::store::DurableStore;
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Random, component, push};
+use anyhow::Context;
 use serde_json::{Value, json};
 
 /// The most that wait for a decision, about: beyond it, nothing more is pushed.
 const WAITING: usize = 6;
 
-fn main() {
+const USAGE: &str = "usage: crash_worker STORE WORKSPACE CACHE LEDGER SEED";
+
+fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(work());
+        .build()?;
+    runtime.block_on(work())
 }
 
-async fn work() {
+async fn work() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let mut argument = || arguments.next().expect("five arguments");
-    let store = SqliteStore::builder(argument()).open().await.unwrap();
-    let workspace = PathBuf::from(argument());
-    let engine = engine(Path::new(&argument()));
-    let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
-    let ledger = format!("/workspace/{}", argument());
-    let random = Random::new(argument().parse().unwrap());
+    let mut argument = || arguments.next().context(USAGE);
+    let store = SqliteStore::builder(argument()?).open().await?;
+    let workspace = PathBuf::from(argument()?);
+    let engine = engine(Path::new(&argument()?))?;
+    let plugin = Plugin::load(&engine, component("puppet")).await?;
+    let ledger = format!("/workspace/{}", argument()?);
+    let random = Random::new(argument()?.parse()?);
     let open = |id: &str| {
         Session::builder()
             .id(id)
@@ -44,35 +46,31 @@ async fn work() {
             .store(std::sync::Arc::new(store.clone()))
             .bind(&plugin)
             .open()
-            .unwrap()
     };
-    announce(&store).await;
+    announce(&store).await?;
     let mut worker = Worker {
-        sessions: vec![open("one"), open("two")],
+        sessions: vec![open("one")?, open("two")?],
         ledger,
         random,
     };
     say("ready");
     loop {
-        worker.turn().await;
+        worker.turn().await?;
     }
 }
 
-fn engine(cache: &Path) -> Engine {
-    let cache = CompileCache::open(cache, cache.join("key")).unwrap();
-    Engine::builder()
-        .cache(cache)
-        .live_instances(2)
-        .build()
-        .unwrap()
+fn engine(cache: &Path) -> anyhow::Result<Engine> {
+    let cache = CompileCache::open(cache, cache.join("key"))?;
+    Ok(Engine::builder().cache(cache).live_instances(2).build()?)
 }
 
 /// Tells all that is open, as an operator would see it.
-async fn announce(store: &SqliteStore) {
-    for record in store.open_actions(None).await.unwrap() {
+async fn announce(store: &SqliteStore) -> anyhow::Result<()> {
+    for record in store.open_actions(None).await? {
         let (id, state, attempts) = (record.action.id, record.state, record.attempts);
         say(&format!("announced {id} {state} {attempts}"));
     }
+    Ok(())
 }
 
 /// One line, at once.
@@ -91,25 +89,27 @@ struct Worker {
 }
 
 impl Worker {
-    async fn turn(&mut self) {
+    async fn turn(&mut self) -> anyhow::Result<()> {
         let session = self.random.below(self.sessions.len() as u64) as usize;
         let session = self.sessions[session].clone();
-        let pending = session.pending().await.unwrap();
+        let pending = session.pending().await?;
         if pending.len() < WAITING && self.random.percent(40) {
-            self.push(&session).await;
+            self.push(&session).await?;
         } else if !pending.is_empty() {
-            self.resolve(&session, &pending).await;
+            self.resolve(&session, &pending).await?;
         }
+        Ok(())
     }
 
-    async fn push(&mut self, session: &Session) {
+    async fn push(&mut self, session: &Session) -> anyhow::Result<()> {
         let step = push(
             "Write a line",
             json!({"apply": self.apply_steps(), "reject": [{"do": "resolution"}]}),
         );
         let params = json!({"steps": [step]});
-        let pushed = session.call("puppet", &params).await.unwrap().pushed;
+        let pushed = session.call("puppet", &params).await?.pushed;
         say(&format!("pushed {}", pushed[0].id));
+        Ok(())
     }
 
     /// Some fail before they take effect, some afterwards, and some take a while.
@@ -127,7 +127,7 @@ impl Worker {
         Value::from(steps)
     }
 
-    async fn resolve(&mut self, session: &Session, listed: &[StackedAction]) {
+    async fn resolve(&mut self, session: &Session, listed: &[StackedAction]) -> anyhow::Result<()> {
         let (mut chosen, mut id) = (&listed[0], None);
         if self.random.percent(50) {
             chosen = &listed[self.random.below(listed.len() as u64) as usize];
@@ -145,8 +145,9 @@ impl Worker {
             // The guest says which action it was: of several workers, one may have been quicker to
             // take the topmost.
             Ok(outcome) => {
-                let told: Value = serde_json::from_str(&outcome.text()).unwrap();
-                say(&format!("{past} {}", told["actionId"].as_str().unwrap()));
+                let told: Value = serde_json::from_str(&outcome.text())?;
+                let id = told["actionId"].as_str();
+                say(&format!("{past} {}", id.context("a result without an id")?));
             }
             Err(Error::ApplyFailed(_) | Error::Tool { .. }) => {
                 let (id, attempt) = (&chosen.action.id, chosen.attempts + 1);
@@ -157,7 +158,8 @@ impl Worker {
                 | Error::AlreadyResolved { .. }
                 | Error::NothingPending,
             ) => {}
-            Err(error) => panic!("{error}"),
+            Err(error) => return Err(error.into()),
         }
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use airlock_host::{Engine, Limits, Plugin, Session};
 use airlock_tests::component;
+use anyhow::{Context, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -14,29 +15,27 @@ use tempfile::TempDir;
 const DESCRIPTORS: u64 = 400;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() {
+async fn main() -> anyhow::Result<()> {
     let most = getrlimit(Resource::Nofile).maximum;
     let limit = Rlimit {
         current: Some(DESCRIPTORS),
         maximum: most,
     };
-    setrlimit(Resource::Nofile, limit).expect("fewer are allowed");
-    let workspace = TempDir::new().expect("a folder");
-    fs::write(workspace.path().join("f"), "x").expect("a file");
-    let engine = Engine::new().expect("an engine");
-    let puppet = Plugin::load(&engine, component("puppet"))
-        .await
-        .expect("the puppet");
+    setrlimit(Resource::Nofile, limit)?;
+    let workspace = TempDir::new()?;
+    fs::write(workspace.path().join("f"), "x")?;
+    let engine = Engine::new()?;
+    let puppet = Plugin::load(&engine, component("puppet")).await?;
     let session = |folder: &Path| {
         let limits = Limits::default().with_open_files(10_000);
         let session = Session::builder().workspace(folder).limits(limits);
-        session.bind(&puppet).open().expect("a session")
+        session.bind(&puppet).open()
     };
 
-    let before = descriptors();
-    let asking = session(workspace.path());
+    let before = descriptors()?;
+    let asking = session(workspace.path())?;
     let directories = text(&asking, greedy("directories", json!({"count": 80}))).await;
-    let of_directories = descriptors() - before;
+    let of_directories = descriptors()? - before;
     drop(asking);
 
     let mut got = json!({});
@@ -48,16 +47,16 @@ async fn main() {
             "listings" => greedy(op, json!({"path": "/workspace", "count": 9999})),
             _ => greedy(op, json!({"path": "/workspace/f", "count": 9999})),
         };
-        let hog = session(workspace.path());
+        let hog = session(workspace.path())?;
         let said = text(&hog, step).await;
         let count: u64 = said
             .split([' ', ';'])
             .nth(1)
             .and_then(|count| count.parse().ok())
-            .unwrap_or_else(|| panic!("{said}"));
+            .with_context(|| format!("{op}: {said}"))?;
         // A listing has two.
         got[op] = json!(if op == "listings" { count * 2 } else { count });
-        let other = session(workspace.path());
+        let other = session(workspace.path())?;
         others.push(
             text(
                 &other,
@@ -70,25 +69,26 @@ async fn main() {
         host = files.len();
     }
 
-    let names = TempDir::new().expect("a folder");
+    let names = TempDir::new()?;
     for index in 0..20_000 {
         let name = format!("{index:0>200}");
-        File::create(names.path().join(name)).expect("a file");
+        File::create(names.path().join(name))?;
     }
-    let lister = session(names.path());
+    let lister = session(names.path())?;
     text(&lister, json!([{"do": "text", "text": "ready"}])).await;
-    let before = resident_mib();
+    let before = resident_mib()?;
     let listed = text(
         &lister,
         greedy("listings", json!({"path": "/workspace", "count": 20})),
     )
     .await;
-    assert_eq!(listed, "kept 20");
-    let listings = resident_mib().saturating_sub(before);
+    ensure!(listed == "kept 20", "listings: {listed}");
+    let listings = resident_mib()?.saturating_sub(before);
     drop(lister);
 
     // Each keeps its instance, and the instance its directories.
-    let sessions: Vec<Session> = (0..300).map(|_| session(workspace.path())).collect();
+    let sessions = (0..300).map(|_| session(workspace.path()));
+    let sessions = sessions.collect::<Result<Vec<_>, _>>()?;
     let mut served = 0;
     for session in &sessions {
         let said = text(
@@ -109,6 +109,7 @@ async fn main() {
         "sessionsServed": served,
     });
     println!("{report:#}");
+    Ok(())
 }
 
 fn greedy(op: &str, fields: Value) -> Value {
@@ -124,21 +125,14 @@ async fn text(session: &Session, steps: Value) -> String {
     called.map_or_else(|error| error.to_string(), |outcome| outcome.text())
 }
 
-fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").expect("Linux").count()
+fn descriptors() -> anyhow::Result<usize> {
+    Ok(fs::read_dir("/proc/self/fd")?.count())
 }
 
-fn resident_mib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .expect("VmRSS");
-    let kib: u64 = line
-        .split_whitespace()
-        .nth(1)
-        .expect("a number")
-        .parse()
-        .expect("a number");
-    kib >> 10
+fn resident_mib() -> anyhow::Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let figure = line.and_then(|line| line.split_whitespace().nth(1));
+    let kib: u64 = figure.context("no VmRSS in /proc/self/status")?.parse()?;
+    Ok(kib >> 10)
 }

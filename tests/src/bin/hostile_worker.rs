@@ -19,47 +19,49 @@ use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
 use airlock_tests::{component, push};
+use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 /// As much as anybody needs to know what it was, and whether there was anything in it that should
 /// not be.
 const MOST: usize = 1 << 20;
 
-fn main() {
+fn main() -> anyhow::Result<()> {
     airlock_host::compile::compiler_main();
     airlock_ast_edit::parser_main();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(work());
+        .build()?;
+    runtime.block_on(work())
 }
 
-async fn work() {
+async fn work() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let mut argument = || arguments.next().expect("three arguments");
-    let row = hostile::row(&argument());
-    let folder = PathBuf::from(argument());
-    let cache = PathBuf::from(argument());
+    let mut argument = || {
+        let next = arguments.next();
+        next.context("usage: hostile_worker ROW FOLDER CACHE")
+    };
+    let row = hostile::row(&argument()?);
+    let folder = PathBuf::from(argument()?);
+    let cache = PathBuf::from(argument()?);
     // On a busy machine, the puppet takes longer to compile than an attack may.
-    let unhurried = engine(&folder, &cache).build().expect("an engine");
-    let puppet = Plugin::load(&unhurried, component("puppet")).await;
-    drop((puppet.expect("the puppet loads"), unhurried));
-    let engine = engine(&folder, &cache).compile_limits(hostile::compile_limits());
-    let engine = engine.build().expect("an engine");
-    let plugin = Plugin::load(&engine, component("puppet")).await;
-    let plugin = plugin.expect("the puppet loads");
+    let unhurried = engine(&folder, &cache)?.build()?;
+    let puppet = Plugin::load(&unhurried, component("puppet")).await?;
+    drop((puppet, unhurried));
+    let engine = engine(&folder, &cache)?.compile_limits(hostile::compile_limits());
+    let engine = engine.build()?;
+    let plugin = Plugin::load(&engine, component("puppet")).await?;
     let host = Host {
-        store: store(&folder, "store.db").await,
+        store: store(&folder, "store.db").await?,
         folder,
         engine,
         plugin,
     };
     let hostile = host.open("hostile", "workspace", &host.plugin, &host.store);
     let honest = host.open("honest", "honest", &host.plugin, &host.store);
-    let made = AttackInput::of(&row.attack, &host.folder);
-    honest_call(&honest).await;
+    let made = AttackInput::of(&row.attack, &host.folder)?;
+    honest_call(&honest).await?;
     say("ready");
     wait();
 
@@ -70,21 +72,23 @@ async fn work() {
             // Some more when the attack is over: it must have left nothing broken.
             let mut left = 3;
             while left > 0 {
-                honest_call(&honest).await;
+                honest_call(&honest).await?;
                 if is_over.load(Ordering::Relaxed) {
                     left -= 1;
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
+            anyhow::Ok(())
         }
     });
     let attack = tokio::spawn(async move { attack(row.attack, made, &host, &hostile).await });
-    let ended = attack.await.expect("the host doesn't panic");
+    let ended = attack.await.context("the host panicked")?;
     say(&format!("ended {ended}"));
     is_over.store(true, Ordering::Relaxed);
-    goes_on.await.expect("the host doesn't panic");
+    goes_on.await.context("the host panicked")??;
     say("done");
     wait();
+    Ok(())
 }
 
 /// What all sessions here share.
@@ -114,9 +118,9 @@ impl Host {
     }
 }
 
-async fn store(folder: &Path, name: &str) -> Arc<SqliteStore> {
-    let store = SqliteStore::builder(folder.join(name)).open().await;
-    Arc::new(store.expect("a store"))
+async fn store(folder: &Path, name: &str) -> anyhow::Result<Arc<SqliteStore>> {
+    let store = SqliteStore::builder(folder.join(name)).open().await?;
+    Ok(Arc::new(store))
 }
 
 /// What an attack is made with.
@@ -127,7 +131,7 @@ struct AttackInput {
 }
 
 impl AttackInput {
-    fn of(attack: &Attack, folder: &Path) -> Self {
+    fn of(attack: &Attack, folder: &Path) -> anyhow::Result<Self> {
         let params = match attack {
             Attack::Tool(_, make, _)
             | Attack::Params(make)
@@ -139,36 +143,37 @@ impl AttackInput {
             Attack::Load(_) | Attack::Tool(..) => std::fs::read(folder.join("hostile.wasm")),
             _ => Ok(Vec::new()),
         };
-        let component = component.expect("the row's component");
-        Self { component, params }
+        let component = component.context("can't read the row's component")?;
+        Ok(Self { component, params })
     }
 }
 
-fn engine(folder: &Path, cache: &Path) -> EngineBuilder {
-    let cache = CompileCache::open(cache, cache.join("key")).expect("a cache");
-    Engine::builder()
+fn engine(folder: &Path, cache: &Path) -> anyhow::Result<EngineBuilder> {
+    let cache = CompileCache::open(cache, cache.join("key"))?;
+    Ok(Engine::builder()
         .limits(hostile::limits())
         .cache(cache)
-        .compiler(std::env::current_exe().expect("its own path"))
+        .compiler(std::env::current_exe()?)
         .live_instances(8)
-        .scratch_parent(folder.join("scratch"))
+        .scratch_parent(folder.join("scratch")))
 }
 
 /// What an honest tool does: reads a file, writes to its scratch directory, previews, and is
 /// applied.
-async fn honest_call(session: &Session) {
+async fn honest_call(session: &Session) -> anyhow::Result<()> {
     let steps = json!([
         {"do": "fs", "op": "read", "path": "honest.txt"},
         {"do": "fs", "op": "write", "path": "/scratch/mine", "text": "mine"},
         push("Honest", json!({"apply": [{"do": "text", "text": "applied"}]})),
     ]);
     let called = session.call("puppet", &json!({ "steps": steps })).await;
-    let text = called.expect("an honest call succeeds").text();
-    assert!(text.starts_with("ok honest\nok\n"), "{text}");
+    let text = called.context("an honest call failed")?.text();
+    ensure!(text.starts_with("ok honest\nok\n"), "{text}");
     let resolved = session.resolve(Resolution::apply("it is honest")).await;
-    let resolved = resolved.expect("an honest action is applied");
-    assert_eq!(resolved.text(), "applied");
+    let text = resolved.context("an honest action was not applied")?.text();
+    ensure!(text == "applied", "{text}");
     say("honest");
+    Ok(())
 }
 
 async fn attack(attack: Attack, made: AttackInput, host: &Host, session: &Session) -> Value {
@@ -265,6 +270,7 @@ async fn look(host: &Host, session: &Session, times: usize) -> Option<usize> {
 /// other store's concern.
 async fn fill(host: &Host, steps: Value, count: usize) -> Value {
     let store = store(&host.folder, "second.db").await;
+    let store = store.expect("a store");
     let limited = store.set_byte_limit(Some(hostile::STORE_BYTES)).await;
     limited.expect("a store can be limited");
     let mut last = Value::Null;

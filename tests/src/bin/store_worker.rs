@@ -16,6 +16,7 @@ use airlock_host::pending::ActionState;
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{component, durable};
+use anyhow::Context;
 use serde_json::json;
 
 /// What the parent says.
@@ -28,56 +29,52 @@ struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    fn read() -> Self {
-        let value =
-            |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
-        let number = |name: &str| value(name).parse().expect("a number");
-        Self {
-            url: value("WORKER_URL"),
-            folder: value("WORKER_FOLDER").into(),
-            name: value("WORKER_NAME"),
-            sessions: number("WORKER_SESSIONS"),
-            lease_time: Duration::from_millis(number("WORKER_LEASE_MS") as u64),
-        }
+    fn read() -> anyhow::Result<Self> {
+        let value = |name: &'static str| std::env::var(name).context(name);
+        let number = |name| value(name)?.parse().context(name);
+        Ok(Self {
+            url: value("WORKER_URL")?,
+            folder: value("WORKER_FOLDER")?.into(),
+            name: value("WORKER_NAME")?,
+            sessions: number("WORKER_SESSIONS")?,
+            lease_time: Duration::from_millis(number("WORKER_LEASE_MS")? as u64),
+        })
     }
 }
 
 #[tokio::main]
-async fn main() {
+async fn main() -> anyhow::Result<()> {
     if std::env::var_os("WORKER_URL").is_none() {
         println!("the tests of the PostgreSQL store start this");
-        return;
+        return Ok(());
     }
     end_with_the_parent();
-    let orders = WorkerOptions::read();
+    let orders = WorkerOptions::read()?;
     let store = PostgresStore::builder(&orders.url)
         .lease_time(orders.lease_time)
         .patience(Duration::from_secs(20))
         .holder(orders.name.clone());
-    let store = Arc::new(store.connect().await.expect("the store"));
+    let store = Arc::new(store.connect().await?);
     let cache = CompileCache::open(orders.folder.join("cache"), orders.folder.join("key"));
-    let engine = Engine::builder()
-        .cache(cache.expect("the cache"))
-        .build()
-        .expect("an engine");
-    let plugin = Plugin::load(&engine, component("puppet"))
-        .await
-        .expect("the puppet");
-    let tasks = (0..orders.sessions).map(|number| {
+    let engine = Engine::builder().cache(cache?).build()?;
+    let plugin = Plugin::load(&engine, component("puppet")).await?;
+    let mut tasks = Vec::new();
+    for number in 0..orders.sessions {
         let session = Session::builder()
             .id(format!("session {number}"))
             .workspace(orders.folder.join("workspace"))
             .store(store.clone())
             .bind(&plugin)
-            .open()
-            .expect("a session");
+            .open()?;
         let name = format!("{}-{number}", orders.name);
         let folder = orders.folder.clone();
-        tokio::spawn(async move { work(&session, &name, &folder).await })
-    });
-    for task in tasks.collect::<Vec<_>>() {
-        task.await.expect("no worker panics");
+        let working = async move { work(&session, &name, &folder).await };
+        tasks.push(tokio::spawn(working));
     }
+    for task in tasks {
+        task.await?;
+    }
+    Ok(())
 }
 
 /// The system closes the parent's end of our standard input when the parent dies, however it does.

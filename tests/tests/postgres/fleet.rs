@@ -18,7 +18,7 @@ const HOSTS: usize = 3;
 const SESSIONS: usize = 6;
 /// What each of the two tests waits for.
 const ACKNOWLEDGED: usize = 2600;
-const LONGEST: Duration = Duration::from_secs(400);
+const TIMEOUT: Duration = Duration::from_secs(400);
 
 struct Fleet {
     server: PostgresServer,
@@ -97,7 +97,7 @@ impl Fleet {
         let mut seconds = 0;
         while self.lines("acknowledged").len() < ACKNOWLEDGED {
             assert!(
-                began.elapsed() < LONGEST,
+                began.elapsed() < TIMEOUT,
                 "only {}",
                 self.lines("acknowledged").len()
             );
