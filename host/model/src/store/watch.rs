@@ -121,10 +121,11 @@ mod tests {
         watchers.notify_all();
         watch.changed().await;
         drop(second);
+        assert!(watchers.watches(&one));
         watchers.notify(&one);
         watch.changed().await;
         drop(watch);
-        assert!(!watchers.any());
+        assert!(!watchers.any() && !watchers.watches(&one));
         assert!(watchers.lock().is_empty());
     }
 }
