@@ -603,15 +603,4 @@ mod tests {
         let expected = [vec!["b"], vec!["c", "a"], vec!["d"]];
         assert_eq!(ids(&turn.reminders), expected);
     }
-
-    #[test]
-    fn a_types_name_is_the_one_that_it_is_written_with() {
-        for kind in [
-            ReminderKind::Preview,
-            ReminderKind::Interrupted,
-            ReminderKind::Lost,
-        ] {
-            assert_eq!(json!(kind), kind.as_str());
-        }
-    }
 }

@@ -28,13 +28,13 @@ impl Host for State {
             return Err(self.tell_refused(refused));
         }
         let has_tool = |name: &str| names.is_some_and(|names| names.has(name));
-        let pusher = PushContext {
+        let pushing = PushContext {
             source: &context.plugin,
             has_tool: &has_tool,
             policy: &context.policy,
             limits: &context.limits,
         };
-        let pushed = pusher.push(session, pushed).await;
+        let pushed = pushing.push(session, pushed).await;
         let action = pushed.map_err(|refused| self.tell_refused(refused))?;
         if !action.durable {
             self.context.volatile.insert(action.id.clone());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::pending::{ActionId, ActionState, StackedAction};
 
@@ -25,17 +25,14 @@ pub struct Reminder {
 }
 
 /// What a [`Reminder`] tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReminderKind {
     /// That previews wait for a decision; its text is [`REMINDER`].
-    #[serde(rename = "resolve-reminder")]
     Preview,
     /// That an apply may have taken effect, since its end is not known.
-    #[serde(rename = "resolve-interrupted")]
     Interrupted,
     /// That a preview which the tool kept in memory is gone, and can only be discarded.
-    #[serde(rename = "resolve-lost")]
     Lost,
 }
 
@@ -53,6 +50,13 @@ impl ReminderKind {
 impl fmt::Display for ReminderKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// As its name, so that it has one.
+impl Serialize for ReminderKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

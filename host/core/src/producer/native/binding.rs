@@ -80,13 +80,13 @@ impl Binding {
                 state: Some(action.state),
             };
             let has_tool = |name: &str| self.producer.tools().any(|tool| tool.name == name);
-            let pusher = PushContext {
+            let pushing = PushContext {
                 source: &self.producer.inner.source,
                 has_tool: &has_tool,
                 policy: &self.context.policy,
                 limits: call.limits,
             };
-            let push = pusher.push(&self.context.session, action);
+            let push = pushing.push(&self.context.session, action);
             let action = tokio::select! {
                 biased;
                 pushed = push => pushed?,
