@@ -10,7 +10,7 @@ pub(crate) fn problem(name: &str) -> Option<String> {
         "" => Some("the new name is empty".into()),
         "." | ".." => Some(format!("`{name}` is not a name for a file")),
         _ if name.len() > MAX_BYTES => Some(format!(
-            "the new name has {} bytes, and may have {MAX_BYTES}",
+            "the new name is {} bytes; the limit is {MAX_BYTES}",
             name.len()
         )),
         _ => match name.chars().find(character)? {
@@ -68,7 +68,7 @@ mod tests {
         check(&"ä".repeat(127), None);
         check(
             &"ä".repeat(128),
-            Some("the new name has 256 bytes, and may have 255"),
+            Some("the new name is 256 bytes; the limit is 255"),
         );
     }
 

@@ -86,7 +86,7 @@ pub(crate) fn plan(
     if renames.len() > MAX_RENAMES {
         let count = renames.len();
         return Err(Error::tool(format!(
-            "This would rename {count} files, and one plan may have {MAX_RENAMES}: narrow `files`, and rename the rest after."
+            "This would rename {count} files; the limit of one plan is {MAX_RENAMES}: narrow `files`, and rename the rest after."
         )));
     }
     collisions(&renames, is_taken, &mut problems)?;
@@ -250,7 +250,7 @@ mod tests {
         assert!(
             refused
                 .to_string()
-                .starts_with("This would rename 5001 files, and one plan may have 5000"),
+                .starts_with("This would rename 5001 files; the limit of one plan is 5000"),
             "{refused}"
         );
     }
