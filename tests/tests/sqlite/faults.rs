@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
-use airlock_host::store::{BackendErrorKind, DurableStore, StoreError};
+use airlock_host::store::{BackendErrorKind, DurableStore};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
@@ -255,30 +255,6 @@ async fn a_state_above_the_limit_is_refused_at_push_and_nothing_of_it_is_kept() 
     puppet.push(largest).await;
     puppet.resolve(Resolution::apply("")).await.unwrap();
     assert!(matches!(store.check().await, Ok(problems) if problems.is_empty()));
-}
-
-#[test]
-fn every_kind_of_failure_has_a_name_of_its_own_for_programs() {
-    use BackendErrorKind::*;
-    let kinds = [
-        NoSpace,
-        ReadOnly,
-        Missing,
-        Damaged,
-        Newer,
-        Unreachable,
-        Denied,
-        Busy,
-        Settings,
-        Other,
-    ];
-    let names: std::collections::HashSet<_> = kinds.iter().map(|kind| kind.as_str()).collect();
-    assert_eq!(names.len(), kinds.len());
-    let error = StoreError::backend(NoSpace, "pending.db", "has no room left");
-    assert_eq!(
-        error.to_string(),
-        "the pending store pending.db has no room left"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -147,11 +147,7 @@ mod tests {
     fn a_failure_of_the_storage_names_its_kind_and_the_storage() {
         let full = StoreError::backend(BackendErrorKind::NoSpace, "pending.db", "is full");
         assert_eq!(full.backend_kind(), Some(BackendErrorKind::NoSpace));
-        let said = full.to_string();
-        assert!(
-            said.contains("the pending store pending.db is full"),
-            "{said}"
-        );
+        assert_eq!(full.to_string(), "the pending store pending.db is full");
         let lost = StoreError::LeaseLost(ActionId::from("one"));
         assert_eq!(lost.backend_kind(), None);
     }
