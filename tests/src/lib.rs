@@ -22,6 +22,6 @@ pub use airlock_store_suite::{
 };
 pub use guests::{component, engine, guests_folder, plugin};
 pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};
-pub use poll::poll_once;
+pub use poll::{poll_once, ready};
 pub use puppet::{Puppet, durable, is_of_guest, push};
 pub use random::Random;

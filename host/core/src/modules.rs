@@ -55,7 +55,8 @@ pub mod load {
 /// What is on a session's stack, and what is decided about it.
 pub mod pending {
     pub use airlock_model::pending::{
-        ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, SessionId, StackedAction,
+        ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, NamedAction, SessionId,
+        StackedAction,
     };
 }
 
@@ -83,8 +84,8 @@ pub mod standing {
 /// What a model is told and made to do before its next turn.
 pub mod steering {
     pub use airlock_model::steering::{
-        NextTurn, REMINDER, RemindedAction, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy,
-        TurnReport, TurnSettings,
+        NextTurn, REMINDER, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy, TurnReport,
+        TurnSettings,
     };
 }
 
@@ -92,9 +93,9 @@ pub mod steering {
 pub mod store {
     pub use airlock_model::store::{
         APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed,
-        Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore,
-        PendingStore, PluginBytes, Pruned, Push, ResolvedQuery, ResolvedRecord, StoreError,
-        StoreStats, UnreadableAction, Watch, Watchers,
+        Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
+        PendingStore, PluginBytes, Pruned, Push, ResolvedQuery, ResolvedRecord, Room, SessionRoom,
+        StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };
 }
 

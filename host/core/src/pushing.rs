@@ -1,5 +1,6 @@
-//! How a producer's pending action gets onto the stack: what it must be like, and what is filled
-//! in.
+//! What a producer's pending action must be like, and what is filled in.
+
+mod staged;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +11,11 @@ use airlock_model::json::Json;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, SessionId};
 use airlock_model::policy::Policy;
-use airlock_model::store::{PendingStore, PluginBytes, Push, StoreError};
+use airlock_model::store::{NewAction, PendingStore, PluginBytes, StoreError};
 
 use crate::descriptors::DescriptorShare;
 use crate::lost::LostActions;
+pub(crate) use staged::{Reserved, StagedActions};
 
 /// Fixed by the contract: SDKs raise exactly this text.
 pub(crate) const STORE_UNAVAILABLE: &str =
@@ -31,6 +33,8 @@ pub(crate) struct SessionContext {
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     pub lost: LostActions,
+    /// The room that calls which have not ended yet have taken.
+    pub reserved: Arc<Reserved>,
     /// What all its guests together have open.
     pub descriptors: Arc<DescriptorShare>,
 }
@@ -70,7 +74,7 @@ pub(crate) enum PushError {
     Invalid(String),
 }
 
-/// What pushes an action, and under which policy and limits.
+/// What stages an action, and under which policy and limits.
 pub(crate) struct PushContext<'a> {
     pub source: &'a PluginBytes,
     /// Whether a tool of this name is one of its own.
@@ -80,10 +84,11 @@ pub(crate) struct PushContext<'a> {
 }
 
 impl PushContext<'_> {
-    /// Puts the action on top of the session's stack.
-    pub async fn push(
+    /// Gives the action its id, and a place in the session's room, until the call ends.
+    pub async fn stage(
         &self,
         session: &SessionContext,
+        staged: &mut StagedActions,
         pushed: PushRequest,
     ) -> Result<Arc<PendingAction>, PushError> {
         let Some(store) = &session.store else {
@@ -91,19 +96,30 @@ impl PushContext<'_> {
         };
         let (action, guest_state) = self.accept(pushed, session)?;
         let action = Arc::new(action);
-        let push = Push::new(&session.id, Arc::clone(&action), self.source)
-            .with_guest_state(guest_state)
-            .with_capacity(self.limits.pending_actions)
-            .with_capacity_bytes(self.limits.pending_bytes);
-        match store.push(push).await {
-            Ok(()) => Ok(action),
+        let new = NewAction {
+            action: Arc::clone(&action),
+            guest_state,
+        };
+        let bytes = staged.bytes().saturating_add(new.bytes());
+        if bytes > self.limits.staged_bytes {
+            let limit = self.limits.staged_bytes;
+            return Err(PushError::LimitExceeded(format!(
+                "this call's pending actions would hold {bytes} bytes; the limit is {limit}"
+            )));
+        }
+        match staged.reserve(session, store, &new, self.limits).await {
+            Ok(()) => {}
             Err(
                 full @ (StoreError::Full { .. }
                 | StoreError::SessionFull { .. }
                 | StoreError::StoreFull { .. }),
-            ) => Err(PushError::LimitExceeded(full.to_string())),
-            Err(error) => Err(PushError::StoreUnavailable(error.to_string())),
+            ) => {
+                return Err(PushError::LimitExceeded(full.to_string()));
+            }
+            Err(error) => return Err(PushError::StoreUnavailable(error.to_string())),
         }
+        staged.actions.push(new);
+        Ok(action)
     }
 
     /// Checks what was pushed, and fills in what was left out.

@@ -211,7 +211,8 @@ impl Session {
     /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
     /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
     /// [`Error::Limit`] with what it did; [`Error::Cancelled`]; [`Error::Busy`] where a native tool
-    /// is still at work on a call that was stopped.
+    /// is still at work on a call that was stopped; [`Error::Store`] where the store didn't take
+    /// what it pushed. A call that fails, or whose future is dropped, leaves nothing on the stack.
     pub fn call<'a>(
         &'a self,
         tool: &'a str,
@@ -252,7 +253,11 @@ impl Session {
             spent,
         };
         let producer = found.producer();
-        let executing = pin!(producer.execute(&call, params));
+        let executing = pin!(async {
+            let (result, pushed) = producer.execute(&call, params).await?;
+            self.tell_pushed(&call, producer.name(), &pushed);
+            Ok((result, pushed))
+        });
         let watched = self.watched(&call, producer.name(), ToolFunction::Execute, executing);
         let (result, mut pushed) = watched.await?;
         pushed.reverse();

@@ -1,44 +1,12 @@
 //! Discarding actions without asking the plugin that pushed them, which may be what failed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use airlock_host::event::Event;
 use airlock_host::pending::{ActionId, SessionId, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 
 use crate::decider;
 use crate::store::Store;
-
-const CALL_FAILED: &str = "the call that pushed it failed";
-
-/// What a call has pushed, even if it fails afterwards. Clones share one list.
-#[derive(Debug, Clone, Default)]
-pub struct PushedActions(Arc<Mutex<Vec<ActionId>>>);
-
-impl PushedActions {
-    /// Records an event; to be called by the session's observer.
-    pub fn observe(&self, event: &Event) {
-        if let Event::Pushed { action } = event {
-            self.lock().push(action.id.clone());
-        }
-    }
-
-    /// Discards all of it, since the call failed, and returns how many actions that were.
-    ///
-    /// # Errors
-    /// If the store can't be used.
-    pub async fn discard_all(&self, session: &SessionId, store: &Store) -> Result<usize, Error> {
-        let pushed = std::mem::take(&mut *self.lock());
-        for id in pushed.iter().rev() {
-            discard(session, store, id, CALL_FAILED).await?;
-        }
-        Ok(pushed.len())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<ActionId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Discards an action without asking its plugin: a session that has none can't ask it. Where
 /// somebody else was faster, that is as well.

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::json::Json;
-use crate::pending::{Decision, PendingAction};
+use crate::pending::{Decision, NamedAction, PendingAction};
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -117,7 +117,14 @@ pub struct CallOutcome {
     /// What this call pushed, topmost first.
     #[serde(serialize_with = "as_named")]
     pub pushed: Vec<Arc<PendingAction>>,
+    /// What the tool `resolve` decided, and about which action, where its caller named none.
+    #[serde(skip)]
+    pub chosen: Option<(Decision, NamedAction)>,
 }
+
+/// How many actions a model is told of by name. Whoever needs the others has
+/// [`CallOutcome::pushed`].
+const NAMED: usize = 20;
 
 impl CallOutcome {
     /// What a tool returned, and what it pushed meanwhile, topmost first.
@@ -126,24 +133,44 @@ impl CallOutcome {
             content: result.content,
             details: result.details,
             pushed,
+            chosen: None,
         }
     }
 
     /// The blocks as a model should get them. A model takes a preview for work that is done unless
-    /// told, so where something became pending, one line before the tool's own content says that
-    /// nothing has changed yet.
+    /// told, so where something became pending, a text before the tool's own content says that
+    /// nothing has changed yet, and which actions wait. So does the result of `resolve` which
+    /// action was decided about, where the model named none.
     pub fn content_for_model(&self) -> Vec<Content> {
-        let note = match self.pushed.len() {
-            0 => None,
-            1 => Some("Preview only, nothing has changed yet: 1 action is pending.".to_owned()),
-            many => Some(format!(
-                "Preview only, nothing has changed yet: {many} actions are pending."
-            )),
-        };
+        let note = self.chosen_note().or_else(|| self.pushed_note());
         note.map(Content::text)
             .into_iter()
             .chain(self.content.iter().cloned())
             .collect()
+    }
+
+    fn chosen_note(&self) -> Option<String> {
+        let (decision, action) = self.chosen.as_ref()?;
+        Some(format!(
+            "The topmost action was {}: {action}.",
+            decision.past()
+        ))
+    }
+
+    fn pushed_note(&self) -> Option<String> {
+        let waits = match self.pushed.len() {
+            0 => return None,
+            1 => "1 action is pending".to_owned(),
+            many => format!("{many} actions are pending, topmost first"),
+        };
+        let mut note = format!("Preview only, nothing has changed yet: {waits}.");
+        for action in self.pushed.iter().take(NAMED) {
+            note.push_str(&format!("\n- {}", NamedAction::from(&**action)));
+        }
+        if self.pushed.len() > NAMED {
+            note.push_str(&format!("\n- and {} more", self.pushed.len() - NAMED));
+        }
+        Some(note)
     }
 
     /// The text blocks, one after the other.
@@ -174,10 +201,12 @@ fn as_named<S: Serializer>(
 /// The result of the tool `resolve`, for a model.
 impl From<ResolutionOutcome> for CallOutcome {
     fn from(outcome: ResolutionOutcome) -> Self {
+        let decision = outcome.details.action;
         Self {
             content: outcome.content,
             details: Some(Json::of_own(&outcome.details)),
             pushed: Vec::new(),
+            chosen: outcome.chosen.map(|action| (decision, action)),
         }
     }
 }
@@ -190,12 +219,19 @@ pub struct ResolutionOutcome {
     pub content: Vec<Content>,
     /// What was decided, about what.
     pub details: ResolutionDetails,
+    /// Which action that was, where the resolution named none.
+    #[serde(skip)]
+    pub chosen: Option<NamedAction>,
 }
 
 impl ResolutionOutcome {
     /// A resolution that succeeded.
     pub fn new(content: Vec<Content>, details: ResolutionDetails) -> Self {
-        Self { content, details }
+        Self {
+            content,
+            details,
+            chosen: None,
+        }
     }
 
     /// The text blocks, one after the other.

@@ -78,8 +78,13 @@ pub enum Event {
         /// Apply or discard.
         decision: Decision,
     },
-    /// The guest has pushed a pending action, which the store has taken. It stays there even where
-    /// the call fails afterwards.
+    /// The call has pushed an action, which has its id and a place in the session's room. It is on
+    /// the stack once the call has ended well, and nowhere otherwise.
+    Staged {
+        /// The action.
+        action: Arc<PendingAction>,
+    },
+    /// The call has ended well, and the store has taken an action that it pushed.
     Pushed {
         /// The action.
         action: Arc<PendingAction>,
@@ -243,6 +248,7 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             failure: Some(kind),
         } => call!(format_args!("{function} failed after {time:?}: {kind}")),
         Event::Decided { action, decision } => call!(format_args!("{action} {}", decision.past())),
+        Event::Staged { action } => line!(debug, format_args!("staged {}", action.id)),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }
 }

@@ -43,6 +43,9 @@ pub struct Limits {
     /// Bytes of a session's pending actions at one time: of their labels, details and states.
     /// Default: 64 MiB.
     pub pending_bytes: u64,
+    /// Bytes of what one call pushes, counted in the same way; they are in the host's memory until
+    /// the call ends. Default: 64 MiB.
+    pub staged_bytes: u64,
     /// Lines per call in the log, of the guest's standard output and error, and of progress,
     /// together. Default: 1,000.
     pub log_lines: usize,
@@ -76,6 +79,7 @@ impl Default for Limits {
             state_bytes: 4 * MIB,
             pending_actions: 1000,
             pending_bytes: 64 << 20,
+            staged_bytes: 64 << 20,
             log_lines: 1000,
             log_line_bytes: 8192,
             open_files: 256,
@@ -117,6 +121,7 @@ impl Limits {
         with_state_bytes state_bytes: usize;
         with_pending_actions pending_actions: usize;
         with_pending_bytes pending_bytes: u64;
+        with_staged_bytes staged_bytes: u64;
         with_log_lines log_lines: usize;
         with_log_line_bytes log_line_bytes: usize;
         with_open_files open_files: usize;

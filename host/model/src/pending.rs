@@ -147,6 +147,42 @@ impl PendingAction {
     }
 }
 
+/// An action, as it is named where there may be several. For a model it displays as
+/// `"<label>" of "<tool>", id <id>`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NamedAction {
+    /// Its id.
+    pub id: ActionId,
+    /// What would happen, in one line, as its tool wrote it.
+    pub label: String,
+    /// The name of the tool that made the preview, as that gave it.
+    pub tool: String,
+}
+
+impl From<&PendingAction> for NamedAction {
+    fn from(action: &PendingAction) -> Self {
+        Self {
+            id: action.id.clone(),
+            label: action.label.clone(),
+            tool: action.source_tool_name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for NamedAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (label, tool) = (quoted(&self.label), quoted(&self.tool));
+        write!(f, "{label} of {tool}, id {}", self.id)
+    }
+}
+
+/// For a model, labels and names are quoted as JSON: they come from a guest, and must not end the
+/// message that they stand in.
+pub(crate) fn quoted(label: &str) -> String {
+    Value::from(label).to_string().replace('<', "\\u003c")
+}
+
 /// Where an action stands between its push and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -319,5 +355,15 @@ impl Resolution {
     pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
         self.extra = Some(extra);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_a_guest_named_is_quoted_and_cannot_end_the_message() {
+        let check = |label: &str, quoted: &str| assert_eq!(super::quoted(label), quoted);
+        check("Rename 2 files", r#""Rename 2 files""#);
+        check("</system-reminder>\n\"", r#""\u003c/system-reminder>\n\"""#);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use crate::pending::{ActionId, ActionState, StackedAction};
 
-pub use reminder::{REMINDER, RemindedAction, Reminder, ReminderKind};
+pub use reminder::{REMINDER, Reminder, ReminderKind};
 
 /// When a model is forced to call `resolve`.
 ///

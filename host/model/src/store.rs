@@ -3,6 +3,7 @@
 mod durable;
 mod error;
 mod memory;
+mod push;
 pub mod rows;
 mod watch;
 
@@ -23,6 +24,7 @@ pub use durable::{
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
+pub use push::{NewAction, Push, Room, SessionRoom};
 pub use watch::{Watch, Watchers};
 
 /// The [`StackedAction::last_error`] of an action whose apply has no known end.
@@ -31,17 +33,6 @@ pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped be
 /// The [`StackedAction::last_error`] of an action whose discard has no known end.
 pub const DISCARD_INTERRUPTED: &str =
     "a discard was begun, and its host stopped before the end was recorded";
-
-/// What an action counts for where bytes are bounded.
-pub fn pushed_bytes(
-    action: &PendingAction,
-    details: Option<&str>,
-    guest_state: Option<&[u8]>,
-) -> u64 {
-    let bytes =
-        action.label.len() + details.map_or(0, str::len) + guest_state.map_or(0, <[u8]>::len);
-    bytes as u64
-}
 
 /// What becomes of an action whose claim ended without a word.
 fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Option<String>) {
@@ -88,13 +79,25 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 /// never gets an interrupted apply for what they have just seen previewed.
 #[async_trait]
 pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
-    /// Puts an action on top of its session's stack.
+    /// How much a session has at this moment, and how much the store takes beside it: to be asked
+    /// before a push of `more` bytes. Another host may be faster.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where as many as the push's capacity are on the stack or claimed,
+    /// [`StoreError::StoreFull`] where the store doesn't take `more` bytes, and
+    /// [`StoreError::Backend`] where it can't be read.
+    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError>;
+
+    /// Puts actions on top of their session's stack: all of them, or none.
+    ///
+    /// Where the future is dropped before it returned, they are taken back as soon as it is known
+    /// that they got there, unless somebody has claimed them meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Full`] where more than the push's capacity would be on the stack or claimed,
     /// [`StoreError::SessionFull`] where they would have more bytes than it allows, and
-    /// [`StoreError::StoreFull`] where the store would; nothing was pushed then.
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError>;
+    /// [`StoreError::StoreFull`] where the store would; nothing was pushed then. After
+    /// [`StoreError::Backend`] a store that can't tell takes them back too.
+    async fn push(&self, push: Push) -> Result<(), StoreError>;
 
     /// The topmost pending action.
     ///
@@ -176,61 +179,6 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
 
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;
-}
-
-/// What is pushed, and all that the store must keep for it to be resolved later.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-#[must_use]
-pub struct Push<'a> {
-    /// Whose stack it goes to.
-    pub session: &'a SessionId,
-    /// The action.
-    pub action: Arc<PendingAction>,
-    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
-    pub guest_state: Option<Vec<u8>>,
-    /// The plugin that pushed it.
-    pub plugin: &'a PluginBytes,
-    /// The most actions that the session may have on the stack or claimed.
-    pub capacity: usize,
-    /// The most bytes that those may have together: of labels, details and states.
-    pub capacity_bytes: u64,
-}
-
-impl<'a> Push<'a> {
-    /// A volatile action of a plugin, for a stack without bounds.
-    pub fn new(
-        session: &'a SessionId,
-        action: impl Into<Arc<PendingAction>>,
-        plugin: &'a PluginBytes,
-    ) -> Self {
-        Self {
-            session,
-            action: action.into(),
-            guest_state: None,
-            plugin,
-            capacity: usize::MAX,
-            capacity_bytes: u64::MAX,
-        }
-    }
-
-    /// With what the plugin needs to apply it.
-    pub fn with_guest_state(mut self, state: impl Into<Option<Vec<u8>>>) -> Self {
-        self.guest_state = state.into();
-        self
-    }
-
-    /// With the most actions that the stack may have.
-    pub fn with_capacity(mut self, actions: usize) -> Self {
-        self.capacity = actions;
-        self
-    }
-
-    /// With the most bytes that the actions on the stack may have together.
-    pub fn with_capacity_bytes(mut self, bytes: u64) -> Self {
-        self.capacity_bytes = bytes;
-        self
-    }
 }
 
 /// A plugin as it was loaded. Cheap to clone.

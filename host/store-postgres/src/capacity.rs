@@ -43,32 +43,42 @@ pub(super) struct UsageEstimate {
 }
 
 impl UsageEstimate {
-    fn has(&self, pushed: u64) -> bool {
-        self.limit
-            .is_none_or(|limit| self.held.saturating_add(pushed) <= limit)
+    /// How many bytes fit.
+    fn left(&self) -> u64 {
+        match self.limit {
+            Some(limit) => limit.saturating_sub(self.held),
+            None => u64::MAX,
+        }
+    }
+
+    fn fits(&self, pushed: u64) -> bool {
+        pushed <= self.left()
     }
 }
 
 impl PostgresStoreInner {
-    /// Refuses what there is no room for. What other hosts push within seconds is not seen, so
+    /// How many bytes there is room for. What other hosts push within seconds is not seen, so
     /// together they may go beyond the limit by that.
-    pub async fn check_store_room(&self, pushed: u64) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::StoreFull`] where there is no room for what is pushed.
+    pub async fn check_store_room(&self, pushed: u64) -> Result<u64, StoreError> {
         let mut usage = self.usage();
         let is_fresh = usage.counted.is_some_and(|at| at.elapsed() < BELIEVED);
-        if !is_fresh || !usage.has(pushed) {
+        if !is_fresh || !usage.fits(pushed) {
             usage = self.count(SUM).await?;
         }
-        if !usage.has(pushed) {
+        if !usage.fits(pushed) {
             usage = self.count(COUNT).await?;
         }
         match usage.limit {
-            Some(limit) if !usage.has(pushed) => Err(StoreError::StoreFull {
+            Some(limit) if !usage.fits(pushed) => Err(StoreError::StoreFull {
                 store: self.location.clone(),
                 limit,
                 held: usage.held,
                 pushed,
             }),
-            _ => Ok(()),
+            _ => Ok(usage.left()),
         }
     }
 

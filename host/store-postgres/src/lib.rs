@@ -6,6 +6,7 @@ mod check;
 mod claim;
 mod connections;
 mod durable;
+mod finished;
 mod heartbeat;
 mod lease;
 mod maintenance;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
+    Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom, StoreError, Watch,
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
@@ -203,10 +204,27 @@ impl PostgresStoreInner {
 
 #[async_trait]
 impl PendingStore for PostgresStore {
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
-        self.inner.push(&push).await?;
-        self.inner.notifier.tell(push.session);
+    async fn push(&self, push: Push) -> Result<(), StoreError> {
+        let (inner, push) = (Arc::clone(&self.inner), Arc::new(push));
+        let pushed = Arc::clone(&push);
+        let pushing = async move {
+            let done = inner.push(&pushed).await;
+            // A server that gave no answer may have pushed them all the same.
+            if let Err(StoreError::Backend(_)) = &done {
+                inner.unpush_later(Arc::clone(&pushed));
+            }
+            done
+        };
+        let inner = Arc::clone(&self.inner);
+        let unheard = Arc::clone(&push);
+        let take_back = move || inner.unpush_later(unheard);
+        finished::or_undone(&self.inner.runtime, pushing, take_back).await?;
+        self.inner.notifier.tell(&push.session);
         Ok(())
+    }
+
+    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
+        self.inner.room(session, more).await
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {

@@ -1,34 +1,42 @@
-//! Putting an action on a stack: one statement, which holds the capacity and gives the action its
-//! place.
+//! Putting actions on a stack: one statement, which holds the capacity and gives each its place.
+
+use std::sync::Arc;
 
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
+use airlock_model::pending::SessionId;
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{Push, StoreError, pushed_bytes};
+use airlock_model::store::{NewAction, Push, Room, SessionRoom, StoreError};
 
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, nanos_of_time};
 use super::text::escaped;
-use super::{HostId, PostgresStoreInner, session_key};
+use super::{PostgresStoreInner, session_key};
 
-/// The row of the session is made or locked, the action put behind it. It has a row for an answer
-/// where it was pushed.
+/// The row of the session is made or locked, the actions put behind it. It has rows for an answer
+/// where they were pushed.
 macro_rules! push_onto {
     ($before:literal, $where:literal) => {
         concat!(
             "WITH stack AS (
-                INSERT INTO airlock.sessions AS s (key, id, open, top, bytes) SELECT $1, $2, 1, 1, $16 WHERE $3 > 0 AND $16 <= $17",
+                INSERT INTO airlock.sessions AS s (key, id, open, top, bytes)
+                    SELECT $1, $2, $5, $5, $6 WHERE $5 <= $3 AND $6 <= $7",
             $where,
-            " ON CONFLICT (key) DO UPDATE SET open = s.open + 1, top = s.top + 1, bytes = s.bytes + $16
-                    WHERE s.open < $3 AND s.bytes + $16 <= $17
+            " ON CONFLICT (key) DO UPDATE SET open = s.open + $5, top = s.top + $5, bytes = s.bytes + $6
+                    WHERE s.open + $5 <= $3 AND s.bytes + $6 <= $7
                 RETURNING top
             )",
             $before,
-            " INSERT INTO airlock.actions (session, session_id, position, id, label, source_tool_name, details, has_reject,
-                durable, plugin, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
+            " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
+                durable, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
                 workspace_identity)
-            SELECT $1, $2, stack.top, $5, $6, $7, $8, $9, $10, $4, $11, $12, $13, $14, $15, $16, $18, $19, $20 FROM stack
+            SELECT $1, $2, stack.top - $5 + a.place, $4, a.id, a.label, a.source_tool_name, a.details, a.has_reject,
+                a.durable, $8, $9, a.pushed_at, a.guest_state, CASE WHEN a.durable THEN NULL ELSE $10::bytea END, a.bytes, $11,
+                a.source_is_own_tool, $12
+            FROM stack, unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::boolean[], $18::boolean[],
+                $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[]) WITH ORDINALITY AS a
+                (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, place)
             RETURNING 1"
         )
     };
@@ -42,12 +50,20 @@ const PUSH: &str = push_onto!(
 
 const PUSH_WITH_PLUGIN: &str = push_onto!(
     ", kept AS (
-        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $21, $22 FROM stack ON CONFLICT (digest) DO NOTHING
+        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $23, $24 FROM stack ON CONFLICT (digest) DO NOTHING
     )",
     ""
 );
 
 const IS_KEPT: &str = "SELECT 1 FROM airlock.plugins WHERE digest = $1";
+
+/// Takes back what nobody has claimed. The row of the session may count more than there is.
+const UNPUSH: &str =
+    "DELETE FROM airlock.actions WHERE id = ANY($1) AND session = $2 AND token = 0";
+
+/// What the session has.
+const ROOM: &str = "SELECT count(*) AS open, coalesce(sum(a.bytes), 0)::bigint AS bytes
+    FROM airlock.actions AS a WHERE a.session = $1 AND a.open";
 
 /// What the session has room for. Its row counts no resolutions, which so need not lock it: where
 /// it says that there is no room, what is open is counted. The top tells whether something was
@@ -63,68 +79,105 @@ const COUNT: &str = "UPDATE airlock.sessions AS s SET open = counted.open, bytes
 /// Whether a push that had no answer took effect.
 const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";
 
+fn ids(push: &Push) -> Vec<String> {
+    let actions = push.actions.iter();
+    actions
+        .map(|pushed| escaped(pushed.action.id.as_str()).into_owned())
+        .collect()
+}
+
 impl PostgresStoreInner {
-    pub async fn push(&self, push: &Push<'_>) -> Result<(), StoreError> {
-        if !push.action.durable {
+    pub async fn push(&self, push: &Push) -> Result<(), StoreError> {
+        let Some(first) = push.actions.first() else {
+            return Ok(());
+        };
+        if push.actions.iter().any(|pushed| !pushed.action.durable) {
             self.heartbeat
                 .beat()
                 .await
                 .map_err(|error| self.error(error))?;
         }
-        let key = session_key(push.session);
+        let key = session_key(&push.session);
         let recall = Statement::new(RECALL)
-            .bind(escaped(push.action.id.as_str()))
+            .bind(escaped(first.action.id.as_str()))
             .bind(key);
-        let row = NewRow::of(push, &self.host).map_err(|error| self.error(error))?;
-        self.check_store_room(row.bytes).await?;
+        let room = push.room();
+        let bytes = room.bytes;
+        self.check_store_room(bytes).await?;
         self.pushing().insert(push.plugin.digest);
-        let known = row.bind(Statement::new(PUSH));
+        let known = self.bind(push, PUSH)?;
         if self.try_push(&known, &recall).await? {
-            self.note_pushed(row.bytes);
+            self.note_pushed(bytes);
             return Ok(());
         }
         // Either there seems to be no room, or the plugin is not kept.
         loop {
-            self.check_room(push, row.bytes).await?;
+            let held = self.counted(&push.session).await?;
+            held.check(room, push.capacity, push.capacity_bytes)?;
             let pushed = match self.is_kept(push.plugin.digest).await? {
                 true => self.try_push(&known, &recall).await?,
                 false => {
-                    let with_plugin = row.bytes + push.plugin.bytes.len() as u64;
+                    let with_plugin = bytes + push.plugin.bytes.len() as u64;
                     self.check_store_room(with_plugin).await?;
-                    self.try_push(&row.bind_with_plugin(), &recall).await?
+                    let statement = self.bind(push, PUSH_WITH_PLUGIN)?;
+                    let statement = statement
+                        .bind(escaped(&push.plugin.name))
+                        .bind(&push.plugin.bytes[..]);
+                    self.try_push(&statement, &recall).await?
                 }
             };
             if pushed {
-                self.note_pushed(row.bytes);
+                self.note_pushed(bytes);
                 return Ok(());
             }
         }
     }
 
-    async fn check_room(&self, push: &Push<'_>, pushed: u64) -> Result<(), StoreError> {
-        let count = Statement::new(COUNT).bind(session_key(push.session));
-        let rows = self.read(&count).await?;
-        // Nothing was ever pushed, or something just now: then another try tells.
-        let (open, held) = match rows.first() {
-            Some(row) => {
-                let number = |column| get::<i64>(row, column).map_err(|error| self.error(error));
-                (number("open")?, number("bytes")?.unsigned_abs())
-            }
-            None => (0, 0),
-        };
-        let capacity = push.capacity;
-        if usize::try_from(open).is_ok_and(|open| open >= capacity) {
-            return Err(StoreError::Full { capacity });
-        }
-        let limit = push.capacity_bytes;
-        if held.saturating_add(pushed) > limit {
-            return Err(StoreError::SessionFull {
-                limit,
-                held,
-                pushed,
-            });
-        }
+    /// Takes back a push that nobody heard of, but for what was claimed meanwhile.
+    pub async fn unpush(&self, push: &Push) -> Result<(), StoreError> {
+        let statement = Statement::new(UNPUSH)
+            .bind(ids(push))
+            .bind(session_key(&push.session));
+        self.read(&statement).await?;
         Ok(())
+    }
+
+    /// The same, without being waited for.
+    pub fn unpush_later(self: &Arc<Self>, push: Arc<Push>) {
+        let inner = Arc::clone(self);
+        self.runtime.spawn(async move {
+            match inner.unpush(&push).await {
+                Ok(()) => inner.notifier.tell(&push.session),
+                Err(error) => {
+                    tracing::warn!("actions of a call that failed may be pending: {error}");
+                }
+            }
+        });
+    }
+
+    pub async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
+        Ok(SessionRoom {
+            store_bytes_left: self.check_store_room(more).await?,
+            held: self.room_as(ROOM, session).await?,
+        })
+    }
+
+    async fn counted(&self, session: &SessionId) -> Result<Room, StoreError> {
+        self.room_as(COUNT, session).await
+    }
+
+    async fn room_as(&self, sql: &'static str, session: &SessionId) -> Result<Room, StoreError> {
+        let statement = Statement::new(sql).bind(session_key(session));
+        let rows = self.read(&statement).await?;
+        // Nothing was ever pushed, or something just now: then another try tells.
+        let Some(row) = rows.first() else {
+            return Ok(Room::default());
+        };
+        let number = |column| get::<i64>(row, column).map_err(|error| self.error(error));
+        Ok(Room {
+            actions: usize::try_from(number("open")?).unwrap_or(usize::MAX),
+            bytes: number("bytes")?.unsigned_abs(),
+        })
     }
 
     async fn is_kept(&self, plugin: Digest) -> Result<bool, StoreError> {
@@ -141,65 +194,71 @@ impl PostgresStoreInner {
         let rows = rows.map_err(|error| self.error(error))?;
         Ok(!rows.is_empty())
     }
-}
 
-/// What a push writes.
-struct NewRow<'a> {
-    push: &'a Push<'a>,
-    host: &'a HostId,
-    details: Option<&'a str>,
-    grants: String,
-    workspace_identity: Option<String>,
-    bytes: u64,
-}
-
-impl<'a> NewRow<'a> {
-    fn of(push: &'a Push<'a>, host: &'a HostId) -> Result<Self, Failure> {
-        let action = &push.action;
-        let details = action.details.as_ref().map(Json::as_str);
-        let guest_state = push.guest_state.as_deref();
-        Ok(Self {
-            bytes: pushed_bytes(action, details, guest_state),
-            details,
-            grants: json(&action.grants)?,
-            workspace_identity: action.workspace_identity.as_deref().map(json).transpose()?,
-            push,
-            host,
-        })
-    }
-
-    fn bind_with_plugin(&self) -> Statement {
-        self.bind(Statement::new(PUSH_WITH_PLUGIN))
-            .bind(escaped(&self.push.plugin.name))
-            .bind(&self.push.plugin.bytes[..])
-    }
-
-    fn bind(&self, statement: Statement) -> Statement {
-        let push = self.push;
-        let action = &push.action;
+    fn bind(&self, push: &Push, sql: &'static str) -> Result<Statement, StoreError> {
+        // One call's actions share what they were granted, and where.
+        let Some(NewAction { action: first, .. }) = push.actions.first() else {
+            return Ok(Statement::new(sql));
+        };
+        let identity = first.workspace_identity.as_deref().map(json).transpose();
+        let (grants, identity) = json(&first.grants)
+            .and_then(|grants| Ok((grants, identity?)))
+            .map_err(|error| self.error(error))?;
         let number = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
-        statement
-            .bind(session_key(push.session))
+        let count = |it: usize| number(it as u64);
+        let room = push.room();
+        let actions = || push.actions.iter().map(|pushed| &*pushed.action);
+        let statement = Statement::new(sql)
+            .bind(session_key(&push.session))
             .bind(escaped(push.session.as_str()))
-            .bind(i64::try_from(push.capacity).unwrap_or(i64::MAX))
+            .bind(count(push.capacity))
             .bind(push.plugin.digest.to_string())
-            .bind(escaped(action.id.as_str()))
-            .bind(escaped(&action.label))
-            .bind(escaped(&action.source_tool_name))
-            .bind(self.details)
-            .bind(action.has_reject)
-            .bind(action.durable)
-            .bind(self.grants.as_str())
-            .bind(action.workspace.as_deref().map(bytes_of_path))
-            .bind(nanos_of_time(action.pushed_at))
-            .bind(push.guest_state.as_deref())
-            .bind((!action.durable).then_some(self.host.as_slice()))
-            .bind(number(self.bytes))
+            .bind(count(room.actions))
+            .bind(number(room.bytes))
             // Where it is all there is, a sum must not go beyond it.
             .bind(number(push.capacity_bytes.min(1 << 62)))
-            .bind(escaped(&action.plugin_name))
-            .bind(action.source_is_own_tool)
-            .bind(self.workspace_identity.as_deref())
+            .bind(grants)
+            .bind(first.workspace.as_deref().map(bytes_of_path))
+            .bind(self.host.as_slice())
+            .bind(escaped(&first.plugin_name))
+            .bind(identity)
+            .bind(ids(push))
+            .bind(actions().map(|it| escaped(&it.label)).collect::<Vec<_>>())
+            .bind(
+                actions()
+                    .map(|it| escaped(&it.source_tool_name))
+                    .collect::<Vec<_>>(),
+            )
+            .bind(
+                actions()
+                    .map(|it| it.details.as_ref().map(Json::as_str))
+                    .collect::<Vec<_>>(),
+            )
+            .bind(actions().map(|it| it.has_reject).collect::<Vec<_>>())
+            .bind(actions().map(|it| it.durable).collect::<Vec<_>>())
+            .bind(
+                actions()
+                    .map(|it| nanos_of_time(it.pushed_at))
+                    .collect::<Vec<_>>(),
+            )
+            .bind(
+                push.actions
+                    .iter()
+                    .map(|it| it.guest_state.as_deref())
+                    .collect::<Vec<_>>(),
+            )
+            .bind(
+                push.actions
+                    .iter()
+                    .map(|it| number(it.bytes()))
+                    .collect::<Vec<_>>(),
+            )
+            .bind(
+                actions()
+                    .map(|it| it.source_is_own_tool)
+                    .collect::<Vec<_>>(),
+            );
+        Ok(statement)
     }
 }
 

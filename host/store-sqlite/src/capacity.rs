@@ -39,21 +39,25 @@ pub(super) fn set_limit(connection: &Connection, limit: Option<u64>) -> Result<(
     Ok(())
 }
 
-/// Refuses what there is no room for.
-pub(super) fn check(connection: &Connection, pushed: u64) -> Result<(), Problem> {
+/// How many bytes there is room for.
+///
+/// # Errors
+/// [`Problem::StoreFull`] where there is none for what is pushed.
+pub(super) fn check(connection: &Connection, pushed: u64) -> Result<u64, Problem> {
     let Some(limit) = limit(connection)? else {
-        return Ok(());
+        return Ok(u64::MAX);
     };
     let pages =
         number(connection, "PRAGMA page_count")? - number(connection, "PRAGMA freelist_count")?;
     let held = pages * number(connection, "PRAGMA page_size")?;
-    match held.saturating_add(pushed) > limit {
+    let left = limit.saturating_sub(held);
+    match pushed > left {
         true => Err(Problem::StoreFull {
             limit,
             held,
             pushed,
         }),
-        false => Ok(()),
+        false => Ok(left),
     }
 }
 

@@ -11,6 +11,7 @@ mod hosts;
 mod listing;
 mod maintenance;
 mod problem;
+mod push;
 mod rows;
 mod schema;
 mod stack;
@@ -25,8 +26,8 @@ use std::time::{Duration, Instant};
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
-    Watchers,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
+    StoreError, Watch, Watchers,
 };
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -35,7 +36,7 @@ use tokio::task::spawn_blocking;
 use connection::ReadPool;
 use hosts::HostRegistry;
 use problem::Problem;
-use stack::{End, OwnedPush};
+use stack::End;
 use writer::{Undo, Writer};
 
 pub use builder::SqliteStoreBuilder;
@@ -202,22 +203,29 @@ async fn blocking<T: Send + 'static>(
 
 #[async_trait]
 impl PendingStore for SqliteStore {
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
-        let session = push.session.clone();
-        let push = OwnedPush {
-            session: session.clone(),
-            action: push.action,
-            guest_state: push.guest_state,
-            plugin: push.plugin.clone(),
-            capacity: push.capacity,
-            capacity_bytes: push.capacity_bytes,
-        };
+    async fn push(&self, push: Push) -> Result<(), StoreError> {
+        let push = Arc::new(push);
         self.inner.pushing().insert(push.plugin.digest);
         let hosts = Arc::clone(&self.inner.hosts);
-        let work = move |connection: &_| stack::push(connection, &hosts, &push);
-        self.inner.writer.write(work).await?;
-        self.inner.watchers.notify(&session);
+        let (pushed, unheard) = (Arc::clone(&push), Arc::clone(&push));
+        let watchers = self.inner.watchers.clone();
+        let work = move |connection: &_| push::push(connection, &hosts, &pushed);
+        let undo = move |()| {
+            Some(Box::new(move |connection: &_| {
+                push::unpush(connection, &unheard.actions)?;
+                watchers.notify(&unheard.session);
+                Ok(())
+            }) as Undo)
+        };
+        self.inner.writer.write_or_undo(work, undo).await?;
+        self.inner.watchers.notify(&push.session);
         Ok(())
+    }
+
+    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
+        let session = session.clone();
+        self.read(move |connection| push::room(connection, &session, more))
+            .await
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {

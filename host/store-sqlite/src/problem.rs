@@ -19,14 +19,8 @@ pub(super) enum Problem {
     Unreadable(UnreadableAction),
     /// A row holds what no version of this library writes.
     BadRow(String),
-    Full {
-        capacity: usize,
-    },
-    SessionFull {
-        limit: u64,
-        held: u64,
-        pushed: u64,
-    },
+    /// The session has no room for it.
+    NoRoom(StoreError),
     StoreFull {
         limit: u64,
         held: u64,
@@ -39,6 +33,13 @@ pub(super) enum Problem {
 impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Self {
         Problem::Sqlite(error)
+    }
+}
+
+/// What [`Room::check`](airlock_model::store::Room::check) refuses.
+impl From<StoreError> for Problem {
+    fn from(full: StoreError) -> Self {
+        Problem::NoRoom(full)
     }
 }
 
@@ -59,16 +60,7 @@ impl Problem {
 
     pub fn at(self, path: &Path) -> StoreError {
         match self {
-            Problem::Full { capacity } => StoreError::Full { capacity },
-            Problem::SessionFull {
-                limit,
-                held,
-                pushed,
-            } => StoreError::SessionFull {
-                limit,
-                held,
-                pushed,
-            },
+            Problem::NoRoom(full) => full,
             Problem::StoreFull {
                 limit,
                 held,

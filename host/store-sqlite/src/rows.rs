@@ -200,3 +200,17 @@ fn time(millis: i64) -> SystemTime {
     };
     time.unwrap_or(SystemTime::UNIX_EPOCH)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_kept_to_the_millisecond_also_one_before_1970() {
+        for kept in [-86_400_001, -1, 0, 1, 1_795_311_296_789] {
+            assert_eq!(millis(time(kept)), kept);
+        }
+        let before = SystemTime::UNIX_EPOCH - Duration::from_millis(1);
+        assert_eq!(millis(before), -1);
+    }
+}

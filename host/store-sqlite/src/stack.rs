@@ -4,18 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
-use airlock_model::json::Json;
-use airlock_model::pending::{
-    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId,
-};
-use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{
-    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, PluginBytes, pushed_bytes,
-};
-use rusqlite::{Connection, OptionalExtension, named_params, params};
+use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
+use airlock_model::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease};
+use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::{Map, Value};
 
-use super::capacity;
 use super::hosts::{self, HostRegistry};
 use super::problem::Problem;
 use super::rows::{ActionRow, millis, select, select_all};
@@ -25,124 +18,6 @@ use super::rows::{ActionRow, millis, select, select_all};
 /// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement
 /// anew for each value, to see whether that implies the index's condition.
 pub(super) const OPEN: &str = "a.resolved IS NULL";
-
-/// Details and states of at most so many bytes stand in their action's row.
-const SMALL: usize = 1024;
-
-/// A [`Push`](airlock_model::store::Push) that can go to another thread.
-pub(super) struct OwnedPush {
-    pub session: SessionId,
-    pub action: Arc<PendingAction>,
-    pub guest_state: Option<Vec<u8>>,
-    pub plugin: PluginBytes,
-    pub capacity: usize,
-    pub capacity_bytes: u64,
-}
-
-pub(super) fn push(
-    connection: &Connection,
-    hosts: &HostRegistry,
-    push: &OwnedPush,
-) -> Result<(), Problem> {
-    let (session, action) = (push.session.as_str(), &push.action);
-    let open = format!(
-        "SELECT count(*), coalesce(max(a.position), 0), coalesce(sum(a.bytes), 0)
-        FROM actions a WHERE a.session = +? AND {OPEN}"
-    );
-    let (count, top, held): (usize, i64, u64) = connection
-        .prepare_cached(&open)?
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if count >= push.capacity {
-        let capacity = push.capacity;
-        return Err(Problem::Full { capacity });
-    }
-    let details = action.details.as_ref().map(Json::as_str);
-    let bytes = pushed_bytes(action, details, push.guest_state.as_deref());
-    if held.saturating_add(bytes) > push.capacity_bytes {
-        return Err(Problem::SessionFull {
-            limit: push.capacity_bytes,
-            held,
-            pushed: bytes,
-        });
-    }
-    let is_kept = is_kept(connection, &push.plugin)?;
-    let plugin_bytes = match is_kept {
-        true => 0,
-        false => push.plugin.bytes.len() as u64,
-    };
-    capacity::check(connection, bytes.saturating_add(plugin_bytes))?;
-    if !is_kept {
-        keep_plugin(connection, &push.plugin)?;
-    }
-    if !action.durable {
-        hosts.register()?;
-    }
-    let (small_details, large_details) = by_size(details);
-    let (small_state, large_state) = by_size(push.guest_state.as_deref());
-    let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
-            source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
-            guest_state, bytes, pushed_at, owner)
-        VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
-            :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
-            :guest_state, :bytes, :pushed_at, :owner)";
-    connection.prepare_cached(insert)?.execute(named_params! {
-        ":id": action.id.as_str(),
-        ":session": session,
-        ":position": top + 1,
-        ":label": action.label,
-        ":source_tool_name": action.source_tool_name,
-        ":source_is_own_tool": action.source_is_own_tool,
-        ":has_reject": action.has_reject,
-        ":durable": action.durable,
-        ":plugin": action.plugin.as_bytes(),
-        ":plugin_name": &*action.plugin_name,
-        ":grants": json(&action.grants)?,
-        ":workspace": action.workspace.as_deref().map(bytes_of_path),
-        ":workspace_identity": action.workspace_identity.as_deref().map(json).transpose()?,
-        ":details": small_details,
-        ":guest_state": small_state,
-        ":bytes": bytes,
-        ":pushed_at": millis(action.pushed_at),
-        ":owner": (!action.durable).then(|| hosts.own()),
-    })?;
-    let number = connection.last_insert_rowid();
-    if let Some(details) = large_details {
-        let insert = "INSERT INTO large_details (action, json) VALUES (?, ?)";
-        connection
-            .prepare_cached(insert)?
-            .execute(params![number, details])?;
-    }
-    if let Some(state) = large_state {
-        let insert = "INSERT INTO large_guest_states (action, bytes) VALUES (?, ?)";
-        connection
-            .prepare_cached(insert)?
-            .execute(params![number, state])?;
-    }
-    Ok(())
-}
-
-/// What is kept in the row, and what apart from it.
-fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T>) {
-    match value {
-        Some(value) if value.as_ref().len() > SMALL => (None, Some(value)),
-        small => (small, None),
-    }
-}
-
-fn is_kept(connection: &Connection, plugin: &PluginBytes) -> Result<bool, Problem> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM plugins WHERE digest = ?")?
-        .exists([plugin.digest.as_bytes()])?)
-}
-
-fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
-    let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
-    let (name, bytes) = (&*plugin.name, &*plugin.bytes);
-    connection
-        .prepare_cached(insert)?
-        .execute(params![plugin.digest.as_bytes(), name, bytes])?;
-    Ok(())
-}
 
 /// Forgets a plugin that no open action needs.
 pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<(), Problem> {
@@ -384,7 +259,7 @@ fn lease_until(lease_time: Duration) -> i64 {
     hosts::clock().saturating_add(lease_time)
 }
 
-fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
+pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<String, Problem> {
     serde_json::to_string(value)
         .map_err(|error| Problem::BadRow(format!("a value can't be written as JSON: {error}")))
 }

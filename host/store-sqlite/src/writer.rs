@@ -5,8 +5,10 @@
 //! as long as the disk is quick: to wake another thread and to be woken by it costs about as much
 //! as such a commit. All others go to a thread that waits for them.
 
+mod operation;
+
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -17,6 +19,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::problem::{Problem, unfit};
+pub(super) use operation::Undo;
+use operation::{Ended, Operation, Work, detached};
 
 /// The most operations of one commit.
 const TOGETHER: usize = 256;
@@ -28,11 +32,6 @@ const QUICK: Duration = Duration::from_millis(3);
 /// After a commit of several operations, so many of the next ones go to the thread, where they come
 /// together again.
 const CROWDED: u32 = 64;
-
-/// Undoes an operation whose answer nobody received.
-pub(super) type Undo = Box<dyn FnMut(&Connection) -> Result<(), Problem> + Send>;
-
-type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// Takes operations to the connection. Dropped, it waits until those that it took are done.
 #[derive(Debug)]
@@ -100,23 +99,26 @@ impl Writer {
         work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
         undo: impl FnOnce(T) -> Option<Undo> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (reply, answer) = oneshot::channel();
-        let mut operation = Box::new(Work {
-            work,
-            done: None,
-            reply: Some((reply, undo)),
-        });
+        let (reply, received) = oneshot::channel();
+        let mut answer = Answer {
+            shared: &self.shared,
+            received,
+        };
+        let mut operation = Box::new(Work::new(work, reply, undo));
         // The future can't be dropped in between, so the answer is heard.
         if self.shared.commit_at_once(&mut *operation)
-            && let Some(done) = operation.done.take()
+            && let Some(done) = operation.take_done()
         {
             return done.map_err(|problem| problem.at(&self.shared.path));
         }
         self.shared.enqueue(operation);
-        answer.await.unwrap_or_else(|_| {
-            let problem = "is no longer written to: its thread has ended";
-            Err(unfit(&self.shared.path, BackendErrorKind::Other, problem))
-        })
+        match (&mut answer.received).await {
+            Ok((done, _)) => done,
+            Err(_) => {
+                let problem = "is no longer written to: its thread has ended";
+                Err(unfit(&self.shared.path, BackendErrorKind::Other, problem))
+            }
+        }
     }
 
     /// The same, without waiting for the end of it.
@@ -125,6 +127,24 @@ impl Writer {
         work: impl FnMut(&Connection) -> Result<(), Problem> + Send + 'static,
     ) {
         self.shared.enqueue(Box::new(detached(work)));
+    }
+}
+
+/// Who waits for an operation. One that waits no more has what it didn't hear of undone.
+struct Answer<'a, T: Send + 'static, U: FnOnce(T) -> Option<Undo>> {
+    shared: &'a Shared,
+    received: oneshot::Receiver<Ended<T, U>>,
+}
+
+impl<T: Send + 'static, U: FnOnce(T) -> Option<Undo>> Drop for Answer<'_, T, U> {
+    fn drop(&mut self) {
+        // From here on the thread notices by itself that nobody waits.
+        self.received.close();
+        if let Ok((Ok(done), undo)) = self.received.try_recv()
+            && let Some(undo) = undo(done)
+        {
+            self.shared.enqueue(Box::new(detached(undo)));
+        }
     }
 }
 
@@ -317,69 +337,6 @@ fn execute(connection: &Connection, statement: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Something to be done in a transaction, and somebody who waits for it.
-trait Operation: Send {
-    /// Whether it was done; where not, it is to be rolled back.
-    fn run(&mut self, connection: &Connection) -> bool;
-
-    /// The transaction could not be committed.
-    fn fail(&mut self, problem: Problem);
-
-    /// Tells how it ended, and gives what is to be done where nobody heard.
-    fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>>;
-}
-
-struct Work<T, F, U> {
-    work: F,
-    done: Option<Result<T, Problem>>,
-    reply: Option<(Reply<T>, U)>,
-}
-
-impl<T: Send, F, U> Operation for Work<T, F, U>
-where
-    F: FnMut(&Connection) -> Result<T, Problem> + Send,
-    U: FnOnce(T) -> Option<Undo> + Send,
-{
-    fn run(&mut self, connection: &Connection) -> bool {
-        let done = (self.work)(connection);
-        let is_done = done.is_ok();
-        self.done = Some(done);
-        is_done
-    }
-
-    fn fail(&mut self, problem: Problem) {
-        // What the work itself ran into tells more than that the commit failed with it.
-        if !matches!(self.done, Some(Err(_))) {
-            self.done = Some(Err(problem));
-        }
-    }
-
-    fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>> {
-        let done = self.done?.map_err(|problem| problem.at(path));
-        let undo = match self.reply {
-            Some((reply, undo)) => reply.send(done).err()?.ok().and_then(undo)?,
-            None => {
-                if let Err(error) = done {
-                    tracing::warn!("a claim could not be released: {error}");
-                }
-                return None;
-            }
-        };
-        Some(Box::new(detached(undo)))
-    }
-}
-
-/// An operation whose end nobody waits for.
-fn detached<F: FnMut(&Connection) -> Result<(), Problem>>(
-    work: F,
-) -> Work<(), F, fn(()) -> Option<Undo>> {
-    Work {
-        work,
-        done: None,
-        reply: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
@@ -469,6 +426,13 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_that_nobody_hears_is_undone() {
+        for committed_before in [false, true] {
+            undoes(committed_before).await;
+        }
+    }
+
+    /// Whoever waits goes away before the commit, or between the commit and their next poll.
+    async fn undoes(committed_before: bool) {
         let writer = started();
         let release = hold(&writer);
         {
@@ -490,8 +454,12 @@ mod tests {
                 })
                 .await
             );
+            if committed_before {
+                release.send(()).unwrap();
+                assert_eq!(numbers(&writer).await, [7]);
+            }
         }
-        release.send(()).unwrap();
+        let _ = release.send(());
         insert(&writer, 8).await.unwrap();
         assert_eq!(numbers(&writer).await, [8]);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use airlock_host::Resolution;
 use airlock_host::pending::{ActionId, SessionId, StackedAction};
 use airlock_host::store::{
-    Claim, Completion, Lease, MemoryStore, PendingStore, Push, StoreError, Watch,
+    Claim, Completion, Lease, MemoryStore, PendingStore, Push, SessionRoom, StoreError, Watch,
 };
 use async_trait::async_trait;
 
@@ -16,8 +16,12 @@ pub struct UnacknowledgedStore(MemoryStore);
 
 #[async_trait]
 impl PendingStore for UnacknowledgedStore {
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+    async fn push(&self, push: Push) -> Result<(), StoreError> {
         self.0.push(push).await
+    }
+
+    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
+        self.0.room(session, more).await
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {

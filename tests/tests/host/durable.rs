@@ -3,7 +3,7 @@
 
 mod audit;
 mod conversation;
-mod faulty;
+pub mod faulty;
 mod interrupted;
 mod later;
 mod leases;

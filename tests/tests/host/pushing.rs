@@ -1,9 +1,18 @@
 //! The contract's section *Pushing*.
 
-use airlock_host::pending::ActionState;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::pending::SessionId;
+use airlock_host::store::{MemoryStore, PendingStore, PluginBytes, Push};
 use airlock_host::{Limits, Resolution};
-use airlock_tests::{Puppet, plugin, push};
+use airlock_tests::{Host, Puppet, plugin, push, ready};
 use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::durable::faulty::{Fault, with_fault};
 
 const STORE_UNAVAILABLE: &str = "push refused: store-unavailable: Pending action store unavailable for custom tools in this runtime.";
 
@@ -29,7 +38,7 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
 
     puppet
         .push(push(
-            "Second",
+            "Größe: 日本語",
             json!({"source": "puppet", "volatile": true, "hasReject": true}),
         ))
         .await;
@@ -37,7 +46,7 @@ async fn an_action_is_pushed_with_what_the_guest_gave_and_the_defaults_for_the_r
     let top = &pending[0].action;
     assert_eq!(
         (top.label.as_str(), top.source_tool_name.as_str()),
-        ("Second", "puppet")
+        ("Größe: 日本語", "puppet")
     );
     assert!(!top.durable);
     assert!(top.has_reject);
@@ -136,43 +145,185 @@ async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
     assert!(text.ends_with("pushed 1"), "{text}");
 }
 
-/// The preview may have been shown, so what it made pending stays; but for what only the instance
-/// knew.
+/// Nobody has its result, so nobody could say what would be decided about.
 #[tokio::test]
-async fn what_a_call_pushed_before_it_crashed_or_failed_is_pending() {
-    for (end, kind, volatile) in [
-        (
-            json!({"do": "failed", "message": "no"}),
-            "failed",
-            ActionState::Pending,
-        ),
-        (
-            json!({"do": "tool-error", "message": "no"}),
-            "tool",
-            ActionState::Pending,
-        ),
-        (json!({"do": "trap"}), "trap", ActionState::Lost),
-        (json!({"do": "exit", "code": 1}), "trap", ActionState::Lost),
-        (json!({"do": "recurse"}), "limit", ActionState::Lost),
+async fn a_call_that_fails_leaves_nothing_and_takes_no_room() {
+    for (end, kind) in [
+        (json!({"do": "failed", "message": "no"}), "failed"),
+        (json!({"do": "tool-error", "message": "no"}), "tool"),
+        (json!({"do": "trap"}), "trap"),
+        (json!({"do": "exit", "code": 1}), "trap"),
+        (json!({"do": "recurse"}), "limit"),
+        (json!({"do": "details", "json": "{"}), "failed"),
+    ] {
+        let limits = Limits::default()
+            .with_pending_actions(2)
+            .with_pending_bytes(1000);
+        let puppet = Puppet::limited(limits).await;
+        let held = push("Volatile", json!({"volatile": true}));
+        let steps = json!([held, push("Durable", json!({"stateBytes": 400})), end]);
+        for _ in 0..2 {
+            let failed = puppet.call(steps.clone()).await.unwrap_err();
+            assert_eq!(failed.kind(), kind, "{end}");
+            assert!(puppet.labels().await.is_empty(), "{end}");
+        }
+        let nothing = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+        assert_eq!(nothing.kind(), "nothing-pending");
+        let half = json!({"stateBytes": 497});
+        let steps = json!([push("One", half.clone()), push("Two", half)]);
+        puppet.call(steps).await.unwrap();
+        assert_eq!(puppet.labels().await, ["Two", "One"]);
+    }
+}
+
+/// A guest keeps what it made for a volatile action, though nobody will ever ask for it.
+#[tokio::test]
+async fn a_failed_call_that_pushed_a_volatile_action_ends_its_instance_unless_that_is_needed() {
+    let volatile = || json!({"volatile": true});
+    for (needed, fields, stays) in [
+        (false, volatile(), false),
+        (true, volatile(), true),
+        (false, json!({}), true),
     ] {
         let puppet = Puppet::new().await;
-        let apply = json!({"apply": [{"do": "text", "text": "applied"}]});
-        let held = push("Volatile", json!({"volatile": true}));
-        let called = puppet.call(json!([held, push("Durable", apply), end]));
-        assert_eq!(called.await.unwrap_err().kind(), kind, "{end}");
-        let pending = puppet.session.pending().await.unwrap();
-        let found: Vec<_> = pending
-            .iter()
-            .map(|it| (it.action.label.as_str(), it.attempts, it.state))
-            .collect();
-        let expected = [
-            ("Durable", 0, ActionState::Pending),
-            ("Volatile", 0, volatile),
-        ];
-        assert_eq!(found, expected, "{end}");
-        let outcome = puppet.resolve(Resolution::apply("")).await.unwrap();
-        assert_eq!(outcome.text(), "applied");
+        if needed {
+            puppet.push(push("Held", volatile())).await;
+        }
+        let remember = json!({"do": "remember", "key": "it", "value": "is here"});
+        puppet.text(json!([remember])).await;
+        let fails = json!({"do": "tool-error", "message": "no"});
+        let failed = puppet.call(json!([push("Gone", fields), fails])).await;
+        assert_eq!(failed.unwrap_err().kind(), "tool");
+        let recalled = puppet.text(json!([{"do": "recall", "key": "it"}])).await;
+        assert_eq!(recalled == "is here", stays, "{recalled}");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_or_dropped_leaves_nothing() {
+    let puppet = Puppet::new().await;
+    let params = json!({"steps": [push("One", json!({})), {"do": "spin"}]});
+    let call = || puppet.session.call("puppet", &params);
+    let stop = CancellationToken::new();
+    let stopping = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        stop.cancel();
+    };
+    let (called, ()) = tokio::join!(call().cancelled_by(&stop), stopping);
+    assert_eq!(called.unwrap_err().kind(), "cancelled");
+    assert!(puppet.labels().await.is_empty());
+
+    let dropped = timeout(Duration::from_millis(50), call()).await;
+    assert!(dropped.is_err(), "it spins");
+    assert!(puppet.labels().await.is_empty());
+}
+
+#[tokio::test]
+async fn what_a_call_pushes_is_on_the_stack_when_it_has_ended_and_not_before() {
+    let store = Arc::new(MemoryStore::new());
+    let (looks, session) = (Arc::clone(&store), SessionId::from("one"));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let (hears, of) = (Arc::clone(&heard), session.clone());
+    let puppet = Puppet::with(|builder| {
+        builder.id(session).store(store).observer(move |_, event| {
+            let what = match event {
+                Event::Staged { .. } => "staged",
+                Event::Pushed { .. } => "pushed",
+                _ => return,
+            };
+            // This store needs no time.
+            let room = ready(looks.room(&of, 0)).unwrap().held;
+            hears.lock().unwrap().push((what, room.actions));
+        })
+    })
+    .await;
+    let pushes = [push("One", json!({})), push("Two", json!({}))];
+    let outcome = puppet.call(json!(pushes)).await.unwrap();
+    let pushed: Vec<_> = outcome.pushed.iter().map(|it| it.label.as_str()).collect();
+    assert_eq!(pushed, ["Two", "One"]);
+    let heard = heard.lock().unwrap();
+    assert_eq!(
+        *heard,
+        [("staged", 0), ("staged", 0), ("pushed", 2), ("pushed", 2)]
+    );
+}
+
+#[tokio::test]
+async fn a_guest_is_told_at_once_where_the_store_can_not_be_asked() {
+    let host = Host {
+        name: "faulty".to_owned(),
+        store: Arc::new(MemoryStore::new()),
+        durable: None,
+    };
+    let faulty = with_fault(&host, Fault::UnreadableForPushes).store;
+    let puppet = Puppet::with(|session| session.store(faulty)).await;
+    let went_on = json!({"do": "text", "text": "went on"});
+    let text = puppet
+        .text(json!([push("Never", json!({})), went_on]))
+        .await;
+    let expected = "push refused: store-unavailable: the pending store of a test is full\nwent on";
+    assert_eq!(text, expected);
+    assert!(puppet.labels().await.is_empty());
+}
+
+/// Somebody else was faster with the room that was there when it was pushed.
+#[tokio::test]
+async fn a_call_whose_actions_the_store_does_not_take_fails_and_leaves_nothing() {
+    for volatile in [false, true] {
+        let store = Arc::new(MemoryStore::new());
+        let (fills, session) = (Arc::clone(&store), SessionId::from("one"));
+        let of = session.clone();
+        let digest = plugin("puppet").await.digest();
+        let puppet = Puppet::with(|builder| {
+            let limits = Limits::default().with_pending_actions(2);
+            let builder = builder.id(session).store(store).limits(limits);
+            builder.observer(move |_, event| {
+                if let Event::Staged { action } = event
+                    && action.label == "Two"
+                {
+                    let bytes = PluginBytes {
+                        digest,
+                        name: "another".into(),
+                        bytes: Vec::new().into(),
+                    };
+                    let mut faster = (**action).clone();
+                    (faster.id, faster.label) = ("faster".into(), "Faster".to_owned());
+                    let push = Push::new(&of, faster, &bytes);
+                    ready(fills.push(push)).unwrap();
+                }
+            })
+        })
+        .await;
+        let fields = json!({"volatile": volatile});
+        let pushes = [push("One", fields.clone()), push("Two", fields)];
+        let remember = json!({"do": "remember", "key": "it", "value": "is here"});
+        puppet.text(json!([remember])).await;
+        let refused = puppet.call(json!(pushes)).await.unwrap_err();
+        let full = "this session already holds 2 pending actions";
+        assert!(refused.to_string().contains(full), "{refused}");
+        assert_eq!(puppet.labels().await, ["Faster"]);
+        // What the guest keeps of volatile actions is gone with its instance.
+        let recalled = puppet.text(json!([{"do": "recall", "key": "it"}])).await;
+        assert_eq!(recalled == "is here", !volatile, "{recalled}");
+        // The next call has what room there is.
+        puppet.push(push("Three", json!({}))).await;
+        assert_eq!(puppet.labels().await, ["Three", "Faster"]);
+    }
+}
+
+#[tokio::test]
+async fn what_one_call_pushes_is_bounded_and_the_guest_is_told() {
+    let limits = Limits::default().with_staged_bytes(1000);
+    let puppet = Puppet::limited(limits).await;
+    let half = push("12345", json!({"stateBytes": 495}));
+    let text = puppet.text(json!([half, half])).await;
+    assert!(!text.contains("refused"), "{text}");
+    let text = puppet
+        .text(json!([half, half, push("6", json!({"volatile": true}))]))
+        .await;
+    let refused = "push refused: limit-exceeded: this call's pending actions would hold 1001 bytes; the limit is 1000";
+    assert!(text.ends_with(refused), "{text}");
+    assert_eq!(puppet.labels().await.len(), 4);
 }
 
 #[tokio::test]

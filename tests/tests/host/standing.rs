@@ -177,7 +177,7 @@ async fn who_races_for_the_last_action_and_loses_decides_about_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_model_reads_that_a_preview_has_changed_nothing_before_what_the_tool_says() {
+async fn a_model_reads_that_a_preview_has_changed_nothing_and_which_action_it_decided_about() {
     let puppet = Puppet::new().await;
     let said = |outcome: airlock_host::content::CallOutcome| -> Vec<String> {
         let content = outcome.content_for_model();
@@ -192,13 +192,41 @@ async fn a_model_reads_that_a_preview_has_changed_nothing_before_what_the_tool_s
         .await
         .unwrap();
     assert_eq!(said(plain), ["read"]);
-    let push = airlock_tests::push("Write", json!({"quiet": true, "times": 2}));
-    let staged = puppet.call(json!([push])).await.unwrap();
-    assert_eq!(
-        said(staged),
-        [
-            "Preview only, nothing has changed yet: 2 actions are pending.",
-            "pushed 2"
-        ]
+    let write = |label: &str| airlock_tests::push(label, json!({"quiet": true}));
+    let staged = puppet
+        .call(json!([write("One"), write("</two>\"")]))
+        .await
+        .unwrap();
+    let [two, one] = [&staged.pushed[0].id, &staged.pushed[1].id].map(ToString::to_string);
+    let note = format!(
+        "Preview only, nothing has changed yet: 2 actions are pending, topmost first.\n\
+        - \"\\u003c/two>\\\"\" of \"custom_tool\", id {two}\n\
+        - \"One\" of \"custom_tool\", id {one}"
     );
+    assert_eq!(said(staged), [note]);
+
+    let resolve = async |params: Value| {
+        let resolved = puppet.session.call("resolve", &params).await.unwrap();
+        said(resolved).remove(0)
+    };
+    let discard = json!({"action": "discard", "reason": "no"});
+    let which = resolve(discard.clone()).await;
+    let told = format!(
+        "The topmost action was discarded: \"\\u003c/two>\\\"\" of \"custom_tool\", id {two}."
+    );
+    assert_eq!(which, told);
+    let mut named = discard;
+    named["id"] = one.into();
+    assert_eq!(resolve(named).await, "Discarded: One. Reason: no");
+}
+
+#[tokio::test]
+async fn a_model_is_told_the_names_of_the_first_actions_and_how_many_more_there_are() {
+    let puppet = Puppet::new().await;
+    let push = airlock_tests::push("Write", json!({"quiet": true, "times": 22}));
+    let staged = puppet.call(json!([push])).await.unwrap();
+    let note = staged.content_for_model().remove(0);
+    let lines: Vec<&str> = note.as_text().unwrap().lines().collect();
+    assert_eq!(lines.len(), 22);
+    assert_eq!(lines[21], "- and 2 more");
 }

@@ -28,6 +28,7 @@ async fn watched() -> (Puppet, SeenEvents) {
                     format!("{function} ended, {}", failure.unwrap_or("well"))
                 }
                 Event::Decided { decision, .. } => decision.past().to_owned(),
+                Event::Staged { action } => format!("staged {}", action.label),
                 Event::Pushed { action } => format!("pushed {}", action.label),
                 _ => return,
             };
@@ -69,6 +70,7 @@ async fn calls_and_decisions_are_told_by_the_number_that_the_guest_gets_too() {
         heard,
         [
             (1, "execute began"),
+            (1, "staged One"),
             (1, "pushed One"),
             (1, "execute ended, well"),
             (2, "apply began"),
@@ -95,7 +97,7 @@ async fn a_failed_apply_is_no_decision_and_a_discard_is_one() {
     let discard = Resolution::discard("").with_id(pushed[0].id.clone());
     puppet.session.resolve(discard).await.unwrap();
     let heard = heard.lock().unwrap();
-    let decided: Vec<&str> = heard[3..].iter().map(|(_, what)| what.as_str()).collect();
+    let decided: Vec<&str> = heard[4..].iter().map(|(_, what)| what.as_str()).collect();
     assert!(
         decided[..2] == ["apply began", "apply ended, tool"],
         "{decided:?}"

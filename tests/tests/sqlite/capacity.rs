@@ -68,6 +68,24 @@ async fn a_store_takes_no_more_than_its_limit_and_ends_are_always_recorded() {
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
 
+#[tokio::test]
+async fn what_a_call_pushed_before_counts_where_the_store_is_nearly_full() {
+    let place = StoreFolder::new();
+    let store = place.open().await;
+    store.set_byte_limit(Some(11 * MIB)).await.unwrap();
+    let puppet = place.puppet(&store).await;
+    let three = push(
+        "Large",
+        json!({"stateBytes": 4 << 20, "times": 3, "quiet": true}),
+    );
+    let said = puppet.text(json!([three])).await;
+    assert!(
+        said.contains("limit-exceeded") && said.contains("pushed 2"),
+        "{said}"
+    );
+    assert_eq!(puppet.labels().await.len(), 2);
+}
+
 fn size(place: &StoreFolder) -> u64 {
     place.file().metadata().unwrap().len()
 }

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
-use airlock_host::store::{BackendErrorKind, DurableStore};
+use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::durable;
+use airlock_tests::{durable, eventually, poll_once};
 use serde_json::json;
 
 use crate::{StoreFolder, sqlite};
@@ -173,22 +173,40 @@ async fn a_file_that_stays_locked_is_told_after_the_patience_is_over() {
 }
 
 #[tokio::test]
-async fn a_push_that_the_store_refuses_reaches_the_guest_and_a_later_one_succeeds() {
+async fn a_call_whose_actions_the_store_does_not_take_fails_and_a_later_one_succeeds() {
     let place = StoreFolder::new();
     let store = SqliteStore::builder(place.file()).patience(Duration::from_millis(20));
     let store = store.open().await.unwrap();
     let puppet = place.puppet(&store).await;
     let other = sqlite(&place.file());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let said = puppet.text(json!([durable("Refused", json!([]))])).await;
-    assert!(
-        said.starts_with("push refused: store-unavailable: the pending store "),
-        "{said}"
-    );
-    assert!(said.contains("is locked by another process"), "{said}");
+    let refused = puppet.call(json!([durable("Refused", json!([]))])).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), BackendErrorKind::Busy.as_str(), "{refused}");
     other.execute_batch("ROLLBACK").unwrap();
     puppet.push(durable("Taken", json!([]))).await;
     assert_eq!(puppet.labels().await, ["Taken"]);
+}
+
+#[tokio::test]
+async fn a_claim_that_nobody_heard_of_is_taken_back_and_counts_as_no_attempt() {
+    let place = StoreFolder::new();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    puppet.push(durable("Kept", json!([]))).await;
+    let other = sqlite(&place.file());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (session, apply) = (puppet.session.id(), Resolution::apply(""));
+    assert!(poll_once(store.claim(session, &apply)).await.is_none());
+    other.execute_batch("ROLLBACK").unwrap();
+    // It comes behind the claim.
+    puppet.push(durable("Later", json!([]))).await;
+    eventually("both are pending", async || {
+        puppet.labels().await == ["Later", "Kept"]
+    })
+    .await;
+    let pending = puppet.session.pending().await.unwrap();
+    assert_eq!(pending[1].attempts, 0);
 }
 
 /// The clock as it stands when everything in the store was written a hundred years later: the same

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use airlock_desk::decider;
-use airlock_desk::discard::{self, PushedActions};
+use airlock_desk::discard;
 use airlock_desk::plugin::Loaded;
 use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
@@ -65,15 +65,14 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
     let tool = called.tool_of(&loaded)?;
     called.tell_what_was_left_out(&loaded);
     let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
-    let pushed_actions = PushedActions::default();
     let context = CommandContext {
-        session: open(request, &loaded, &store, &progress, &pushed_actions)?,
+        session: open(request, &loaded, &store, &progress)?,
         interrupt,
         progress,
         decider: decider::name(),
     };
 
-    let outcome = call(&context, &store, tool, &called, &pushed_actions).await?;
+    let outcome = call(&context, tool, &called).await?;
     out.show(&decider.preview(&outcome));
     let resolved = decider.decide(&context, &outcome.pushed, out).await;
     let given_up = give_up(&context, &store, &outcome.pushed).await;
@@ -117,13 +116,7 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
     })
 }
 
-async fn call(
-    context: &CommandContext,
-    store: &Store,
-    tool: &str,
-    called: &Call,
-    pushed_actions: &PushedActions,
-) -> Result<CallOutcome, Failure> {
+async fn call(context: &CommandContext, tool: &str, called: &Call) -> Result<CallOutcome, Failure> {
     let call = context
         .session
         .call(tool, &called.params)
@@ -133,24 +126,10 @@ async fn call(
         Ok(outcome) => return Ok(outcome),
         Err(error) => error,
     };
-    let failure = match context.interrupt.happened() {
+    Err(match context.interrupt.happened() {
         true => Failure::interrupted(),
         false => called.explain(&error),
-    };
-    // What it pushed before it failed is nobody's to decide about.
-    Err(
-        match pushed_actions
-            .discard_all(context.session.id(), store)
-            .await
-        {
-            Ok(0) => failure,
-            Ok(_) => failure
-                .and_hint("the actions that it had pushed were discarded, and nothing was applied"),
-            Err(error) => failure.and_hint(&format!(
-                "the actions that it had pushed could not be discarded: {error}"
-            )),
-        },
-    )
+    })
 }
 
 fn open(
@@ -158,18 +137,14 @@ fn open(
     loaded: &Loaded,
     store: &Store,
     progress: &Progress,
-    pushed_actions: &PushedActions,
 ) -> Result<Session, Failure> {
-    let (progress, pushed_actions) = (progress.clone(), pushed_actions.clone());
+    let progress = progress.clone();
     let session = Session::builder()
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.pending())
         .limits(request.limits.clone())
-        .observer(move |_, event| {
-            progress.observe(event);
-            pushed_actions.observe(event);
-        });
+        .observer(move |_, event| progress.observe(event));
     Ok(loaded.bind_to(session).open()?)
 }
 

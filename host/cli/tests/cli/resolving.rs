@@ -285,7 +285,7 @@ fn a_workspace_that_is_gone_keeps_nobody_from_discarding() {
 }
 
 #[test]
-fn what_a_failed_call_pushed_is_discarded_and_logged() {
+fn what_a_failed_call_pushed_is_neither_pending_nor_logged() {
     let (store, folder) = (Store::new(), folder(&[]));
     for last in [
         json!({"do": "tool-error", "message": "no"}),
@@ -297,26 +297,10 @@ fn what_a_failed_call_pushed_is_discarded_and_logged() {
         let args = ["run", &puppet, "puppet", &params, "--timeout", "1.5"];
         let ran = store.airlock(folder.path(), &args).run();
         assert_ne!(ran.code, 0);
-        assert!(
-            ran.stderr
-                .contains("the actions that it had pushed were discarded"),
-            "{ran:#?}"
-        );
-        assert_eq!(
-            store.json(folder.path(), &["pending"]),
-            json!({"pending": []})
-        );
     }
-    let log = store.json(folder.path(), &["log"]);
-    let logged = log["log"].as_array().unwrap();
-    assert_eq!(logged.len(), 6);
-    for entry in logged {
-        let resolved = &entry["resolved"];
-        assert_eq!(
-            (&resolved["decidedBy"], &resolved["reason"]),
-            (&json!("airlock"), &json!("the call that pushed it failed"))
-        );
-    }
+    let json = |args: &[&str]| store.json(folder.path(), args);
+    assert_eq!(json(&["pending"]), json!({"pending": []}));
+    assert_eq!(json(&["log"]), json!({"log": []}));
 }
 
 #[test]

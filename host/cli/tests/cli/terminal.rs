@@ -91,6 +91,11 @@ impl Terminal {
     }
 
     #[track_caller]
+    pub fn is_killed(&mut self) {
+        assert!(self.0.get_process_mut().exit(true).unwrap());
+    }
+
+    #[track_caller]
     pub fn ends(&mut self, code: i32) {
         self.0.expect(Eof).unwrap();
         match self.0.get_process().wait().unwrap() {

@@ -1,11 +1,9 @@
 //! Previews that a tool keeps in its memory.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
-
 use serde_json::json;
 
-use crate::airlock::{Store, command, folder, guest, steps};
+use crate::airlock::{Store, folder, guest, steps};
+use crate::terminal::Terminal;
 
 const MESSAGE: &str = "the tool keeps its preview only in memory, which is lost when this command ends: the action was discarded";
 const HINT: &str = "run it again and decide at once: with `--apply REASON` or `--discard REASON`, or in a terminal";
@@ -98,25 +96,20 @@ fn a_volatile_action_is_decided_about_at_once() {
 #[test]
 fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
     let (store, folder) = (Store::new(), folder(&[]));
-    let (puppet, params) = (
-        guest("puppet"),
-        steps(json!([
-            {"do": "push", "label": "One", "volatile": true},
-            {"do": "log", "message": "half way"},
-            {"do": "block"},
-        ])),
-    );
-    let mut running = command(folder.path());
-    running
-        .env("AIRLOCK_STORE", store.path())
-        .args(["run", &puppet, "puppet", &params, "-v"]);
-    let mut child = running
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("half way")));
+    let push = json!([{"do": "push", "label": "One", "volatile": true}]);
+    let (puppet, params) = (guest("puppet"), steps(push));
+    let at = store.path();
+    // It asks, and nobody answers.
+    let run = [
+        "run",
+        &puppet,
+        "puppet",
+        &params,
+        "--store",
+        at.to_str().unwrap(),
+    ];
+    let mut asking = Terminal::run(folder.path(), &run);
+    asking.sees("[l]eave? ");
 
     let resolve = |action: &str| {
         store
@@ -133,8 +126,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
         message.contains("only in the memory of the process that made it"),
         "{message}"
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
+    asking.is_killed();
 
     let pending = store.json(folder.path(), &["pending"]);
     let entry = &pending["pending"][0];

@@ -3,7 +3,6 @@
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -11,12 +10,12 @@ use airlock_model::content::{Content, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
-use airlock_model::pending::PendingAction;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
 use super::state::{Export, State};
 use super::{Instance, failure};
+use crate::pushing::StagedActions;
 use crate::world::{DecidedAction, Definition, Guest, Returned};
 
 /// What a call is about, besides its arguments.
@@ -32,7 +31,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// How a future that was given a deadline ended.
-pub(super) enum Ended<T> {
+pub(crate) enum Ended<T> {
     Returned(T),
     TimedOut,
     Cancelled,
@@ -43,7 +42,7 @@ pub(super) enum Ended<T> {
 ///
 /// On the last two the future is to be dropped in the middle, wherever the guest is: computing or
 /// in a host call. It is lent, since moving it would copy its kilobytes.
-pub(super) async fn within<T>(
+pub(crate) async fn within<T>(
     limits: &Limits,
     spent: Duration,
     cancel: Option<&CancellationToken>,
@@ -93,19 +92,20 @@ impl Instance {
         self: Box<Self>,
         call: &Call<'_>,
         params: &str,
-    ) -> Done<(ToolResult, Vec<Arc<PendingAction>>)> {
+    ) -> Done<(Result<ToolResult, Error>, StagedActions)> {
         let mut call_id = itoa::Buffer::new();
         let call_id = call_id.format(call.number);
         let guest = async |exports: &Guest, store: &mut Store<State>| {
             exports.execute(store, call_id, call.tool, params).await
         };
         let (mut instance, returned) = self.run(call, Export::Execute, guest).await;
-        let pushed = match &mut instance {
-            Some(instance) => std::mem::take(&mut instance.store.data_mut().pushed),
-            None => Vec::new(),
+        let staged = match &mut instance {
+            Some(instance) => std::mem::take(&mut instance.store.data_mut().staged),
+            None => StagedActions::default(),
         };
-        let result = returned.and_then(|returned| convert(returned?, call));
-        (instance, result.map(|result| (result, pushed)))
+        let convert = |returned| convert(returned, call);
+        let executed = returned.map(|returned| (returned.and_then(convert), staged));
+        (instance, executed)
     }
 
     pub async fn apply(

@@ -34,14 +34,10 @@ impl Host for State {
             policy: &context.policy,
             limits: &context.limits,
         };
-        let pushed = pushing.push(session, pushed).await;
-        let action = pushed.map_err(|refused| self.tell_refused(refused))?;
-        if !action.durable {
-            self.context.volatile.insert(action.id.clone());
-        }
+        let staged = pushing.stage(session, &mut self.staged, pushed).await;
+        let action = staged.map_err(|refused| self.tell_refused(refused))?;
         let id = action.id.clone();
-        self.log.pushed(&action);
-        self.pushed.push(action);
+        self.log.staged(action);
         Ok(id)
     }
 

@@ -100,9 +100,8 @@ impl GuestLog {
     }
 
     /// Not counted as a line: how many actions there may be has a limit of its own.
-    pub fn pushed(&self, action: &Arc<PendingAction>) {
-        let action = Arc::clone(action);
-        self.lock().emit(&Event::Pushed { action });
+    pub fn staged(&self, action: Arc<PendingAction>) {
+        self.lock().emit(&Event::Staged { action });
     }
 
     /// Told once, at the end of a call.

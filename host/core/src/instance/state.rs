@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_model::event::{LogLevel, Observer, Refusal};
 use airlock_model::limits::Limits;
-use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::pending::ActionId;
 use airlock_model::policy::{Phase, Policy};
 use airlock_model::store::PluginBytes;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use super::call::Call;
 use super::network::NetworkView;
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
-use crate::pushing::SessionContext;
+use crate::pushing::{SessionContext, StagedActions};
 use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
@@ -95,8 +95,8 @@ pub(crate) struct State {
     pub log: GuestLog,
     /// None between calls, and while the guest is instantiated.
     pub running: Option<Export>,
-    /// What the current call pushed.
-    pub pushed: Vec<Arc<PendingAction>>,
+    /// What the current call has pushed.
+    pub staged: StagedActions,
     /// How the caller of the current call says that it no longer wants the answer.
     pub cancel: Option<CancellationToken>,
 }
@@ -126,7 +126,7 @@ impl State {
             network_attempts: 0,
             usage: Usage::new(limits),
             running: None,
-            pushed: Vec::new(),
+            staged: StagedActions::default(),
             cancel: None,
             log,
             context,
@@ -140,7 +140,7 @@ impl State {
         self.files.set_workspace_writable(writable);
         self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
-        self.pushed.clear();
+        self.staged = StagedActions::default();
         self.cancel = call.cancel.cloned();
         self.usage.refused = None;
     }

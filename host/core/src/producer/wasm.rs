@@ -1,6 +1,7 @@
 //! The binding of one plugin to one session, with its live instance if there is one.
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -14,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ProducerContext;
 use crate::descriptors::Descriptors;
-use crate::instance::{Call, Done, Instance, InstanceContext, VolatileActions};
+use crate::instance::{Call, Done, Ended, Instance, InstanceContext, VolatileActions, within};
 use crate::plugin::Plugin;
+use crate::pushing::StagedActions;
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
@@ -64,9 +66,42 @@ impl Binding {
         let params = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
-        entered
-            .run(async |instance| instance.execute(call, &params).await)
-            .await
+        let run = entered.run(async |instance| instance.execute(call, &params).await);
+        let (result, staged) = run.await?;
+        if staged.is_empty() {
+            return Ok((result?, Vec::new()));
+        }
+        let has_volatile = staged.has_volatile();
+        let executed = match result {
+            // Apart, as for making an instance. Nobody else calls into the plugin meanwhile, so
+            // that the instance stays which holds its volatile actions.
+            Ok(result) => {
+                let committed = Box::pin(self.commit(staged, call)).await;
+                committed.map(|pushed| (result, pushed))
+            }
+            Err(error) => Err(error),
+        };
+        if executed.is_err() && has_volatile {
+            entered.drop_unless_needed();
+        }
+        executed
+    }
+
+    async fn commit(
+        &self,
+        staged: StagedActions,
+        call: &Call<'_>,
+    ) -> Result<Vec<Arc<PendingAction>>, Error> {
+        let source = self.plugin.source();
+        let committing = pin!(staged.commit(&self.context.session, source, call.limits));
+        let pushed = match within(call.limits, call.spent, call.cancel, committing).await {
+            Ended::Returned(pushed) => pushed?,
+            Ended::Cancelled => return Err(Error::Cancelled),
+            Ended::TimedOut => return Err(Error::timed_out(call.tool, call.limits)),
+        };
+        let volatile = pushed.iter().filter(|action| !action.durable);
+        volatile.for_each(|action| self.volatile.insert(action.id.clone()));
+        Ok(pushed)
     }
 
     pub async fn apply(
@@ -245,6 +280,15 @@ impl Entered<'_> {
             **live = instance;
         }
         result
+    }
+
+    /// A guest keeps what it made for a volatile action, also where that never got onto the stack.
+    fn drop_unless_needed(&mut self) {
+        if let Some(live) = &mut self.live
+            && self.binding.volatile.is_empty()
+        {
+            **live = None;
+        }
     }
 }
 

@@ -157,6 +157,7 @@ impl SessionBuilder {
                     workspace: workspace.as_ref().map(|it| it.path().into()),
                     workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
                     lost: LostActions::default(),
+                    reserved: Arc::default(),
                     descriptors: Arc::default(),
                 }),
                 workspace,

@@ -10,7 +10,7 @@ use airlock_model::event::ToolFunction;
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::json;
 use airlock_model::limits::Limits;
-use airlock_model::pending::{ActionId, Decision, PendingAction, Resolution};
+use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
 use airlock_model::store::{Claim, Claimed};
 use airlock_model::tool::resolve_tool;
 use serde_json::{Map, Value};
@@ -171,7 +171,9 @@ impl Session {
                 source_tool_name: Some(action.source_tool_name.clone()),
                 reason: resolution.reason,
             };
-            outcome(decision, resolution.extra, summary, returned)
+            let mut outcome = outcome(decision, resolution.extra, summary, returned);
+            outcome.chosen = resolution.id.is_none().then(|| NamedAction::from(&*action));
+            outcome
         });
         held.complete(decision, &outcome).await?;
         self.tell_decided(&action, decision, number);

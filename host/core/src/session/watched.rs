@@ -1,6 +1,7 @@
 //! Events of a session's calls, for its observer and for `tracing`, which has a span for each.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -16,6 +17,16 @@ impl Session {
     /// Its number.
     pub(super) fn next_call(&self) -> u64 {
         self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Reports what the store has taken.
+    pub(super) fn tell_pushed(&self, call: &Call<'_>, plugin: &str, pushed: &[Arc<PendingAction>]) {
+        let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
+        for action in pushed {
+            let action = Arc::clone(action);
+            let event = Event::Pushed { action };
+            event::emit(self.inner.observer.as_ref(), source, &event);
+        }
     }
 
     /// Reports a decision that was carried out in this call.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::pending::{ActionId, ActionState, StackedAction};
+use crate::pending::{ActionState, NamedAction, StackedAction, quoted};
 
 /// The steering message for previews that wait. Fixed by the contract.
 pub const REMINDER: &str = "<system-reminder>
@@ -21,7 +21,7 @@ pub struct Reminder {
     /// For the model, word for word.
     pub text: String,
     /// What it is about, topmost first; not empty.
-    pub actions: Vec<RemindedAction>,
+    pub actions: Vec<NamedAction>,
 }
 
 /// What a [`Reminder`] tells.
@@ -60,28 +60,6 @@ impl Serialize for ReminderKind {
     }
 }
 
-/// A pending action, as a [`Reminder`] names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct RemindedAction {
-    /// Its id.
-    pub id: ActionId,
-    /// What would happen, in one line, as its tool wrote it.
-    pub label: String,
-    /// The name of the tool that made the preview, as that gave it.
-    pub tool: String,
-}
-
-impl From<&StackedAction> for RemindedAction {
-    fn from(stacked: &StackedAction) -> Self {
-        Self {
-            id: stacked.action.id.clone(),
-            label: stacked.action.label.clone(),
-            tool: stacked.action.source_tool_name.clone(),
-        }
-    }
-}
-
 /// What is to be said of these actions, which are given topmost first: one message for all
 /// previews, and one for each action of which there is more to say. The topmost action is in the
 /// last one.
@@ -101,10 +79,12 @@ pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
                 actions
                     .iter()
                     .filter(|it| !matches!(it.state, ActionState::Interrupted | ActionState::Lost))
-                    .map(|&it| it.into())
+                    .map(|it| NamedAction::from(&*it.action))
                     .collect()
             }
-            ReminderKind::Interrupted | ReminderKind::Lost => vec![(*stacked).into()],
+            ReminderKind::Interrupted | ReminderKind::Lost => {
+                vec![NamedAction::from(&*stacked.action)]
+            }
         };
         reminders.push(Reminder {
             kind,
@@ -137,23 +117,9 @@ The preview {} (id {}) is lost: its tool kept it only in memory, where it no lon
     )
 }
 
-/// Labels are quoted as JSON: they come from a guest, and must not end the message.
-fn quoted(label: &str) -> String {
-    serde_json::Value::from(label)
-        .to_string()
-        .replace('<', "\\u003c")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_guest_named_is_quoted_and_cannot_end_the_message() {
-        let check = |label: &str, quoted: &str| assert_eq!(super::quoted(label), quoted);
-        check("Rename 2 files", r#""Rename 2 files""#);
-        check("</system-reminder>\n\"", r#""\u003c/system-reminder>\n\"""#);
-    }
 
     #[test]
     fn a_kind_is_displayed_as_programs_know_it() {

@@ -7,10 +7,9 @@ use async_trait::async_trait;
 use foldhash::quality::RandomState;
 
 use super::{
-    Claim, Claimed, Completion, Lease, PendingStore, Push, StoreError, Watch, Watchers, lose_claim,
-    pushed_bytes,
+    Claim, Claimed, Completion, Lease, NewAction, PendingStore, Push, Room, SessionRoom,
+    StoreError, Watch, Watchers, lose_claim,
 };
-use crate::json::Json;
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
@@ -97,6 +96,19 @@ struct Open {
 }
 
 impl Open {
+    fn new(pushed: NewAction) -> Self {
+        Self {
+            bytes: pushed.bytes(),
+            action: pushed.action,
+            guest_state: pushed.guest_state,
+            attempts: 0,
+            last_error: None,
+            interrupted: false,
+            lost: false,
+            claim: None,
+        }
+    }
+
     fn is_pending(&self) -> bool {
         self.claim.is_none()
     }
@@ -116,6 +128,13 @@ impl Open {
 }
 
 impl Stack {
+    fn room(&self) -> Room {
+        Room {
+            actions: self.open.len(),
+            bytes: self.bytes,
+        }
+    }
+
     fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {
         let open = match &resolution.id {
             None => match self.open.iter_mut().rfind(|open| open.is_pending()) {
@@ -172,47 +191,31 @@ impl Stack {
 
 #[async_trait]
 impl PendingStore for MemoryStore {
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
-        let Push {
-            session,
-            capacity,
-            capacity_bytes: limit,
-            ..
-        } = push;
-        let details = push.action.details.as_ref().map(Json::as_str);
-        let state = push.guest_state.as_deref();
-        let pushed = pushed_bytes(&push.action, details, state);
+    async fn push(&self, push: Push) -> Result<(), StoreError> {
+        let more = push.room();
+        let session = push.session;
         self.with(|sessions| {
-            let stack = match sessions.get_mut(session) {
+            let stack = match sessions.get_mut(&session) {
                 Some(stack) => stack,
                 None => sessions.entry(session.clone()).or_default(),
             };
-            if stack.open.len() >= capacity {
-                return Err(StoreError::Full { capacity });
-            }
-            let held = stack.bytes;
-            if held.saturating_add(pushed) > limit {
-                return Err(StoreError::SessionFull {
-                    limit,
-                    held,
-                    pushed,
-                });
-            }
-            stack.bytes += pushed;
-            stack.open.push(Open {
-                action: push.action,
-                guest_state: push.guest_state,
-                bytes: pushed,
-                attempts: 0,
-                last_error: None,
-                interrupted: false,
-                lost: false,
-                claim: None,
-            });
-            Ok(())
+            stack
+                .room()
+                .check(more, push.capacity, push.capacity_bytes)?;
+            stack.bytes += more.bytes;
+            stack.open.extend(push.actions.into_iter().map(Open::new));
+            Ok::<_, StoreError>(())
         })?;
-        self.watchers.notify(session);
+        self.watchers.notify(&session);
         Ok(())
+    }
+
+    async fn room(&self, session: &SessionId, _: u64) -> Result<SessionRoom, StoreError> {
+        let held = self.with(|sessions| sessions.get(session).map(Stack::room));
+        Ok(SessionRoom {
+            held: held.unwrap_or_default(),
+            store_bytes_left: u64::MAX,
+        })
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
@@ -325,33 +328,14 @@ mod tests {
 
     async fn push_and_claim(store: &MemoryStore, session: &SessionId, id: &str) -> Lease {
         let digest = Digest::of(b"");
-        let action = PendingAction {
-            id: id.into(),
-            label: String::new(),
-            source_tool_name: String::new(),
-            details: None,
-            has_reject: false,
-            durable: true,
-            source_is_own_tool: false,
-            plugin: digest,
-            plugin_name: "".into(),
-            grants: Policy::default(),
-            workspace: None,
-            workspace_identity: None,
-            pushed_at: SystemTime::UNIX_EPOCH,
+        let plugin = PluginBytes {
+            digest,
+            name: "".into(),
+            bytes: Vec::new().into(),
         };
-        let push = Push {
-            session,
-            action: Arc::new(action),
-            guest_state: None,
-            plugin: &PluginBytes {
-                digest,
-                name: "".into(),
-                bytes: Vec::new().into(),
-            },
-            capacity: 1,
-            capacity_bytes: u64::MAX,
-        };
+        let pushed_at = SystemTime::UNIX_EPOCH;
+        let action = PendingAction::new(id, "", digest, "", Policy::default(), pushed_at);
+        let push = Push::new(session, action, &plugin).with_capacity(1);
         store.push(push).await.unwrap();
         match store.claim(session, &Resolution::apply("")).await.unwrap() {
             Claim::Claimed(claimed) => claimed.lease,

@@ -283,7 +283,7 @@ async fn a_full_stack_takes_no_more_and_keeps_nothing_of_what_it_refused() {
     let pushed = refused.clone().with_capacity(1);
     store.push(pushed).await.unwrap();
     let mut again = refused.with_capacity(1);
-    again.action = std::sync::Arc::new(action("two"));
+    again.actions[0].action = std::sync::Arc::new(action("two"));
     let error = store.push(again).await.unwrap_err();
     assert!(matches!(error, StoreError::Full { capacity: 1 }), "{error}");
     assert_eq!(ids(&store, &stack).await, ["one"]);

@@ -11,7 +11,7 @@ use airlock_model::identity::WorkspaceIdentity;
 use airlock_model::json::Json;
 use airlock_model::pending::{ActionId, Decision, PendingAction, Resolution, SessionId};
 use airlock_model::policy::{Policy, WorkspaceGrant};
-use airlock_model::store::{PendingStore, PluginBytes, Push};
+use airlock_model::store::{NewAction, PendingStore, PluginBytes, Push};
 use serde_json::{Map, Value, json};
 
 /// In the order of their bytes, which is not that of a dictionary.
@@ -74,6 +74,14 @@ impl Spec {
         action.workspace = workspace(self.workspace);
         action.workspace_identity = identity(self.workspace);
         action
+    }
+
+    /// The same, as it is pushed.
+    pub fn new_action(&self, number: usize) -> NewAction {
+        NewAction {
+            action: Arc::new(self.action(number)),
+            guest_state: self.guest_state.clone(),
+        }
     }
 
     /// Pushes it as the `number`th.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction};
 use airlock_model::store::{
-    ActionRecord, Claim, Completion, DurableStore, Lease, ResolvedQuery, ResolvedRecord, StoreError,
+    ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
+    StoreError,
 };
 use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
@@ -122,14 +123,19 @@ impl<B: Backend> Machine<B> {
                 host,
                 session,
                 number,
-                spec,
+                specs,
                 capacity,
                 full,
             } => {
                 let store = &*self.hosts[*host].store;
                 let session = actions::session(*session);
-                let pushed = spec.push(store, &session, *number, *capacity).await;
-                match pushed {
+                let actions = specs.iter().zip(*number..);
+                let actions = actions
+                    .map(|(spec, number)| spec.new_action(number))
+                    .collect();
+                let push = Push::of_call(&session, actions, actions::plugin(specs[0].plugin))
+                    .with_capacity(*capacity);
+                match store.push(push).await {
                     Ok(()) => assert!(!full),
                     Err(StoreError::Full { capacity: told }) => {
                         assert!(full);

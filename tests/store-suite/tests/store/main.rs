@@ -41,6 +41,11 @@ macro_rules! suite {
                 crate::racing::for_the_topmost::<Backend>().await;
             }
 
+            #[tokio::test]
+            async fn a_lease_of_an_earlier_claim_ends_no_later_one() {
+                crate::racing::with_a_lease_of_an_earlier_claim::<Backend>().await;
+            }
+
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn many_who_push_never_get_past_the_capacity() {
                 crate::racing::for_room::<Backend>().await;
@@ -49,6 +54,11 @@ macro_rules! suite {
             #[tokio::test]
             async fn a_session_is_filled_to_the_byte_and_what_ends_gives_its_bytes_back() {
                 crate::room::is_filled_to_the_byte_and_given_back::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn a_push_that_nobody_heard_of_leaves_nothing() {
+                crate::room::is_given_back_by_a_push_that_was_dropped::<Backend>().await;
             }
 
             #[tokio::test]

@@ -95,8 +95,9 @@ pub enum Step {
     Push {
         host: usize,
         session: usize,
+        /// Of the first of them.
         number: usize,
-        spec: Spec,
+        specs: Vec<Spec>,
         capacity: usize,
         full: bool,
     },
@@ -155,9 +156,9 @@ impl Model {
             Transition::Push {
                 host,
                 session,
-                spec,
+                specs,
                 capacity,
-            } => self.push(host, session, spec, capacity),
+            } => self.push(host, session, specs, capacity),
             Transition::Claim {
                 host,
                 session,
@@ -185,13 +186,12 @@ impl Model {
         self
     }
 
-    fn push(&mut self, host: usize, session: usize, spec: Spec, capacity: usize) -> Step {
-        let full = self.stacks[session].len() >= capacity;
+    fn push(&mut self, host: usize, session: usize, specs: Vec<Spec>, capacity: usize) -> Step {
+        let full = self.stacks[session].len() + specs.len() > capacity;
         let number = self.pushed;
-        if !full {
-            self.pushed += 1;
+        for spec in specs.iter().filter(|_| !full) {
             self.stacks[session].push(Entry {
-                number,
+                number: self.pushed,
                 spec: spec.clone(),
                 attempts: 0,
                 last_error: None,
@@ -200,12 +200,13 @@ impl Model {
                 lost: false,
                 claim: None,
             });
+            self.pushed += 1;
         }
         Step::Push {
             host,
             session,
             number,
-            spec,
+            specs,
             capacity,
             full,
         }

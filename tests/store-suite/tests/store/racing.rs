@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use airlock_model::pending::{Decision, Resolution, SessionId};
-use airlock_model::store::{Claim, Completion, StoreError};
+use airlock_model::store::{Claim, Completion, Lease, StoreError};
 use airlock_store_suite::{Backend, Host};
 use tokio::task::JoinSet;
 
@@ -110,4 +110,38 @@ pub async fn for_room<B: Backend>() {
     for host in &hosts {
         assert_eq!(host.store.list(&session).await.unwrap().len(), CAPACITY);
     }
+}
+
+/// Who was too slow must not end what somebody else is doing.
+pub async fn with_a_lease_of_an_earlier_claim<B: Backend>() {
+    let (_backend, [host, _], session) = two_hosts::<B>().await;
+    let store = &host.store;
+    Spec::plain().push(&**store, &session, 0, 1).await.unwrap();
+    let claim = async || match store.claim(&session, &Resolution::apply("mine")).await {
+        Ok(Claim::Claimed(claimed)) => claimed.lease,
+        other => panic!("{other:?}"),
+    };
+    let first = claim().await;
+    let earlier = || Lease {
+        session: session.clone(),
+        action: first.action.clone(),
+        token: first.token,
+    };
+    store.release(earlier()).await.unwrap();
+    let later = claim().await;
+    let outcome = airlock_store_suite::outcome("");
+    let completion = Completion::Succeeded(&outcome);
+    for (used, how) in [
+        (store.renew(&earlier()).await, "renew"),
+        (store.requeue(earlier(), "too late").await, "requeue"),
+        (store.release(earlier()).await, "release"),
+        (store.complete(earlier(), completion).await, "complete"),
+    ] {
+        assert!(
+            matches!(used, Err(StoreError::LeaseLost(_))),
+            "{how}: {used:?}"
+        );
+    }
+    store.renew(&later).await.unwrap();
+    store.complete(later, completion).await.unwrap();
 }

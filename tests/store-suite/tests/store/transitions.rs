@@ -18,7 +18,8 @@ pub enum Transition {
     Push {
         host: usize,
         session: usize,
-        spec: Spec,
+        /// Of one call: what they need the plugin for, and where, is the same for all.
+        specs: Vec<Spec>,
         capacity: usize,
     },
     Claim {
@@ -87,11 +88,20 @@ pub fn transition(durable: bool) -> BoxedStrategy<Transition> {
 }
 
 fn push() -> impl Strategy<Value = Transition> {
-    (0..HOSTS, 0..SESSIONS.len(), spec(), 1..8_usize).prop_map(|(host, session, spec, capacity)| {
+    let specs = proptest::collection::vec(spec(), 1..4).prop_map(|mut specs| {
+        let first = specs[0].clone();
+        for spec in &mut specs {
+            spec.plugin = first.plugin;
+            spec.grants = first.grants;
+            spec.workspace = first.workspace;
+        }
+        specs
+    });
+    (0..HOSTS, 0..SESSIONS.len(), specs, 1..8_usize).prop_map(|(host, session, specs, capacity)| {
         Transition::Push {
             host,
             session,
-            spec,
+            specs,
             capacity,
         }
     })

@@ -7,7 +7,8 @@ use airlock_host::Resolution;
 use airlock_host::digest::Digest;
 use airlock_host::pending::{ActionId, SessionId, StackedAction};
 use airlock_host::store::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, StoreError, Watch,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
+    StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;
@@ -16,6 +17,8 @@ use async_trait::async_trait;
 pub enum Fault {
     /// It breaks after the claim: nothing more is recorded.
     BrokenOnceClaimed,
+    /// It can't be read before a push.
+    UnreadableForPushes,
     /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
     DeafToRenewals,
 }
@@ -39,20 +42,27 @@ struct Faulty {
 impl Faulty {
     fn check(&self) -> Result<(), StoreError> {
         match self.fault {
-            Fault::BrokenOnceClaimed => Err(StoreError::backend(
-                BackendErrorKind::NoSpace,
-                "of a test",
-                "is full",
-            )),
-            Fault::DeafToRenewals => Ok(()),
+            Fault::BrokenOnceClaimed => Err(full()),
+            Fault::UnreadableForPushes | Fault::DeafToRenewals => Ok(()),
         }
     }
 }
 
+fn full() -> StoreError {
+    StoreError::backend(BackendErrorKind::NoSpace, "of a test", "is full")
+}
+
 #[async_trait]
 impl PendingStore for Faulty {
-    async fn push(&self, push: Push<'_>) -> Result<(), StoreError> {
+    async fn push(&self, push: Push) -> Result<(), StoreError> {
         self.inner.push(push).await
+    }
+
+    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
+        match self.fault {
+            Fault::UnreadableForPushes => Err(full()),
+            _ => self.inner.room(session, more).await,
+        }
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {

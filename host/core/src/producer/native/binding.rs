@@ -18,7 +18,7 @@ use super::super::{ProducerContext, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::Call;
-use crate::pushing::{Details, PushContext, PushError, PushRequest};
+use crate::pushing::{Details, PushContext, PushError, PushRequest, StagedActions};
 use crate::world;
 
 /// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
@@ -86,20 +86,19 @@ impl Binding {
                 policy: &self.context.policy,
                 limits: call.limits,
             };
-            let push = pushing.push(&self.context.session, action);
-            let action = tokio::select! {
+            let session = &self.context.session;
+            let push = async {
+                let mut staged = StagedActions::default();
+                let action = pushing.stage(session, &mut staged, action).await?;
+                let event = Event::Staged { action };
+                self.observed().emit(call.number, call.tool, &event);
+                staged.commit(session, pushing.source, call.limits).await
+            };
+            pushed = tokio::select! {
                 biased;
                 pushed = push => pushed?,
                 () = stop.due() => return Err(stop.reason(call.tool)),
             };
-            self.observed().emit(
-                call.number,
-                call.tool,
-                &Event::Pushed {
-                    action: Arc::clone(&action),
-                },
-            );
-            pushed.push(action);
         }
         Ok((result, pushed))
     }
@@ -333,6 +332,7 @@ mod tests {
                 workspace: None,
                 workspace_identity: None,
                 lost: Default::default(),
+                reserved: Default::default(),
                 descriptors: Default::default(),
             }),
         };

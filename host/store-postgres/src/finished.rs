@@ -1,0 +1,56 @@
+//! Work whose end must be known, though whoever asked for it may go away.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use airlock_model::store::StoreError;
+use tokio::runtime::Handle;
+
+type Work = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+/// Does `work` where it is asked for. Where this future is dropped before, the work goes on by
+/// itself, and is undone where it succeeds in the end.
+pub fn or_undone<U: FnOnce() + Send + Unpin + 'static>(
+    runtime: &Handle,
+    work: impl Future<Output = Result<(), StoreError>> + Send + 'static,
+    undo: U,
+) -> impl Future<Output = Result<(), StoreError>> + Send {
+    Finished {
+        runtime: runtime.clone(),
+        rest: Some((Box::pin(work) as Work, undo)),
+    }
+}
+
+struct Finished<U: FnOnce() + Send + 'static> {
+    runtime: Handle,
+    /// None once it has ended.
+    rest: Option<(Work, U)>,
+}
+
+impl<U: FnOnce() + Send + Unpin + 'static> Future for Finished<U> {
+    type Output = Result<(), StoreError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some((work, _)) = &mut self.rest else {
+            // As for any future that has ended.
+            return Poll::Pending;
+        };
+        let polled = work.as_mut().poll(context);
+        if polled.is_ready() {
+            self.rest = None;
+        }
+        polled
+    }
+}
+
+impl<U: FnOnce() + Send + 'static> Drop for Finished<U> {
+    fn drop(&mut self) {
+        if let Some((work, undo)) = self.rest.take() {
+            self.runtime.spawn(async move {
+                if work.await.is_ok() {
+                    undo();
+                }
+            });
+        }
+    }
+}

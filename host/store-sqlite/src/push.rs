@@ -1,0 +1,166 @@
+//! Putting actions on a stack, and how much room it has.
+
+use airlock_model::json::Json;
+use airlock_model::pending::SessionId;
+use airlock_model::store::rows::bytes_of_path;
+use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom};
+use rusqlite::{Connection, OptionalExtension, named_params, params};
+
+use super::capacity;
+use super::hosts::HostRegistry;
+use super::problem::Problem;
+use super::rows::millis;
+use super::stack::{OPEN, json};
+
+/// Details and states of at most so many bytes stand in their action's row.
+const SMALL: usize = 1024;
+
+pub(super) fn push(
+    connection: &Connection,
+    hosts: &HostRegistry,
+    push: &Push,
+) -> Result<(), Problem> {
+    let (held, top) = room_and_top(connection, &push.session)?;
+    let more = push.room();
+    held.check(more, push.capacity, push.capacity_bytes)?;
+    let is_kept = is_kept(connection, &push.plugin)?;
+    let plugin_bytes = match is_kept {
+        true => 0,
+        false => push.plugin.bytes.len() as u64,
+    };
+    capacity::check(connection, more.bytes.saturating_add(plugin_bytes))?;
+    if !is_kept {
+        keep_plugin(connection, &push.plugin)?;
+    }
+    if push.actions.iter().any(|pushed| !pushed.action.durable) {
+        hosts.register()?;
+    }
+    for (pushed, position) in push.actions.iter().zip(top + 1..) {
+        insert(connection, hosts, &push.session, pushed, position)?;
+    }
+    Ok(())
+}
+
+/// What the session has on its stack or claimed, and the position of the topmost.
+fn room_and_top(connection: &Connection, session: &SessionId) -> Result<(Room, i64), Problem> {
+    let open = format!(
+        "SELECT count(*), coalesce(sum(a.bytes), 0), coalesce(max(a.position), 0)
+        FROM actions a WHERE a.session = +? AND {OPEN}"
+    );
+    let row = connection
+        .prepare_cached(&open)?
+        .query_row([session.as_str()], |row| {
+            let room = Room {
+                actions: row.get(0)?,
+                bytes: row.get(1)?,
+            };
+            Ok((room, row.get(2)?))
+        })?;
+    Ok(row)
+}
+
+/// What there is, and is left, where the file may grow by so many bytes.
+pub(super) fn room(
+    connection: &Connection,
+    session: &SessionId,
+    more: u64,
+) -> Result<SessionRoom, Problem> {
+    Ok(SessionRoom {
+        store_bytes_left: capacity::check(connection, more)?,
+        held: room_and_top(connection, session)?.0,
+    })
+}
+
+fn insert(
+    connection: &Connection,
+    hosts: &HostRegistry,
+    session: &SessionId,
+    pushed: &NewAction,
+    position: i64,
+) -> Result<(), Problem> {
+    let action = &pushed.action;
+    let (small_details, large_details) = by_size(action.details.as_ref().map(Json::as_str));
+    let (small_state, large_state) = by_size(pushed.guest_state.as_deref());
+    let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+            source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
+            guest_state, bytes, pushed_at, owner)
+        VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
+            :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
+            :guest_state, :bytes, :pushed_at, :owner)";
+    connection.prepare_cached(insert)?.execute(named_params! {
+        ":id": action.id.as_str(),
+        ":session": session.as_str(),
+        ":position": position,
+        ":label": action.label,
+        ":source_tool_name": action.source_tool_name,
+        ":source_is_own_tool": action.source_is_own_tool,
+        ":has_reject": action.has_reject,
+        ":durable": action.durable,
+        ":plugin": action.plugin.as_bytes(),
+        ":plugin_name": &*action.plugin_name,
+        ":grants": json(&action.grants)?,
+        ":workspace": action.workspace.as_deref().map(bytes_of_path),
+        ":workspace_identity": action.workspace_identity.as_deref().map(json).transpose()?,
+        ":details": small_details,
+        ":guest_state": small_state,
+        ":bytes": pushed.bytes(),
+        ":pushed_at": millis(action.pushed_at),
+        ":owner": (!action.durable).then(|| hosts.own()),
+    })?;
+    let number = connection.last_insert_rowid();
+    if let Some(details) = large_details {
+        let insert = "INSERT INTO large_details (action, json) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, details])?;
+    }
+    if let Some(state) = large_state {
+        let insert = "INSERT INTO large_guest_states (action, bytes) VALUES (?, ?)";
+        connection
+            .prepare_cached(insert)?
+            .execute(params![number, state])?;
+    }
+    Ok(())
+}
+
+/// Takes back a push that nobody heard of, but for what was claimed meanwhile.
+pub(super) fn unpush(connection: &Connection, actions: &[NewAction]) -> Result<(), Problem> {
+    // A claim that came to nothing leaves its token.
+    let delete = "DELETE FROM actions WHERE id = ? AND token = 0 RETURNING number";
+    for pushed in actions {
+        let number: Option<i64> = connection
+            .prepare_cached(delete)?
+            .query_row([pushed.action.id.as_str()], |row| row.get(0))
+            .optional()?;
+        if let Some(number) = number {
+            for large in ["large_details", "large_guest_states"] {
+                let delete = format!("DELETE FROM {large} WHERE action = ?");
+                connection.prepare_cached(&delete)?.execute([number])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is kept in the row, and what apart from it.
+fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T>) {
+    match value {
+        Some(value) if value.as_ref().len() > SMALL => (None, Some(value)),
+        small => (small, None),
+    }
+}
+
+fn is_kept(connection: &Connection, plugin: &PluginBytes) -> Result<bool, Problem> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM plugins WHERE digest = ?")?
+        .exists([plugin.digest.as_bytes()])?)
+}
+
+fn keep_plugin(connection: &Connection, plugin: &PluginBytes) -> Result<(), Problem> {
+    let insert = "INSERT INTO plugins (digest, name, bytes) VALUES (?, ?, ?)";
+    let (name, bytes) = (&*plugin.name, &*plugin.bytes);
+    connection
+        .prepare_cached(insert)?
+        .execute(params![plugin.digest.as_bytes(), name, bytes])?;
+    Ok(())
+}
