@@ -4,6 +4,7 @@
 //! cargo run --release --example embed -- host/cli/bundled/batch_rename.wasm photos
 //! ```
 
+use airlock_host::pending::Actor;
 use airlock_host::{Engine, Plugin, Resolution, Session};
 use airlock_render::{Block, Decided};
 use serde_json::json;
@@ -27,7 +28,9 @@ async fn main() -> anyhow::Result<()> {
     println!("{}", Block::call(&preview));
     for action in &preview.pushed {
         let resolution = Resolution::apply("the names are right").with_id(action.id.clone());
-        let outcome = session.resolve(resolution.clone()).await;
+        let outcome = session
+            .resolve(resolution.clone(), Actor::person("Ada"))
+            .await;
         let decided = Decided::resolved(&resolution, Some(action), &outcome);
         println!("\n{}", Block::decision(&decided));
         outcome?;

@@ -14,6 +14,7 @@ use airlock_host::native::folder::ReadFile;
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 };
+use airlock_host::pending::Actor;
 use airlock_host::tool::{ToolDefinition, ToolTraits};
 use airlock_host::{Error, Resolution, Session};
 use airlock_render::{Block, Decided};
@@ -124,7 +125,9 @@ async fn main() -> anyhow::Result<()> {
     println!("{}", Block::call(&preview));
     for action in &preview.pushed {
         let resolution = Resolution::apply("it is a list").with_id(action.id.clone());
-        let outcome = session.resolve(resolution.clone()).await;
+        let outcome = session
+            .resolve(resolution.clone(), Actor::person("Ada"))
+            .await;
         let decided = Decided::resolved(&resolution, Some(action), &outcome);
         println!("\n{}", Block::decision(&decided));
         outcome?;
@@ -152,12 +155,21 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&list).unwrap(), "b\na\n");
 
         std::fs::write(&list, "c\nb\n").unwrap();
-        let stale = session.resolve(Resolution::apply("")).await.unwrap_err();
+        let stale = session
+            .resolve(Resolution::apply(""), Actor::person("Ada"))
+            .await
+            .unwrap_err();
         assert_eq!(stale.root().to_string(), "list has changed; preview again");
-        session.resolve(Resolution::discard("")).await.unwrap();
+        session
+            .resolve(Resolution::discard(""), Actor::person("Ada"))
+            .await
+            .unwrap();
 
         session.call("sort_lines", &params).await.unwrap();
-        let applied = session.resolve(Resolution::apply("")).await.unwrap();
+        let applied = session
+            .resolve(Resolution::apply(""), Actor::person("Ada"))
+            .await
+            .unwrap();
         assert_eq!(applied.text(), "Sorted list.");
         assert_eq!(std::fs::read_to_string(&list).unwrap(), "b\nc\n");
     }

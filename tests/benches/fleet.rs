@@ -13,7 +13,7 @@ use airlock_host::digest::Digest;
 use airlock_host::store::{PendingStore, PluginBytes, Push};
 use airlock_host::{PendingAction, Policy, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, Sync};
+use airlock_tests::{PostgresServer, Sync, Tester};
 use anyhow::{Context, ensure};
 use sqlx::{Connection, Executor, PgConnection};
 use tokio::runtime::Runtime;
@@ -193,7 +193,9 @@ async fn actions(
             .with_guest_state(vec![7; 200])
             .with_capacity(100);
         store.push(push).await?;
-        session.resolve(Resolution::discard("a benchmark")).await?;
+        session
+            .resolve(Resolution::discard("a benchmark"), Tester)
+            .await?;
         Ok(())
     })
 }

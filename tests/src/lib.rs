@@ -18,7 +18,7 @@ pub mod wat;
 
 pub use airlock_store_suite::{
     Backend, DEADLINE, Host, MemoryBackend, PostgresBackend, PostgresServer, SqliteBackend, Sync,
-    connect_with_lease, eventually, outcome, postgres_version_2, sqlite_version_2,
+    Tester, connect_with_lease, eventually, outcome, postgres_version_2, sqlite_version_2,
 };
 pub use guests::{component, engine, guests_folder, plugin};
 pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};

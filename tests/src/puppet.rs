@@ -8,6 +8,7 @@ use airlock_host::{Error, Limits, Policy, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::Tester;
 use crate::guests;
 
 /// A session with the puppet, on a workspace of its own.
@@ -80,7 +81,7 @@ impl Puppet {
     /// # Errors
     /// As [`Session::resolve`].
     pub async fn resolve(&self, resolution: Resolution) -> Result<ResolutionOutcome, Error> {
-        self.session.resolve(resolution).await
+        self.session.resolve(resolution, Tester).await
     }
 
     /// Pushes a durable action that does `steps` when applied, and applies it.

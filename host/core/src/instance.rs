@@ -21,7 +21,7 @@ use crate::runtime::{Permit, Runtime};
 use crate::workspace::HasFiles;
 use crate::world::{self, Guest, GuestPre};
 
-pub(crate) use call::{Call, Done, Ended, within};
+pub(crate) use call::{Call, Done, Ended, unless_cancelled, within};
 pub(crate) use state::{InstanceContext, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to

@@ -6,6 +6,7 @@
 //! [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
 //!
 //! ```no_run
+//! use airlock_host::pending::Actor;
 //! use airlock_host::{Engine, Plugin, Resolution, Session};
 //! use airlock_render::{Block, Decided};
 //! use serde_json::json;
@@ -21,7 +22,7 @@
 //! println!("{}", Block::call(&preview));
 //!
 //! let resolution = Resolution::apply("the names are right");
-//! let outcome = session.resolve(resolution.clone()).await;
+//! let outcome = session.resolve(resolution.clone(), Actor::person("Ada")).await;
 //! println!("{}", Block::decision(&Decided::resolved(&resolution, None, &outcome)));
 //! # Ok(())
 //! # }
@@ -39,6 +40,7 @@
 //! | decide about more than previews | [`standing`] |
 //! | offer tools to a model, and steer it | [`tool`], [`steering`], [`provider`]; [`Session::next_turn`] |
 //! | keep what is pending | [`store`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable stores |
+//! | say who decided, and who may | [`pending::Actor`], [`approval`] |
 //! | watch | [`event`] |
 //! | know what something was, later | [`digest`], [`identity`] |
 //! | take what others wrote | [`json`]: also to check it as params are checked; [`regular`]: files that others can change |

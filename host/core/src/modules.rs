@@ -1,6 +1,11 @@
 //! The library's public modules, beside those that are in files of their own. Each public item is
 //! in one of them alone, or at the root.
 
+/// Who may decide what a model wants applied.
+pub mod approval {
+    pub use crate::session::{Approval, ApprovalRequest, Approver};
+}
+
 /// Cancelling from elsewhere what a session is asked to do.
 pub mod cancel {
     pub use crate::session::{Cancellable, Work};
@@ -54,6 +59,7 @@ pub mod load {
 
 /// What is on a session's stack, and what is decided about it.
 pub mod pending {
+    pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::pending::{
         ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, NamedAction, SessionId,
         StackedAction,

@@ -1,6 +1,7 @@
 //! One conversation: the tools that are bound to it, the files that they see, and its stack of
 //! pending actions.
 
+mod approving;
 mod bindings;
 mod builder;
 mod cancellable;
@@ -18,6 +19,7 @@ use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use airlock_model::actor::Actor;
 use airlock_model::content::CallOutcome;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
@@ -40,6 +42,7 @@ use bindings::Bindings;
 use standing::StandingState;
 use turns::Turns;
 
+pub use approving::{Approval, ApprovalRequest, Approver};
 pub use builder::SessionBuilder;
 pub use cancellable::{Cancellable, Work};
 pub use standing::{StandingHandler, StandingResult};
@@ -67,6 +70,7 @@ struct SessionInner {
     engine: Option<Engine>,
     limits: Arc<Limits>,
     observer: Option<Observer>,
+    approver: Option<Arc<dyn Approver>>,
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
     turns: Turns,
@@ -229,7 +233,8 @@ impl Session {
     ) -> Result<CallOutcome, Error> {
         if tool == resolve::NAME {
             let resolution = resolve::parse(params, &self.inner.limits, cancel).await?;
-            return Ok(self.resolve_until(resolution, cancel).await?.into());
+            let outcome = self.resolve_until(resolution, Actor::Model.into(), cancel);
+            return Ok(outcome.await?.into());
         }
         let found = self.read_bindings(|bindings| {
             bindings.find(tool).ok_or_else(|| Error::UnknownTool {

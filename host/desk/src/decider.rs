@@ -4,13 +4,21 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// The decider of what this program decides by itself.
-pub const PROGRAM: &str = "airlock";
+use airlock_host::pending::Actor;
+
+/// For what this program decides by itself.
+pub fn program() -> Actor {
+    Actor::program("airlock")
+}
 
 /// The user who runs the program: `user@machine`.
-pub fn name() -> String {
+pub fn user_at_machine() -> Actor {
     let machine = rustix::system::uname();
-    format!("{}@{}", user(), machine.nodename().to_string_lossy())
+    Actor::person(format!(
+        "{}@{}",
+        user(),
+        machine.nodename().to_string_lossy()
+    ))
 }
 
 fn user() -> String {

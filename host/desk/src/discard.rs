@@ -23,10 +23,8 @@ pub async fn discard(
         .id(session.clone())
         .store(store.pending())
         .open()?;
-    let resolution = Resolution::discard(reason)
-        .with_id(id.clone())
-        .decided_by(decider::PROGRAM);
-    match session.resolve(resolution).await {
+    let discard = Resolution::discard(reason).with_id(id.clone());
+    match session.resolve(discard, decider::program()).await {
         Ok(_) | Err(Error::AlreadyResolved { .. } | Error::ResolutionInProgress(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use airlock_host::json::Json;
-use airlock_host::pending::{ActionId, ActionState, Decision, SessionId};
+use airlock_host::pending::{ActionId, ActionState, DecidedBy, Decision, SessionId};
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
@@ -90,7 +90,7 @@ struct Lease<'a> {
 struct Resolved<'a> {
     decision: Decision,
     at: Option<String>,
-    decided_by: &'a Option<String>,
+    decided_by: &'a DecidedBy,
     reason: &'a str,
     extra: &'a Option<Map<String, Value>>,
     /// The SHA-256 of the result as JSON.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
-use airlock_host::pending::{ActionState, Decision, StackedAction};
+use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided};
 use serde::Serialize;
@@ -33,17 +33,17 @@ pub struct Resolved {
     pub is_lost: bool,
 }
 
-/// Carries out a decision about this very action, as `decider`'s, until it is cancelled.
+/// Carries out a decision about this very action, until it is cancelled.
 pub async fn resolve(
     session: &Session,
     action: &Arc<PendingAction>,
     resolution: Resolution,
-    decider: &str,
+    decided_by: DecidedBy,
     cancelled: &CancellationToken,
 ) -> Resolved {
-    let resolution = resolution.with_id(action.id.clone()).decided_by(decider);
+    let resolution = resolution.with_id(action.id.clone());
     let outcome = session
-        .resolve(resolution.clone())
+        .resolve(resolution.clone(), decided_by)
         .cancelled_by(cancelled)
         .await;
     let is_lost = outcome.is_err() && !action.durable && lists_as_lost(session, action).await;
@@ -156,6 +156,8 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::AlreadyResolved { .. }
             | Error::ResolutionInProgress(_)
             | Error::UnknownAction(_)
+            | Error::Refused { .. }
+            | Error::NeedsPerson { .. }
             | Error::Busy { .. }
             | Error::Store(_)
             | Error::OtherWorkspace { .. }

@@ -12,7 +12,7 @@ use crate::content::Content;
 use crate::digest::Digest;
 use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
-use crate::pending::{ActionId, Decision};
+use crate::pending::{ActionId, Decision, NamedAction};
 use crate::store::StoreError;
 
 /// Why a call or a resolution did not succeed.
@@ -99,6 +99,24 @@ pub enum Error {
     /// The session has no such action.
     #[error("There is no pending action {0} in this session.")]
     UnknownAction(ActionId),
+    /// The session's approver refused what the model asked for. Nothing was tried, and the action is
+    /// pending as before.
+    #[error("not applied: {action}: {reason}")]
+    Refused {
+        /// The action.
+        action: Box<NamedAction>,
+        /// Why, as the approver has it.
+        reason: String,
+    },
+    /// The session's approver leaves the decision to a person. Nothing was tried, and the action is
+    /// pending as before.
+    #[error("not applied, since a person must decide about it: {action}. {how}")]
+    NeedsPerson {
+        /// The action.
+        action: Box<NamedAction>,
+        /// Who must decide, and how, as sentences for the model.
+        how: String,
+    },
     /// An apply did not succeed, for another reason than the tool's own word. The action is pending
     /// again.
     #[error("Apply failed: {0}")]
@@ -204,6 +222,8 @@ impl Error {
             Error::AlreadyResolved { .. } => "already-resolved",
             Error::ResolutionInProgress(_) => "resolution-in-progress",
             Error::UnknownAction(_) => "unknown-action",
+            Error::Refused { .. } => "refused",
+            Error::NeedsPerson { .. } => "needs-person",
             Error::ApplyFailed(_) => "apply-failed",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",

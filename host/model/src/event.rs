@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::actor::DecidedBy;
 use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 
 /// How much a line of the log matters.
@@ -77,6 +78,8 @@ pub enum Event {
         action: ActionId,
         /// Apply or discard.
         decision: Decision,
+        /// Who decided, and how that is known.
+        decided_by: DecidedBy,
     },
     /// The call has pushed an action, which has its id and a place in the session's room. It is on
     /// the stack once the call has ended well, and nowhere otherwise.
@@ -247,7 +250,9 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             time,
             failure: Some(kind),
         } => call!(format_args!("{function} failed after {time:?}: {kind}")),
-        Event::Decided { action, decision } => call!(format_args!("{action} {}", decision.past())),
+        Event::Decided {
+            action, decision, ..
+        } => call!(format_args!("{action} {}", decision.past())),
         Event::Staged { action } => line!(debug, format_args!("staged {}", action.id)),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }

@@ -15,6 +15,7 @@
 //! | know what something was, later | [`digest`], [`identity`] |
 //! | take what others wrote | [`json`]: JSON as checked text; [`regular`]: files that others can change |
 
+pub mod actor;
 pub mod content;
 pub mod digest;
 pub mod error;

@@ -301,8 +301,6 @@ pub struct Resolution {
     pub extra: Option<Map<String, Value>>,
     /// Which action; the topmost where none is given.
     pub id: Option<ActionId>,
-    /// Who decided, for the audit trail of a durable store.
-    pub decided_by: Option<String>,
     /// Whoever decides says that the session's workspace is the one that was previewed, whatever
     /// its path and its [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied,
     /// or restored.
@@ -327,7 +325,6 @@ impl Resolution {
             reason: reason.into(),
             extra: None,
             id: None,
-            decided_by: None,
             same_workspace: false,
         }
     }
@@ -335,12 +332,6 @@ impl Resolution {
     /// Decide about this action instead of the topmost one.
     pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
         self.id = Some(id.into());
-        self
-    }
-
-    /// Record who decided.
-    pub fn decided_by(mut self, who: impl Into<String>) -> Self {
-        self.decided_by = Some(who.into());
         self
     }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
+use crate::actor::DecidedBy;
 use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
@@ -112,8 +113,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
 
     /// Takes the action that `resolution` names off the stack, for the caller alone, and records
-    /// the decision and, for an apply, one more attempt. Whoever calls at the same time gets
-    /// another answer.
+    /// the decision, whose it is and, for an apply, one more attempt. Whoever calls at the same time
+    /// gets another answer.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written; nothing was claimed then.
@@ -121,6 +122,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError>;
 
     /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end

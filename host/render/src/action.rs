@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use airlock_model::actor::{Actor, DecidedBy, Evidence};
 use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
@@ -99,11 +100,12 @@ impl Block {
             Decision::Discard => (Role::Discard, "Discard:"),
         };
         let decided = Line::from(resolved.decision.past());
-        let decided = match &resolved.decided_by {
-            Some(by) => decided.with(" by ").with_quoted(Role::Plain, by),
-            None => decided,
-        };
-        let decided = decided.with(format!(", {}", when(resolved.at)));
+        let by = &resolved.decided_by;
+        let decided = decided
+            .with(" by ")
+            .with_quoted(Role::Plain, who(by))
+            .with(format!(" (evidence: {})", evidence(by.evidence)))
+            .with(format!(", {}", when(resolved.at)));
         let mut block =
             Block::from(labelled(role, verb, &record.action.label)).line(decided.indented(2));
         if !resolved.reason.is_empty() {
@@ -139,12 +141,13 @@ impl Block {
     }
 
     fn with_resolved(self, resolved: &ResolvedRecord, when: impl Fn(SystemTime) -> String) -> Self {
-        let by = resolved.decided_by.as_deref();
+        let by = &resolved.decided_by;
         let extra = resolved.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
         let facts = [
             (resolved.decision.past(), Some(when(resolved.at))),
-            ("by", Some(by.unwrap_or("somebody who gave no name").into())),
+            ("by", Some(who(by))),
+            ("evidence", Some(evidence(by.evidence).to_owned())),
             ("reason", Some(resolved.reason.clone())),
             ("extra", extra),
             ("result", resolved.result.map(|result| result.to_string())),
@@ -154,6 +157,26 @@ impl Block {
             .into_iter()
             .filter_map(|(name, text)| Some((name, text?)));
         known.fold(self, |block, (name, text)| block.fact(NAMES, name, &text))
+    }
+}
+
+/// Who decided, as far as that is known.
+fn who(by: &DecidedBy) -> String {
+    match (&by.actor, by.actor.name()) {
+        (Actor::Model, _) => "the model".to_owned(),
+        (Actor::Program { .. }, Some(name)) => format!("the program {name}"),
+        (Actor::Person { .. }, Some(name)) => format!("{name}, a person"),
+        (_, Some(name)) => name.to_owned(),
+        (_, None) => "somebody who gave no name".to_owned(),
+    }
+}
+
+/// How that is known.
+fn evidence(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Client => "a client's word",
+        Evidence::Terminal => "answered on the terminal",
+        _ => evidence.as_str(),
     }
 }
 

@@ -9,6 +9,7 @@ mod texts;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use airlock_model::actor::{Actor, Evidence};
 use airlock_model::content::{
     CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
 };
@@ -76,8 +77,8 @@ fn lease(holder: &str) -> LeaseRecord {
 
 fn resolved(decision: Decision, reason: &str, error: Option<&str>) -> ResolvedRecord {
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(120);
-    let mut resolved = ResolvedRecord::new(decision, at);
-    resolved.decided_by = Some("ann@vm".to_owned());
+    let by = Actor::person("ann@vm").with_evidence(Evidence::Terminal);
+    let mut resolved = ResolvedRecord::new(decision, at, by);
     resolved.reason = reason.to_owned();
     resolved.extra = json!({"ticket": 17}).as_object().cloned();
     resolved.error = error.map(str::to_owned);

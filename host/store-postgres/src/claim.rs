@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{ActionId, Decision, Resolution, SessionId};
 use airlock_model::store::{
     APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, StoreError,
@@ -39,7 +40,7 @@ macro_rules! claim {
                     ELSE $10 END,
                 token = a.token + 1, nonce = $3, holder = $4, leased_at = clock_timestamp(),
                 lease_until = clock_timestamp() + $5 * interval '1 microsecond',
-                decision = $2, reason = $6, extra = $7, decided_by = $8 ",
+                decision = $2, reason = $6, extra = $7, decided_by = $8, actor = $11, evidence = $12 ",
             $which,
             " RETURNING ",
             claimed_columns!()
@@ -61,7 +62,7 @@ const CLAIM_TOPMOST: &str = claim!(
 /// through the whole stack for it.
 const CLAIM_NAMED: &str = claim!(
     "",
-    "WHERE a.id = $11 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
+    "WHERE a.id = $13 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
 );
 
 /// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller
@@ -79,9 +80,10 @@ impl PostgresStoreInner {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
         let nonce = self.nonce();
-        let statement = self.claim_statement(session, resolution, &nonce)?;
+        let statement = self.claim_statement(session, resolution, by, &nonce)?;
         let recall = Statement::new(RECALL)
             .bind(session_key(session))
             .bind(nonce)
@@ -96,7 +98,7 @@ impl PostgresStoreInner {
                     self.release(&lease).await?;
                     match id {
                         Some(id) => Err(self.error(unreadable.of(id))),
-                        None => self.claim_readable(session, resolution).await,
+                        None => self.claim_readable(session, resolution, by).await,
                     }
                 }
             },
@@ -110,18 +112,20 @@ impl PostgresStoreInner {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
         let Some(top) = self.list(session, None).await?.into_iter().next() else {
             return Ok(Claim::NothingPending);
         };
         let resolution = resolution.clone().with_id(top.action.id.clone());
-        Box::pin(self.claim(session, &resolution)).await
+        Box::pin(self.claim(session, &resolution, by)).await
     }
 
     fn claim_statement(
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        by: &DecidedBy,
         nonce: &Nonce,
     ) -> Result<Statement, StoreError> {
         let extra = resolution.extra.as_ref().map(serde_json::to_string);
@@ -140,9 +144,11 @@ impl PostgresStoreInner {
             .bind(micros(self.lease_time))
             .bind(escaped(&resolution.reason))
             .bind(extra)
-            .bind(resolution.decided_by.as_deref().map(escaped))
+            .bind(by.actor.name().map(escaped))
             .bind(APPLY_INTERRUPTED)
-            .bind(DISCARD_INTERRUPTED);
+            .bind(DISCARD_INTERRUPTED)
+            .bind(by.actor.kind())
+            .bind(by.evidence.as_str());
         Ok(match &resolution.id {
             Some(id) => statement.bind(escaped(id.as_str())),
             None => statement,

@@ -34,7 +34,7 @@ const REQUEUE: &str = "WITH held AS (
     ), back AS (
         UPDATE airlock.actions AS a SET state = 'pending', position = stack.top, interrupted = false, last_error = $4,
             nonce = NULL, holder = NULL, leased_at = NULL, lease_until = NULL, decision = NULL,
-            reason = NULL, extra = NULL, decided_by = NULL
+            reason = NULL, extra = NULL, decided_by = NULL, actor = NULL, evidence = NULL
         FROM stack WHERE a.id = $1
         RETURNING 1
     )

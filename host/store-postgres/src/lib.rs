@@ -23,6 +23,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
@@ -244,8 +245,9 @@ impl PendingStore for PostgresStore {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
-        let claim = self.inner.claim(session, resolution).await?;
+        let claim = self.inner.claim(session, resolution, decided_by).await?;
         if matches!(claim, Claim::Claimed(_)) {
             self.inner.notifier.tell(session);
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
@@ -38,7 +39,7 @@ macro_rules! state_columns {
 macro_rules! record_columns {
     () => {
         "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
-        a.decided_by, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error"
+        a.decided_by, a.actor, a.evidence, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error"
     };
 }
 
@@ -96,13 +97,19 @@ fn lease(row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {
 fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> {
     let at: Option<i64> = get(row, "resolved_at")?;
     let result: Option<String> = get(row, "result")?;
-    let mut resolved = ResolvedRecord::new(decision, time_of_micros(at.unwrap_or_default()));
-    resolved.decided_by = optional_text(row, "decided_by")?;
+    let at = time_of_micros(at.unwrap_or_default());
+    let mut resolved = ResolvedRecord::new(decision, at, decided_by(row)?);
     resolved.reason = optional_text(row, "reason")?.unwrap_or_default();
     resolved.extra = optional_json(row, "extra")?;
     resolved.result = result.map(|digest| parsed_digest(&digest)).transpose()?;
     resolved.error = optional_text(row, "error")?;
     Ok(resolved)
+}
+
+fn decided_by(row: &PgRow) -> Result<DecidedBy, Failure> {
+    let (actor, evidence) = (get(row, "actor")?, get(row, "evidence")?);
+    DecidedBy::from_columns(actor, optional_text(row, "decided_by")?, evidence)
+        .map_err(|column| Failure::Unreadable(format!("has no known {column}")))
 }
 
 /// An action as it was pushed.

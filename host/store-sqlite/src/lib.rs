@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
@@ -244,12 +245,15 @@ impl PendingStore for SqliteStore {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
         let hosts = Arc::clone(&self.inner.hosts);
         let lease_time = self.inner.lease_time;
         let (of, resolution) = (session.clone(), resolution.clone());
-        let work =
-            move |connection: &_| stack::claim(connection, &hosts, lease_time, &of, &resolution);
+        let by = decided_by.clone();
+        let work = move |connection: &_| {
+            stack::claim(connection, &hosts, lease_time, &of, &resolution, &by)
+        };
         // Nobody has seen the action yet, so giving it back leaves no doubt about it.
         let undo = |claim| match claim {
             Claim::Claimed(claimed) => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
@@ -16,8 +17,8 @@ use super::problem::Problem;
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at,
-    a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.decided_by, a.reason,
-    a.extra, a.resolved_at, a.result, a.error, a.token,
+    a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
+    a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
     coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
@@ -72,8 +73,8 @@ impl ActionRow {
         };
         let resolved = match (&written, row.get("resolved_at")?) {
             (WrittenState::Resolved(decision), Some(at)) => {
-                let mut resolved = ResolvedRecord::new(*decision, time(at));
-                resolved.decided_by = row.get("decided_by")?;
+                let by = decided_by(row)?;
+                let mut resolved = ResolvedRecord::new(*decision, time(at), by);
                 resolved.reason = row.get::<_, Option<String>>("reason")?.unwrap_or_default();
                 resolved.extra = json(row, "extra")?;
                 resolved.result = digest(row, "result")?;
@@ -163,6 +164,12 @@ fn unreadable(row: &Row<'_>, problem: Problem) -> Result<UnreadableAction, Probl
         text("session").into(),
         format!("{problem}; it was changed by hand, or pushed by a newer version"),
     ))
+}
+
+fn decided_by(row: &Row<'_>) -> Result<DecidedBy, Problem> {
+    let text = |column| row.get::<_, Option<String>>(column);
+    let (actor, name, evidence) = (text("actor")?, text("decided_by")?, text("evidence")?);
+    DecidedBy::from_columns(actor.as_deref(), name, evidence.as_deref()).map_err(bad)
 }
 
 fn bad(column: &str) -> Problem {

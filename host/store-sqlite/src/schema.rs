@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// One step for each version, from an empty file on. A released step is never changed.
-const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES];
+const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES, WHO_DECIDED];
 
 const FIRST: &str = "
 CREATE TABLE meta (
@@ -113,6 +113,12 @@ UPDATE actions SET
     WHERE resolved IS NULL;
 DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE resolved IS NULL;
+";
+
+/// Who decided, of which only a name was kept, and how that is known. Older rows have neither.
+const WHO_DECIDED: &str = "
+ALTER TABLE actions ADD COLUMN actor TEXT;
+ALTER TABLE actions ADD COLUMN evidence TEXT;
 ";
 
 /// What is wrong with a file that is to be a store.

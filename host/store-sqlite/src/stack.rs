@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
 use airlock_model::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease};
@@ -38,6 +39,7 @@ pub(super) fn claim(
     lease_time: Duration,
     session: &SessionId,
     resolution: &Resolution,
+    decided_by: &DecidedBy,
 ) -> Result<Claim, Problem> {
     let found = match &resolution.id {
         None => topmost(connection, session)?,
@@ -59,7 +61,8 @@ pub(super) fn claim(
     let update = "UPDATE actions SET state = 'resolving', interrupted = :interrupted,
             attempts = :attempts, last_error = :last_error, token = :token, holder = :holder,
             holder_name = :holder_name, claimed_at = :claimed_at, lease_until = :lease_until,
-            decision = :decision, decided_by = :decided_by, reason = :reason, extra = :extra
+            decision = :decision, actor = :actor, decided_by = :decided_by, evidence = :evidence,
+            reason = :reason, extra = :extra
         WHERE number = :number";
     connection.prepare_cached(update)?.execute(named_params! {
         ":interrupted": found.stored.interrupted,
@@ -71,7 +74,9 @@ pub(super) fn claim(
         ":claimed_at": millis(SystemTime::now()),
         ":lease_until": lease_until(lease_time),
         ":decision": resolution.decision.as_str(),
-        ":decided_by": resolution.decided_by,
+        ":actor": decided_by.actor.kind(),
+        ":decided_by": decided_by.actor.name(),
+        ":evidence": decided_by.evidence.as_str(),
         ":reason": resolution.reason,
         ":extra": resolution.extra.as_ref().map(json::<Map<String, Value>>).transpose()?,
         ":number": found.number,

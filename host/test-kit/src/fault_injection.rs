@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use airlock_host::Resolution;
-use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     Claim, Completion, Lease, MemoryStore, PendingStore, Push, SessionRoom, StoreError, Watch,
 };
@@ -36,8 +36,9 @@ impl PendingStore for UnacknowledgedStore {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
-        self.0.claim(session, resolution).await
+        self.0.claim(session, resolution, decided_by).await
     }
 
     fn lease_time(&self) -> Option<Duration> {

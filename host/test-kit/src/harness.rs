@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use airlock_host::content::{CallOutcome, Content, ResolutionOutcome};
 use airlock_host::event::{Event, Refusal};
 use airlock_host::json::Json;
-use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::pending::{Actor, Decision, StackedAction};
 use airlock_host::store::PendingStore;
 use airlock_host::{Error, PendingAction, Plugin, Resolution, Session};
 use serde::Serialize;
@@ -147,7 +147,11 @@ pub async fn resolve(
     action: &PendingAction,
     resolution: Resolution,
 ) -> Result<Answer, HarnessError> {
-    match session.resolve(resolution.with_id(action.id.clone())).await {
+    let resolution = resolution.with_id(action.id.clone());
+    match session
+        .resolve(resolution, Actor::program("airlock test"))
+        .await
+    {
         Ok(ResolutionOutcome {
             content, details, ..
         }) => Ok(Ok(said(&content, details.source_result_details))),

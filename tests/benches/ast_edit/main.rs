@@ -9,6 +9,7 @@
 mod corpus;
 mod theirs;
 
+use airlock_tests::Tester;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -100,7 +101,10 @@ async fn preview(
     let mut pairs = Vec::new();
     for round in 0..=rounds {
         let our_time = timed(async || call(&session, rewrite.there).await).await;
-        session.resolve(Resolution::discard("")).await.unwrap();
+        session
+            .resolve(Resolution::discard(""), Tester)
+            .await
+            .unwrap();
         let their_time = timed(async || ast_grep.preview(theirs, rewrite.there)).await;
         // The first one brings the files into memory.
         if round > 0 {
@@ -125,7 +129,12 @@ async fn apply(
         let there = round % 2 == 0;
         let op = if there { rewrite.there } else { rewrite.back };
         call(&session, op).await;
-        let resolving = async || session.resolve(Resolution::apply("")).await.unwrap();
+        let resolving = async || {
+            session
+                .resolve(Resolution::apply(""), Tester)
+                .await
+                .unwrap()
+        };
         let our_time = timed(async || drop(resolving().await)).await;
         let their_time = timed(async || ast_grep.apply(theirs, op)).await;
         if round > 0 {

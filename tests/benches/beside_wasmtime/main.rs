@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use airlock_host::compile::CompileCache;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Engine, Limits, Plugin, Resolution, Session};
-use airlock_tests::component;
+use airlock_tests::{Tester, component};
 use bare::Bare;
 use criterion::Criterion;
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ impl Ours {
                     let began = Instant::now();
                     for _ in 0..actions {
                         let resolution = Resolution::discard("a benchmark says so");
-                        self.session.resolve(resolution).await.unwrap();
+                        self.session.resolve(resolution, Tester).await.unwrap();
                     }
                     took += began.elapsed();
                 }

@@ -1,5 +1,6 @@
 //! What is measured: actions such as tools push, and the ways through a store that a session takes.
 
+use airlock_store_suite::Tester;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -71,7 +72,10 @@ impl Client {
 
     pub async fn resolve(&self) -> anyhow::Result<()> {
         let resolution = Resolution::apply("the names are right");
-        let claim = self.store.claim(&self.session, &resolution).await?;
+        let claim = self
+            .store
+            .claim(&self.session, &resolution, &Tester.into())
+            .await?;
         let Claim::Claimed(claimed) = claim else {
             bail!("the store claims nothing: {claim:?}");
         };

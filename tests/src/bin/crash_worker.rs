@@ -14,7 +14,7 @@ use airlock_host::pending::StackedAction;
 use airlock_host::store::DurableStore;
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::{Random, component, push};
+use airlock_tests::{Random, Tester, component, push};
 use anyhow::Context;
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ impl Worker {
         resolution.id = id;
         resolution.extra = extra;
         let past = resolution.decision.past();
-        match session.resolve(resolution).await {
+        match session.resolve(resolution, Tester).await {
             // The guest says which action it was: of several workers, one may have been quicker to
             // take the topmost.
             Ok(outcome) => {

@@ -18,7 +18,7 @@ use airlock_host::store::DurableStore;
 use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
-use airlock_tests::{component, push};
+use airlock_tests::{Tester, component, push};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
@@ -169,7 +169,9 @@ async fn honest_call(session: &Session) -> anyhow::Result<()> {
     let called = session.call("puppet", &json!({ "steps": steps })).await;
     let text = called.context("an honest call failed")?.text();
     ensure!(text.starts_with("ok honest\nok\n"), "{text}");
-    let resolved = session.resolve(Resolution::apply("it is honest")).await;
+    let resolved = session
+        .resolve(Resolution::apply("it is honest"), Tester)
+        .await;
     let text = resolved.context("an honest action was not applied")?.text();
     ensure!(text == "applied", "{text}");
     say("honest");
@@ -292,7 +294,7 @@ async fn called(session: &Session, tool: &str, params: &Value) -> Value {
 }
 
 async fn resolve(session: &Session, resolution: Resolution) -> Value {
-    let resolved = session.resolve(resolution).await;
+    let resolved = session.resolve(resolution, Tester).await;
     told(resolved.map(|outcome| outcome.text()))
 }
 

@@ -15,7 +15,7 @@ use airlock_host::compile::CompileCache;
 use airlock_host::pending::ActionState;
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{component, durable};
+use airlock_tests::{Tester, component, durable};
 use anyhow::Context;
 use serde_json::json;
 
@@ -114,7 +114,7 @@ async fn apply_topmost(session: &Session) -> Result<(), Error> {
             continue;
         }
         let resolution = Resolution::apply("it is a test").with_id(stacked.action.id.clone());
-        match session.resolve(resolution).await {
+        match session.resolve(resolution, Tester).await {
             Err(Error::ResolutionInProgress(_) | Error::AlreadyResolved { .. }) => {}
             other => return other.map(drop),
         }

@@ -14,6 +14,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Bytes, block_on};
+use crate::Tester;
 use crate::{Puppet, durable};
 
 const SESSION: &str = "fuzz";
@@ -30,7 +31,11 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             puppet.call(steps).await.expect("a preview");
         }
         let resolution = Resolution::apply("it is right");
-        puppet.session.resolve(resolution).await.expect("an end");
+        puppet
+            .session
+            .resolve(resolution, Tester)
+            .await
+            .expect("an end");
     });
     // What is in the journal belongs to it.
     let connection = Connection::open(&path).expect("the file");

@@ -6,6 +6,7 @@ mod old_stores;
 mod postgres;
 mod waiting;
 
+use airlock_model::actor::{Actor, DecidedBy};
 use airlock_model::content::{Content, ResolutionDetails, ResolutionOutcome};
 use airlock_model::pending::Decision;
 
@@ -13,6 +14,16 @@ pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use old_stores::{postgres_version_2, sqlite_version_2};
 pub use postgres::{PostgresServer, Sync, connect_with_lease};
 pub use waiting::{DEADLINE, eventually};
+
+/// Whoever decides in a test that doesn't care.
+#[derive(Debug, Clone, Copy)]
+pub struct Tester;
+
+impl From<Tester> for DecidedBy {
+    fn from(_: Tester) -> Self {
+        Actor::program("a test").into()
+    }
+}
 
 /// A result with this text, such as a session would record: for what completes a claim without one.
 pub fn outcome(text: &str) -> ResolutionOutcome {

@@ -1,5 +1,6 @@
 //! An apply does what was previewed, or nothing.
 
+use airlock_tests::Tester;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ async fn a_discard_changes_nothing_and_says_so() {
     tree.edit("old($A)", "new($A)").await.unwrap();
     let discarded = tree
         .session
-        .resolve(Resolution::discard("no"))
+        .resolve(Resolution::discard("no"), Tester)
         .await
         .unwrap();
     assert_eq!(
@@ -149,7 +150,7 @@ async fn an_apply_that_was_cut_off_in_the_middle_is_finished_by_the_next() {
     }
     let applied = tree.again(&store);
     let applied = applied
-        .resolve(Resolution::apply("go on").with_id(id))
+        .resolve(Resolution::apply("go on").with_id(id), Tester)
         .await
         .unwrap();
     let text = applied.text();
@@ -166,7 +167,9 @@ async fn an_apply_that_was_cut_off_in_the_middle_is_finished_by_the_next() {
 async fn interrupt(tree: &Tree, store: &MemoryStore) {
     use airlock_host::pending::ActionState;
     use airlock_host::store::{Claim, PendingStore};
-    let claim = store.claim(tree.session.id(), &Resolution::apply("")).await;
+    let claim = store
+        .claim(tree.session.id(), &Resolution::apply(""), &Tester.into())
+        .await;
     let Claim::Claimed(claimed) = claim.unwrap() else {
         panic!("it is pending");
     };

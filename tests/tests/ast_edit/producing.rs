@@ -10,7 +10,7 @@ use airlock_host::policy::WorkspaceGrant;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::plugin;
+use airlock_tests::{Tester, plugin};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -116,19 +116,31 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
     let reader = open(granted(WorkspaceGrant::Read), &store, &folder);
     reader.call("ast_edit", &ops).await.unwrap();
     let refused = "ast_edit may read the workspace, but is not granted to change it";
-    let error = reader.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = reader
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), refused);
     // Also where it is granted more by now.
     let writer = open(Policy::default(), &store, &folder);
-    let error = writer.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = writer
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), refused);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "old(1)");
 
-    writer.resolve(Resolution::discard("")).await.unwrap();
+    writer
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
     writer.call("ast_edit", &ops).await.unwrap();
-    let error = reader.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = reader
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), refused);
-    writer.resolve(Resolution::apply("")).await.unwrap();
+    writer.resolve(Resolution::apply(""), Tester).await.unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "new(1)");
 }
 
@@ -143,7 +155,11 @@ async fn a_call_that_is_cancelled_pushes_and_writes_nothing() {
     assert_eq!(tree.pending().await, 0);
     tree.call(ops).await.unwrap();
     let apply = Resolution::apply("");
-    let applied = tree.session.resolve(apply).cancelled_by(&cancelled).await;
+    let applied = tree
+        .session
+        .resolve(apply, Tester)
+        .cancelled_by(&cancelled)
+        .await;
     assert!(matches!(applied, Err(Error::Cancelled)));
     assert_eq!(tree.read("a.js"), "old(1)");
     assert_eq!(tree.pending().await, 1);
@@ -266,7 +282,10 @@ async fn without(kept: bool) -> (Tree, Session, TempDir) {
 async fn a_session_without_the_producer_names_it_and_leaves_the_action_pending() {
     for kept in [true, false] {
         let (tree, without, _files) = without(kept).await;
-        let error = without.resolve(Resolution::apply("")).await.unwrap_err();
+        let error = without
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 2, \
@@ -283,7 +302,10 @@ async fn a_session_without_the_producer_names_it_and_leaves_the_action_pending()
 #[tokio::test]
 async fn a_session_without_the_producer_can_discard() {
     let (tree, without, _files) = without(true).await;
-    without.resolve(Resolution::discard("")).await.unwrap();
+    without
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(tree.pending().await, 0);
 }
 

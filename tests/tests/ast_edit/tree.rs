@@ -1,5 +1,6 @@
 //! A workspace, and a session on it with `ast_edit`.
 
+use airlock_tests::Tester;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,11 +96,16 @@ impl Tree {
     }
 
     pub async fn apply(&self) -> Result<ResolutionOutcome, Error> {
-        self.session.resolve(Resolution::apply("it is right")).await
+        self.session
+            .resolve(Resolution::apply("it is right"), Tester)
+            .await
     }
 
     pub async fn discard(&self) {
-        let discarded = self.session.resolve(Resolution::discard("no more")).await;
+        let discarded = self
+            .session
+            .resolve(Resolution::discard("no more"), Tester)
+            .await;
         discarded.unwrap();
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use airlock_host::{Error, Limits, Plugin, Resolution, Session};
-use airlock_tests::plugin;
+use airlock_tests::{Tester, plugin};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -40,7 +40,10 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_previewed() {
         drop(first);
 
         let second = open().store(store).open().unwrap();
-        let done = second.resolve(Resolution::apply("yes")).await.unwrap();
+        let done = second
+            .resolve(Resolution::apply("yes"), Tester)
+            .await
+            .unwrap();
         assert_eq!(done.text(), "Renamed 2 files. Reason: yes", "{language}");
         assert_eq!(
             fs::read_to_string(workspace.path().join("a.jpg")).unwrap(),
@@ -79,7 +82,10 @@ async fn a_counter_counts_in_its_live_instance() {
         let session = session.open().unwrap();
         for (by, at) in [(2, 2), (5, 7)] {
             session.call("counter", &json!({"by": by})).await.unwrap();
-            let applied = session.resolve(Resolution::apply("")).await.unwrap();
+            let applied = session
+                .resolve(Resolution::apply(""), Tester)
+                .await
+                .unwrap();
             assert_eq!(
                 applied.text(),
                 format!("The counter is at {at}."),
@@ -87,7 +93,10 @@ async fn a_counter_counts_in_its_live_instance() {
             );
         }
         session.call("counter", &json!({})).await.unwrap();
-        let rejected = session.resolve(Resolution::discard("no")).await.unwrap();
+        let rejected = session
+            .resolve(Resolution::discard("no"), Tester)
+            .await
+            .unwrap();
         assert_eq!(
             rejected.text(),
             "The counter stays at 7. Reason: no",

@@ -1,5 +1,6 @@
 //! Plays a case's steps with a session of its own.
 
+use airlock_tests::Tester;
 use std::sync::{Arc, Mutex};
 
 use airlock_host::cancel::CancellationToken;
@@ -188,7 +189,11 @@ impl<'a> Player<'a> {
         cancel: Option<Cancel>,
     ) -> Result<Outcome, Error> {
         let cancel = self.token(cancel).unwrap_or_default();
-        let resolved = self.session.resolve(resolution).cancelled_by(&cancel).await;
+        let resolved = self
+            .session
+            .resolve(resolution, Tester)
+            .cancelled_by(&cancel)
+            .await;
         let outcome = resolved?;
         Ok(Outcome {
             content: json!(outcome.content),

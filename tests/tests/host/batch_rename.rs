@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use airlock_host::{Error, Plugin, Resolution, Session};
-use airlock_tests::engine;
+use airlock_tests::{Tester, engine};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -96,7 +96,7 @@ async fn the_preview_lists_each_rename_and_changes_nothing_until_it_is_applied()
     assert_eq!(pending[0].action.source_tool_name, "batch_rename_preview");
     let applied = folder
         .session
-        .resolve(Resolution::apply("nicer"))
+        .resolve(Resolution::apply("nicer"), Tester)
         .await
         .unwrap();
     assert!(
@@ -121,7 +121,7 @@ async fn a_discard_says_so_and_leaves_everything() {
     folder.preview("*", "a", "b").await.unwrap();
     let discarded = folder
         .session
-        .resolve(Resolution::discard("not now"))
+        .resolve(Resolution::discard("not now"), Tester)
         .await
         .unwrap();
     assert_eq!(discarded.text(), "Discarded batch rename. Reason: not now");
@@ -141,7 +141,11 @@ async fn swaps_cycles_and_chains_lose_no_file() {
         .call("batch_rename_preview", &chain)
         .await
         .unwrap();
-    folder.session.resolve(Resolution::apply("")).await.unwrap();
+    folder
+        .session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(folder.files(), held(&[("2", "1"), ("3", "2"), ("4", "3")]));
 
     // A swap: ab and ba change places.
@@ -152,7 +156,11 @@ async fn swaps_cycles_and_chains_lose_no_file() {
         .call("batch_rename_preview", &swap)
         .await
         .unwrap();
-    folder.session.resolve(Resolution::apply("")).await.unwrap();
+    folder
+        .session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(
         folder.files(),
         held(&[("ab", "ba"), ("ba", "ab"), ("c-ab-ba", "c-ab-ba")])
@@ -161,7 +169,11 @@ async fn swaps_cycles_and_chains_lose_no_file() {
     // A cycle of three: abc -> bca -> cab -> abc.
     let folder = Folder::with(&["abc", "bca", "cab"]).await;
     folder.preview("*", "^(.)(.)(.)$", "$2$3$1").await.unwrap();
-    folder.session.resolve(Resolution::apply("")).await.unwrap();
+    folder
+        .session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(
         folder.files(),
         held(&[("abc", "cab"), ("bca", "abc"), ("cab", "bca")])
@@ -219,7 +231,7 @@ async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone()
         let before = folder.files();
         let error = folder
             .session
-            .resolve(Resolution::apply(""))
+            .resolve(Resolution::apply(""), Tester)
             .await
             .unwrap_err();
         assert!(matches!(error, Error::Tool { .. }), "{error}");
@@ -229,7 +241,7 @@ async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone()
         assert!(folder.session.has_pending().await.unwrap());
         folder
             .session
-            .resolve(Resolution::discard(""))
+            .resolve(Resolution::discard(""), Tester)
             .await
             .unwrap();
     }
@@ -239,7 +251,11 @@ async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone()
 async fn folders_that_are_called_as_the_guests_own_are_reached() {
     let folder = Folder::with(&["scratch/a", "workspace/a"]).await;
     folder.preview("*/a", "a", "b").await.unwrap();
-    folder.session.resolve(Resolution::apply("")).await.unwrap();
+    folder
+        .session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(
         folder.files(),
         held(&[("scratch/b", "scratch/a"), ("workspace/b", "workspace/a")])

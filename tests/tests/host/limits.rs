@@ -7,7 +7,7 @@ use airlock_host::event::Event;
 use airlock_host::limits::LimitKind;
 use airlock_host::load::LoadError;
 use airlock_host::{Engine, Error, Limits, Plugin, Resolution, Session};
-use airlock_tests::{Puppet, component, durable, engine, wat};
+use airlock_tests::{Puppet, Tester, component, durable, engine, wat};
 use serde_json::{Value, json};
 
 /// Much more than a call takes, and much less than a test may.
@@ -399,14 +399,20 @@ async fn live_instances_make_room_for_each_other_unless_they_hold_volatile_actio
         .unwrap_err();
     assert_limit(&error, LimitKind::LiveInstances, "could not start");
     // A decision makes room.
-    sessions[0].resolve(Resolution::apply("")).await.unwrap();
+    sessions[0]
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     sessions[4]
         .call("puppet", &json!({"steps": []}))
         .await
         .unwrap();
     // None of the previews was lost on the way.
     for session in &sessions[1..3] {
-        session.resolve(Resolution::apply("")).await.unwrap();
+        session
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap();
     }
 }
 

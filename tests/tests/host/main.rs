@@ -1,5 +1,6 @@
 //! The host library with real guests. Each module holds one section of the contract.
 
+mod approving;
 mod batch_rename;
 mod cache;
 mod durable;

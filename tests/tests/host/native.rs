@@ -1,6 +1,7 @@
 //! A tool that is part of the host, written with the public trait, keeps the rules that plugins
 //! keep.
 
+use airlock_tests::Tester;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -174,10 +175,10 @@ async fn a_decision_reaches_it_with_its_reason_extra_and_attempt() {
     );
     let extra: Map<String, Value> = json!({"a": 1}).as_object().unwrap().clone();
     let failed = session
-        .resolve(Resolution::apply("fail").with_extra(extra.clone()))
+        .resolve(Resolution::apply("fail").with_extra(extra.clone()), Tester)
         .await;
     assert!(failed.unwrap_err().to_string().contains("it can't be done"));
-    let applied = session.resolve(Resolution::apply("because").with_extra(extra));
+    let applied = session.resolve(Resolution::apply("because").with_extra(extra), Tester);
     assert_eq!(applied.await.unwrap().text(), "applied");
     let heard = held.heard.lock().unwrap();
     let [first, second] = &heard[..] else {
@@ -201,12 +202,15 @@ async fn nothing_is_put_in_its_place_before_changes_began() {
         .open()
         .unwrap();
     call(&session, "propose").await.unwrap();
-    let early = session.resolve(Resolution::apply("early")).await;
+    let early = session.resolve(Resolution::apply("early"), Tester).await;
     let early = early.unwrap_err().to_string();
     assert!(early.contains("changes have not begun"), "{early}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    session.resolve(Resolution::apply("write")).await.unwrap();
+    session
+        .resolve(Resolution::apply("write"), Tester)
+        .await
+        .unwrap();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
 }
 
@@ -215,7 +219,10 @@ async fn it_hears_of_a_discard_where_it_asked_for_that() {
     let (tool, held) = native(|_| {});
     let session = open(tool, Limits::default());
     call(&session, "propose").await.unwrap();
-    let discarded = session.resolve(Resolution::discard("no")).await.unwrap();
+    let discarded = session
+        .resolve(Resolution::discard("no"), Tester)
+        .await
+        .unwrap();
     assert_eq!(discarded.text(), "sorry to hear that");
     assert_eq!(held.heard.lock().unwrap()[0].reason, "no");
 }
@@ -238,7 +245,7 @@ async fn a_decision_that_finds_it_busy_is_not_carried_out_and_changes_nothing() 
         };
         let (hung, ()) = tokio::join!(hanging, cancelling);
         hung.unwrap_err();
-        let busy = session.resolve(Resolution::new(decision, "")).await;
+        let busy = session.resolve(Resolution::new(decision, ""), Tester).await;
         let busy = busy.unwrap_err();
         assert_eq!(busy.kind(), "busy", "{decision:?}: {busy}");
         assert!(held.heard.lock().unwrap().is_empty(), "{decision:?}");
@@ -246,7 +253,7 @@ async fn a_decision_that_finds_it_busy_is_not_carried_out_and_changes_nothing() 
         let stack: Vec<_> = stack.iter().map(|it| (it.attempts, it.state)).collect();
         assert_eq!(stack, [(0, ActionState::Pending)], "{decision:?}");
         drop(held.hangs);
-        let resolved = session.resolve(Resolution::new(decision, "")).await;
+        let resolved = session.resolve(Resolution::new(decision, ""), Tester).await;
         resolved.unwrap();
         assert_eq!(held.heard.lock().unwrap()[0].attempt, 1, "{decision:?}");
     }
@@ -329,7 +336,10 @@ async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
     call(&first, "propose").await.unwrap();
     drop(first);
     let (other, _) = open(2).await;
-    let error = other.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = other
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert!(
         error
             .to_string()
@@ -337,7 +347,7 @@ async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
         "{error}"
     );
     let (second, held) = open(1).await;
-    second.resolve(Resolution::apply("")).await.unwrap();
+    second.resolve(Resolution::apply(""), Tester).await.unwrap();
     assert_eq!(held.heard.lock().unwrap()[0].state, [7]);
 }
 

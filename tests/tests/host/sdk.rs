@@ -1,7 +1,7 @@
 //! The Rust SDK, from a component's definitions to its resolutions: several tools in one plugin.
 
 use airlock_host::{Error, Resolution, Session};
-use airlock_tests::plugin;
+use airlock_tests::{Tester, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -70,7 +70,10 @@ async fn an_effect_in_preview_fails_and_the_plan_comes_back_to_apply() {
     assert_eq!(action.details.as_ref().unwrap(), &json!("for reviewers"));
     assert!(action.durable && !action.has_reject);
     assert!(!workspace.path().join("note.txt").exists());
-    let applied = session.resolve(Resolution::apply("")).await.unwrap();
+    let applied = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(applied.text(), "wrote note.txt in attempt 1");
     assert_eq!(
         std::fs::read_to_string(workspace.path().join("note.txt")).unwrap(),
@@ -90,29 +93,36 @@ async fn each_action_goes_to_the_tool_that_staged_it() {
         .await
         .unwrap();
     assert_eq!(
-        session.resolve(Resolution::apply("")).await.unwrap().text(),
+        session
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap()
+            .text(),
         "wrote n in attempt 1"
     );
     // A fresh instance applies as well as the one that previewed.
     session.drop_idle_instances();
     let extra = |refuse: bool| json!({"refuse": refuse}).as_object().unwrap().clone();
     let refused = session
-        .resolve(Resolution::apply("").with_extra(extra(true)))
+        .resolve(Resolution::apply("").with_extra(extra(true)), Tester)
         .await
         .unwrap_err();
     assert_eq!(refused.to_string(), "3 was refused");
     assert_eq!(
         session
-            .resolve(Resolution::discard("no"))
+            .resolve(Resolution::discard("no"), Tester)
             .await
             .unwrap()
             .text(),
         "stopped at 3"
     );
-    let default = session.resolve(Resolution::discard("no")).await.unwrap();
+    let default = session
+        .resolve(Resolution::discard("no"), Tester)
+        .await
+        .unwrap();
     assert_eq!(default.text(), "Discarded: Count: 2. Reason: no");
     let applied = session
-        .resolve(Resolution::apply("").with_extra(extra(false)))
+        .resolve(Resolution::apply("").with_extra(extra(false)), Tester)
         .await
         .unwrap();
     assert_eq!(applied.text(), "1");

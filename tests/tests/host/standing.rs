@@ -7,7 +7,7 @@ use airlock_host::json::Json;
 use airlock_host::standing::{StandingHandler, StandingResult};
 use airlock_host::steering::{ToolChoice, ToolChoicePolicy};
 use airlock_host::{Error, Resolution, Session};
-use airlock_tests::{Puppet, durable};
+use airlock_tests::{Puppet, Tester, durable};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
@@ -126,25 +126,28 @@ async fn its_errors_are_wrapped_as_those_of_an_apply_and_a_discard_has_the_defau
         ("failed", "Apply failed: no disk"),
     ] {
         let error = session
-            .resolve(Resolution::apply(reason))
+            .resolve(Resolution::apply(reason), Tester)
             .await
             .unwrap_err();
         assert_eq!(error.to_string(), text);
     }
     let outcome = session
-        .resolve(Resolution::discard("not yet"))
+        .resolve(Resolution::discard("not yet"), Tester)
         .await
         .unwrap();
     assert_eq!(outcome.text(), "Discarded: Plan: tidy up. Reason: not yet");
     let cancel = CancellationToken::new();
     let resolving = session
-        .resolve(Resolution::apply("for ever"))
+        .resolve(Resolution::apply("for ever"), Tester)
         .cancelled_by(&cancel);
     let (resolved, ()) = tokio::join!(resolving, async { cancel.cancel() });
     assert!(matches!(resolved, Err(Error::Cancelled)));
 
     session.set_standing_handler(None);
-    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::NothingPending));
 }
 

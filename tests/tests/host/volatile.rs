@@ -9,7 +9,7 @@ use airlock_host::event::Event;
 use airlock_host::pending::{ActionState, Decision, SessionId};
 use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Limits, Resolution, Session};
-use airlock_tests::{Puppet, durable, poll_once, push};
+use airlock_tests::{Puppet, Tester, durable, poll_once, push};
 use serde_json::{Value, json};
 
 /// How a call of the plugin is brought to its end.
@@ -74,7 +74,10 @@ async fn states_after(what: What, end: End, steps: Value) -> Vec<ActionState> {
                 }
                 What::Decision(decision) => {
                     let resolution = Resolution::new(decision, "").with_id(topmost.as_str());
-                    let resolved = puppet.session.resolve(resolution).cancelled_by(&cancel);
+                    let resolved = puppet
+                        .session
+                        .resolve(resolution, Tester)
+                        .cancelled_by(&cancel);
                     resolved.await.map(drop)
                 }
             }
@@ -177,7 +180,10 @@ async fn others_who_share_the_stack_see_what_was_lost() {
     puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
     changed.await;
     assert_eq!(state().await, ActionState::Lost);
-    other.resolve(Resolution::discard("lost")).await.unwrap();
+    other
+        .resolve(Resolution::discard("lost"), Tester)
+        .await
+        .unwrap();
     assert!(!puppet.session.has_pending().await.unwrap());
 }
 

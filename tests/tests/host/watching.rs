@@ -6,7 +6,7 @@ use std::time::Duration;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::{Error, Resolution};
-use airlock_tests::{Puppet, durable, push};
+use airlock_tests::{Puppet, Tester, durable, push};
 use serde_json::json;
 
 /// What was heard, without its times: by which call, and what.
@@ -46,7 +46,7 @@ async fn calls_and_decisions_are_told_by_the_number_that_the_guest_gets_too() {
         .call(json!([durable("One", json!([]))]))
         .await
         .unwrap();
-    let applied = puppet.session.resolve(Resolution::apply("")).await;
+    let applied = puppet.session.resolve(Resolution::apply(""), Tester).await;
     applied.unwrap();
     puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
     // What no guest is called for has no number.
@@ -57,7 +57,7 @@ async fn calls_and_decisions_are_told_by_the_number_that_the_guest_gets_too() {
         .unwrap_err();
     puppet
         .session
-        .resolve(Resolution::apply(""))
+        .resolve(Resolution::apply(""), Tester)
         .await
         .unwrap_err();
     puppet.call(json!([])).await.unwrap();
@@ -91,11 +91,11 @@ async fn a_failed_apply_is_no_decision_and_a_discard_is_one() {
     let pushed = puppet.call(json!([action])).await.unwrap().pushed;
     puppet
         .session
-        .resolve(Resolution::apply(""))
+        .resolve(Resolution::apply(""), Tester)
         .await
         .unwrap_err();
     let discard = Resolution::discard("").with_id(pushed[0].id.clone());
-    puppet.session.resolve(discard).await.unwrap();
+    puppet.session.resolve(discard, Tester).await.unwrap();
     let heard = heard.lock().unwrap();
     let decided: Vec<&str> = heard[4..].iter().map(|(_, what)| what.as_str()).collect();
     assert!(
@@ -109,7 +109,7 @@ async fn a_failed_apply_is_no_decision_and_a_discard_is_one() {
 #[tokio::test]
 async fn a_stack_is_cleared_from_the_top_and_whoever_asked_for_it_hears_of_it() {
     let (puppet, heard) = watched().await;
-    let none = puppet.session.clear("").await.unwrap();
+    let none = puppet.session.clear("", Tester).await.unwrap();
     assert_eq!(none, []);
     let mut pushed = Vec::new();
     let refuses = json!([{"do": "tool-error", "message": "I won't"}]);
@@ -124,7 +124,7 @@ async fn a_stack_is_cleared_from_the_top_and_whoever_asked_for_it_hears_of_it() 
     cancelled.cancel();
     let error = puppet
         .session
-        .clear("")
+        .clear("", Tester)
         .cancelled_by(&cancelled)
         .await
         .unwrap_err();
@@ -132,7 +132,7 @@ async fn a_stack_is_cleared_from_the_top_and_whoever_asked_for_it_hears_of_it() 
     assert_eq!(puppet.session.pending().await.unwrap().len(), 3);
 
     heard.lock().unwrap().clear();
-    let cleared = puppet.session.clear("over").await.unwrap();
+    let cleared = puppet.session.clear("over", Tester).await.unwrap();
     let cleared: Vec<&str> = cleared.iter().map(|id| id.as_str()).collect();
     pushed.reverse();
     assert_eq!(cleared, pushed);

@@ -11,7 +11,9 @@ use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery};
 use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{DEADLINE, PostgresServer, Sync, connect_with_lease, eventually, plugin};
+use airlock_tests::{
+    DEADLINE, PostgresServer, Sync, Tester, connect_with_lease, eventually, plugin,
+};
 use tempfile::TempDir;
 
 const HOSTS: usize = 3;
@@ -149,7 +151,7 @@ async fn resolve_the_rest(fleet: &Fleet, store: &PostgresStore) {
             other => panic!("{}: {other:?}", record.action.label),
         };
         session
-            .resolve(resolution.with_id(record.action.id.clone()))
+            .resolve(resolution.with_id(record.action.id.clone()), Tester)
             .await
             .unwrap();
     }

@@ -6,7 +6,7 @@ use airlock_host::pending::ActionState;
 use airlock_host::store::DurableStore;
 use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
-use airlock_tests::{PostgresServer, engine, postgres_version_2, sqlite_version_2};
+use airlock_tests::{PostgresServer, Tester, engine, postgres_version_2, sqlite_version_2};
 
 /// The database that version 2 left. The plugin's bytes are those in the file of that version.
 fn version_2() -> String {
@@ -37,7 +37,7 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
             stats.applied,
             stats.discarded
         ),
-        (3, 2, 1, 1, 1)
+        (4, 2, 1, 1, 1)
     );
     let open = store.open_actions(None).await.unwrap();
     let states: Vec<_> = open
@@ -64,7 +64,7 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
         .open()
         .unwrap();
     let said = Resolution::apply("").in_same_workspace();
-    let outcome = session.resolve(said).await.unwrap();
+    let outcome = session.resolve(said, Tester).await.unwrap();
     assert_eq!(outcome.text(), "Applied: Bench: 4 items");
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }

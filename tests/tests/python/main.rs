@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_host::event::{Event, LogLevel};
 use airlock_host::{Limits, Resolution, Session};
-use airlock_tests::plugin;
+use airlock_tests::{Tester, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -113,16 +113,25 @@ async fn an_apply_that_fails_is_pending_again_and_a_reject_that_fails_is_not() {
     let session = open("python/failures", workspace.path()).await;
     let params = json!({"how": "error", "when": "apply"});
     session.call("failures", &params).await.unwrap();
-    let failed = session.resolve(Resolution::apply("")).await.unwrap_err();
+    let failed = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     let failed = failed.to_string();
     let expected = "Apply failed: KeyError: 'no such key' (tool.py:";
     assert!(failed.starts_with(expected), "{failed}");
     assert_eq!(session.pending().await.unwrap().len(), 1);
-    session.resolve(Resolution::discard("")).await.unwrap();
+    session
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
 
     let params = json!({"how": "tool-error", "when": "reject"});
     session.call("failures", &params).await.unwrap();
-    let failed = session.resolve(Resolution::discard("")).await.unwrap_err();
+    let failed = session
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap_err();
     assert_eq!(failed.to_string(), "Name a file that exists.");
     assert!(session.pending().await.unwrap().is_empty());
 }
@@ -194,9 +203,15 @@ async fn a_closure_keeps_its_increment_in_the_live_instance() {
     assert!(pending.iter().all(|stacked| !stacked.action.durable));
     // It holds what nobody else has.
     session.drop_idle_instances();
-    let applied = session.resolve(Resolution::apply("why not")).await.unwrap();
+    let applied = session
+        .resolve(Resolution::apply("why not"), Tester)
+        .await
+        .unwrap();
     assert_eq!(applied.text(), "The counter is 3. Reason: why not");
-    let discarded = session.resolve(Resolution::discard("")).await.unwrap();
+    let discarded = session
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(discarded.text(), "The counter stays at 3.");
     let counted = count(1).await;
     assert_eq!(counted.details.unwrap(), json!({"value": 3, "applied": 1}));
@@ -231,7 +246,10 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_planned() {
     assert!(action.durable && action.has_reject);
 
     session.drop_idle_instances();
-    let applied = session.resolve(Resolution::apply("")).await.unwrap();
+    let applied = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(applied.text(), "Renamed 2 files.");
     assert_eq!(names(workspace.path()), ["a.jpg", "notes.txt", "ü 2.jpg"]);
 }

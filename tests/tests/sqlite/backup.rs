@@ -6,7 +6,7 @@ use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
 use airlock_host::store::{BackendErrorKind, DurableStore};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::durable;
+use airlock_tests::{Tester, durable};
 use serde_json::json;
 
 use crate::StoreFolder;
@@ -52,7 +52,10 @@ async fn a_restored_store_has_all_of_it_and_says_what_may_have_happened_since() 
     );
     // The plugin is in it too, and is told that this is not the first try.
     let session = place.bare(&store);
-    let outcome = session.resolve(Resolution::apply("again")).await.unwrap();
+    let outcome = session
+        .resolve(Resolution::apply("again"), Tester)
+        .await
+        .unwrap();
     assert!(
         outcome.text().contains(r#""attempt":2"#),
         "{}",

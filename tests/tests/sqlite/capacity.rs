@@ -5,7 +5,7 @@ use std::time::Duration;
 use airlock_host::store::{DurableStore, PendingStore, StoreError};
 use airlock_host::{Limits, Resolution};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::{durable, plugin, push};
+use airlock_tests::{Tester, durable, plugin, push};
 use serde_json::json;
 
 use crate::{StoreFolder, sqlite};
@@ -151,9 +151,15 @@ async fn a_plugin_goes_with_the_last_action_that_needs_it() {
     // Who resolves is another process than who pushed.
     let store = place.open().await;
     let session = place.bare(&store);
-    session.resolve(Resolution::apply("")).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert!(store.plugin(digest).await.unwrap().is_some());
-    session.resolve(Resolution::apply("")).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert!(store.plugin(digest).await.unwrap().is_none());
 }
 

@@ -11,7 +11,7 @@ use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
 use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::{durable, eventually, poll_once};
+use airlock_tests::{Tester, durable, eventually, poll_once};
 use serde_json::json;
 
 use crate::{StoreFolder, sqlite};
@@ -89,7 +89,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
     let (kind, text) = refused(&place.file()).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 3"),
+        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 4"),
         "{text}"
     );
     assert_eq!(fs::read(place.file()).unwrap(), before);
@@ -197,7 +197,11 @@ async fn a_claim_that_nobody_heard_of_is_taken_back_and_counts_as_no_attempt() {
     let other = sqlite(&place.file());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (session, apply) = (puppet.session.id(), Resolution::apply(""));
-    assert!(poll_once(store.claim(session, &apply)).await.is_none());
+    assert!(
+        poll_once(store.claim(session, &apply, &Tester.into()))
+            .await
+            .is_none()
+    );
     other.execute_batch("ROLLBACK").unwrap();
     // It comes behind the claim.
     puppet.push(durable("Later", json!([]))).await;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use airlock_host::Resolution;
-use airlock_host::pending::{ActionState, Decision};
+use airlock_host::pending::{ActionState, Actor, Decision, Evidence};
 use airlock_host::store::DurableStore;
-use airlock_tests::push;
+use airlock_tests::{Tester, push};
 use serde_json::json;
 
 use crate::{StoreFolder, sqlite};
@@ -33,10 +33,13 @@ async fn check_trail(text: String) {
         ))
         .await;
     let extra = json!({"ticket": 7}).as_object().unwrap().clone();
-    let resolution = Resolution::apply("looks\0right")
-        .with_extra(extra.clone())
-        .decided_by("ada@here");
-    let outcome = puppet.resolve(resolution).await.unwrap();
+    let resolution = Resolution::apply("looks\0right").with_extra(extra.clone());
+    let ada = Actor::person("ada\0@here").with_evidence(Evidence::Terminal);
+    let outcome = puppet
+        .session
+        .resolve(resolution, ada.clone())
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), text);
     let record = store.find(&id.as_str().into()).await.unwrap().unwrap();
     assert_eq!((record.state, record.attempts), (ActionState::Applied, 1));
@@ -52,7 +55,7 @@ async fn check_trail(text: String) {
     assert_eq!(record.lease, None);
     let resolved = record.resolved.unwrap();
     assert_eq!(resolved.decision, Decision::Apply);
-    assert_eq!(resolved.decided_by.as_deref(), Some("ada@here"));
+    assert_eq!(resolved.decided_by, ada);
     assert_eq!(resolved.reason, "looks\0right");
     assert_eq!(resolved.extra, Some(extra));
     let expected = airlock_host::digest::Digest::of(&serde_json::to_vec(&outcome).unwrap());
@@ -91,7 +94,10 @@ async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded(
             session.pending().await.unwrap()[0].state,
             ActionState::Pending
         );
-        let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+        let error = session
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), "instance-gone", "{error}");
         id
     };
@@ -106,10 +112,13 @@ async fn a_volatile_action_is_lost_with_its_host_and_can_then_only_be_discarded(
     };
     let patience = Duration::from_secs(60);
     tokio::time::timeout(patience, lost).await.unwrap();
-    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("only in memory"), "{error}");
     session
-        .resolve(Resolution::discard("it is gone"))
+        .resolve(Resolution::discard("it is gone"), Tester)
         .await
         .unwrap();
     let record = store.find(&id.as_str().into()).await.unwrap().unwrap();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use airlock_host::{Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::{Puppet, durable, engine};
+use airlock_tests::{Puppet, Tester, durable, engine};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ async fn what_one_host_pushed_another_applies_after_the_first_is_gone() {
     assert_eq!(pending[0].action.label, "Write: 1 file");
     assert_eq!(pending[0].action.id.as_str(), id);
     session
-        .resolve(Resolution::apply("as previewed"))
+        .resolve(Resolution::apply("as previewed"), Tester)
         .await
         .unwrap();
     assert!(place.workspace().join("done").exists());

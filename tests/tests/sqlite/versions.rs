@@ -7,7 +7,7 @@ use airlock_host::identity::WorkspaceDifference;
 use airlock_host::pending::ActionState;
 use airlock_host::store::{DurableStore, ResolvedQuery};
 use airlock_host::{Error, Resolution};
-use airlock_tests::sqlite_version_2;
+use airlock_tests::{Tester, sqlite_version_2};
 
 use crate::{StoreFolder, sqlite};
 
@@ -25,7 +25,7 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
             stats.applied,
             stats.discarded
         ),
-        (3, 3, 2, 1, 1)
+        (4, 3, 2, 1, 1)
     );
     let open = store.open_actions(None).await.unwrap();
     let states: Vec<_> = open
@@ -65,10 +65,13 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
         .workspace(&workspace)
         .open()
         .unwrap();
-    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), "other-workspace", "{error}");
     let said = Resolution::apply("").in_same_workspace();
-    let outcome = session.resolve(said).await.unwrap();
+    let outcome = session.resolve(said, Tester).await.unwrap();
     assert_eq!(outcome.text(), "Applied: Bench: 4 items");
     assert_eq!(store.check().await.unwrap(), [""; 0]);
 }
@@ -95,7 +98,11 @@ async fn an_action_of_version_2_is_not_applied_at_its_path_without_a_word() {
         .workspace(&workspace)
         .open()
         .unwrap();
-    match session.resolve(Resolution::apply("")).await.unwrap_err() {
+    match session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err()
+    {
         Error::WorkspaceReplaced { difference, .. } => {
             assert_eq!(difference, WorkspaceDifference::Unknown);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use airlock_desk::resolution::{self, Resolved};
-use airlock_host::pending::Decision;
+use airlock_host::pending::{Actor, DecidedBy, Decision};
 use airlock_host::{PendingAction, Resolution, Session};
 
 use crate::terminal::interrupt::Interrupt;
@@ -13,20 +13,25 @@ pub struct CommandContext {
     pub session: Session,
     pub interrupt: Interrupt,
     pub progress: Progress,
-    /// Who decides, for the audit trail.
-    pub decider: String,
+    /// Who runs the program, for the audit trail.
+    pub user: Actor,
 }
 
 impl CommandContext {
     /// Carries out a decision about this very action.
-    pub async fn resolve(&self, action: &Arc<PendingAction>, resolution: Resolution) -> Resolved {
+    pub async fn resolve(
+        &self,
+        action: &Arc<PendingAction>,
+        resolution: Resolution,
+        decided_by: DecidedBy,
+    ) -> Resolved {
         let what = match resolution.decision {
             Decision::Apply => "Applying…",
             Decision::Discard => "Discarding…",
         };
-        let (decider, cancelled) = (&self.decider, self.interrupt.token());
+        let cancelled = self.interrupt.token();
         let carrying_out =
-            resolution::resolve(&self.session, action, resolution, decider, cancelled);
+            resolution::resolve(&self.session, action, resolution, decided_by, cancelled);
         self.progress.during(what.to_owned(), carrying_out).await
     }
 }

@@ -46,9 +46,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         session: open(request, &store, &target, &progress)?,
         interrupt,
         progress,
-        decider: decider::name(),
+        user: decider::user_at_machine(),
     };
-    let resolved = context.resolve(&target.action, resolution).await;
+    let resolved = context
+        .resolve(&target.action, resolution, context.user.clone().into())
+        .await;
     report(&resolved, &context, &store, request, out).await
 }
 

@@ -69,7 +69,7 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
         session: open(request, &loaded, &store, &progress)?,
         interrupt,
         progress,
-        decider: decider::name(),
+        user: decider::user_at_machine(),
     };
 
     let outcome = call(&context, tool, &called).await?;

@@ -70,6 +70,21 @@ pub(crate) async fn within<T>(
     }
 }
 
+/// Waits, unless the caller cancels before.
+pub(crate) async fn unless_cancelled<T>(
+    cancel: Option<&CancellationToken>,
+    waiting: impl Future<Output = T>,
+) -> Result<T, Error> {
+    let Some(cancel) = cancel else {
+        return Ok(waiting.await);
+    };
+    tokio::select! {
+        biased;
+        done = waiting => Ok(done),
+        () = cancel.cancelled() => Err(Error::Cancelled),
+    }
+}
+
 /// An instance, and what a call into it gave. There is no instance after a call that didn't come to
 /// its end.
 pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);

@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ProducerContext;
 use crate::descriptors::Descriptors;
-use crate::instance::{Call, Done, Ended, Instance, InstanceContext, VolatileActions, within};
+use crate::instance::{
+    Call, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled, within,
+};
 use crate::plugin::Plugin;
 use crate::pushing::StagedActions;
 use crate::runtime::{Reclaim, Reclaimed};
@@ -212,20 +214,6 @@ impl Binding {
             permit,
         )
         .await
-    }
-}
-
-pub(super) async fn unless_cancelled<T>(
-    cancel: Option<&CancellationToken>,
-    waiting: impl Future<Output = T>,
-) -> Result<T, Error> {
-    let Some(cancel) = cancel else {
-        return Ok(waiting.await);
-    };
-    tokio::select! {
-        biased;
-        done = waiting => Ok(done),
-        () = cancel.cancelled() => Err(Error::Cancelled),
     }
 }
 

@@ -14,6 +14,7 @@ use airlock_model::pending::SessionId;
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
+use super::approving::Approver;
 use super::standing::StandingState;
 use super::turns::Turns;
 use super::with_policy::ProducerWithPolicy;
@@ -34,6 +35,7 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
+    approver: Option<Arc<dyn Approver>>,
     producers: Vec<ProducerWithPolicy>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
@@ -92,6 +94,12 @@ impl SessionBuilder {
         observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
     ) -> Self {
         self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Asked before whatever a model wants applied. Default: nobody is asked, and the model decides.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.approver = Some(Arc::new(approver));
         self
     }
 
@@ -165,6 +173,7 @@ impl SessionBuilder {
                 engine,
                 limits,
                 observer: self.observer,
+                approver: self.approver,
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 turns: Turns::new(self.tool_choice),

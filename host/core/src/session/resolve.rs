@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::error::{Error, Violation};
 use airlock_model::event::ToolFunction;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::approving::Approved;
 use super::cancellable::{Cancellable, Work};
 use super::lease::{Asked, HeldLease};
 use crate::instance::Call;
@@ -68,6 +70,18 @@ fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
     }
 }
 
+/// # Errors
+/// Why there is nothing that was claimed.
+pub(super) fn claimed(claim: Claim) -> Result<Claimed, Error> {
+    match claim {
+        Claim::Claimed(claimed) => Ok(claimed),
+        Claim::NothingPending => Err(Error::NothingPending),
+        Claim::Unknown(id) => Err(Error::UnknownAction(id)),
+        Claim::InProgress(id) => Err(Error::ResolutionInProgress(id)),
+        Claim::Resolved(id, decision) => Err(Error::AlreadyResolved { id, decision }),
+    }
+}
+
 impl Session {
     /// Carries out a decision about a pending action: the topmost one, unless the resolution names
     /// another.
@@ -82,44 +96,53 @@ impl Session {
     /// [`Error::Busy`]. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
     /// [`Error::Tool`], the action is on top of the stack again; so it is after
     /// [`Error::Cancelled`] while it was applied. After a failed reject it is gone.
+    ///
+    /// Where the actor is the model, an apply needs the session's [`Approver`](super::Approver):
+    /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
+    /// was.
     pub fn resolve<'a>(
         &'a self,
         resolution: Resolution,
+        decided_by: impl Into<DecidedBy>,
     ) -> Cancellable<'a, impl Work<'a, Output = Result<ResolutionOutcome, Error>>> {
-        Cancellable::new(move |cancel| self.resolve_until(resolution, cancel))
+        let decided_by = decided_by.into();
+        Cancellable::new(move |cancel| self.resolve_until(resolution, decided_by, cancel))
     }
 
     pub(super) async fn resolve_until(
         &self,
         resolution: Resolution,
+        mut decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<ResolutionOutcome, Error> {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
-        let resolution = with_flat_extra(resolution)?;
+        let mut resolution = with_flat_extra(resolution)?;
         self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
         let Ok(store) = self.store() else {
             return self.ask_standing_handler(resolution, cancel).await;
         };
+        let means_topmost = resolution.id.is_none();
+        let approval = self.ask_approver(store, &mut resolution, &mut decided_by, cancel);
+        if let Approved::NothingPending = Box::pin(approval).await? {
+            return self.ask_standing_handler(resolution, cancel).await;
+        }
         let _resolving = self.inner.standing.resolving();
         let asked = Asked::now(store);
-        let claimed = match store.claim(self.id(), &resolution).await? {
-            Claim::Claimed(claimed) => claimed,
-            Claim::NothingPending => {
-                return self.ask_standing_handler(resolution, cancel).await;
-            }
-            Claim::Unknown(id) => return Err(Error::UnknownAction(id)),
-            Claim::InProgress(id) => return Err(Error::ResolutionInProgress(id)),
-            Claim::Resolved(id, decision) => return Err(Error::AlreadyResolved { id, decision }),
-        };
+        let claim = store.claim(self.id(), &resolution, &decided_by).await?;
         let Claimed {
             action,
             guest_state,
             attempt,
             lease,
-        } = claimed;
+        } = match claimed(claim) {
+            Err(Error::NothingPending) => {
+                return self.ask_standing_handler(resolution, cancel).await;
+            }
+            claimed => claimed?,
+        };
         let held = HeldLease::new(store, lease, asked);
         if let Some(refused) = self.refused_here(&action, &resolution, attempt) {
             // Nothing was tried.
@@ -172,11 +195,11 @@ impl Session {
                 reason: resolution.reason,
             };
             let mut outcome = outcome(decision, resolution.extra, summary, returned);
-            outcome.chosen = resolution.id.is_none().then(|| NamedAction::from(&*action));
+            outcome.chosen = means_topmost.then(|| NamedAction::from(&*action));
             outcome
         });
         held.complete(decision, &outcome).await?;
-        self.tell_decided(&action, decision, number);
+        self.tell_decided(&action, decision, decided_by, number);
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {
@@ -197,20 +220,26 @@ impl Session {
     pub fn clear<'a>(
         &'a self,
         reason: &'a str,
+        decided_by: impl Into<DecidedBy>,
     ) -> Cancellable<'a, impl Work<'a, Output = Result<Vec<ActionId>, Error>>> {
-        Cancellable::new(move |cancel| self.clear_until(reason, cancel))
+        let decided_by = decided_by.into();
+        Cancellable::new(move |cancel| self.clear_until(reason, decided_by, cancel))
     }
 
     async fn clear_until(
         &self,
         reason: &str,
+        decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<Vec<ActionId>, Error> {
         let mut discarded = Vec::new();
         for stacked in self.pending().await? {
             let id = stacked.action.id.clone();
             let discard = Resolution::discard(reason).with_id(id.clone());
-            match self.resolve_until(discard, cancel).await {
+            match self
+                .resolve_until(discard, decided_by.clone(), cancel)
+                .await
+            {
                 Ok(_) => discarded.push(id),
                 Err(
                     Error::AlreadyResolved { .. }

@@ -1,9 +1,11 @@
 //! Steering a model through its turns.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use airlock_model::error::Error;
+use airlock_model::pending::ActionId;
 use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
 
 use super::Session;
@@ -15,6 +17,8 @@ pub(super) struct Turns {
     resolutions: AtomicU64,
     /// How often that was when the last turn was sent.
     at_last_turn: AtomicU64,
+    /// What the model asked for, and a person must decide about.
+    left_to_a_person: Mutex<HashSet<ActionId>>,
 }
 
 impl Turns {
@@ -23,11 +27,22 @@ impl Turns {
             steering: Mutex::new(Steering::new(policy)),
             resolutions: AtomicU64::new(0),
             at_last_turn: AtomicU64::new(0),
+            left_to_a_person: Mutex::default(),
         }
     }
 
     pub fn count_resolution(&self) {
         self.resolutions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The model was told so, and is not to be made to ask again.
+    pub fn leave_to_a_person(&self, action: &ActionId) {
+        self.left().insert(action.clone());
+    }
+
+    fn left(&self) -> MutexGuard<'_, HashSet<ActionId>> {
+        let left = self.left_to_a_person.lock();
+        left.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn steering(&self) -> MutexGuard<'_, Steering> {
@@ -40,7 +55,9 @@ impl Session {
     /// before each turn. Assumes that the provider can force a tool, and that `resolve` is offered.
     ///
     /// It says what happened in the turn before by itself, from whether the session's `resolve` was
-    /// called meanwhile, unless [`report_turn`](Session::report_turn) said so.
+    /// called meanwhile, unless [`report_turn`](Session::report_turn) said so. Of an action that an
+    /// [`Approver`](crate::approval::Approver) left to a person the model has heard, and is neither
+    /// reminded nor made to ask again.
     ///
     /// ```no_run
     /// # use airlock_host::Session;
@@ -69,14 +86,22 @@ impl Session {
     pub async fn next_turn_with(&self, settings: TurnSettings) -> Result<NextTurn, Error> {
         let turns = &self.inner.turns;
         let resolutions = turns.resolutions.load(Ordering::Relaxed);
-        let pending = self.pending().await?;
+        let mut pending = self.pending().await?;
+        let count = pending.len();
+        let is_pending = |id: &ActionId| pending.iter().any(|stacked| stacked.action.id == *id);
+        let mut left = turns.left();
+        left.retain(is_pending);
+        pending.retain(|stacked| !left.contains(&stacked.action.id));
+        drop(left);
         let before = turns.at_last_turn.swap(resolutions, Ordering::Relaxed);
         let mut steering = turns.steering();
         steering.report(match resolutions == before {
             true => TurnReport::Ignored,
             false => TurnReport::Resolved,
         });
-        Ok(steering.next_turn(&pending, settings))
+        let mut turn = steering.next_turn(&pending, settings);
+        turn.pending = count;
+        Ok(turn)
     }
 
     /// Says what the turn did that was sent last. Needed only where the provider refused it, or

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::error::Error;
 use airlock_model::event::{self, Event, EventSource, ToolFunction};
 use airlock_model::pending::{Decision, PendingAction};
@@ -30,12 +31,22 @@ impl Session {
     }
 
     /// Reports a decision that was carried out in this call.
-    pub(super) fn tell_decided(&self, action: &PendingAction, decision: Decision, number: u64) {
+    pub(super) fn tell_decided(
+        &self,
+        action: &PendingAction,
+        decision: Decision,
+        decided_by: DecidedBy,
+        number: u64,
+    ) {
         if self.is_watched() {
             let (plugin, tool) = (&action.plugin_name, &action.source_tool_name);
             let source = EventSource::new(Some(self.id()), plugin, tool).in_call(number);
             let action = action.id.clone();
-            let decided = Event::Decided { action, decision };
+            let decided = Event::Decided {
+                action,
+                decision,
+                decided_by,
+            };
             event::emit(self.inner.observer.as_ref(), source, &decided);
         }
     }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::{PendingStore, StoreError};
+use crate::actor::DecidedBy;
 use crate::digest::Digest;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
 
@@ -161,8 +162,8 @@ pub struct ResolvedRecord {
     pub decision: Decision,
     /// When that was carried out.
     pub at: SystemTime,
-    /// Who decided, where they said.
-    pub decided_by: Option<String>,
+    /// Who decided, and how that is known.
+    pub decided_by: DecidedBy,
     /// Why.
     pub reason: String,
     /// What else came with the decision.
@@ -174,13 +175,13 @@ pub struct ResolvedRecord {
 }
 
 impl ResolvedRecord {
-    /// For stores: the end of an action, with no word of who decided or why; what else they have
-    /// read is set field by field.
-    pub fn new(decision: Decision, at: SystemTime) -> Self {
+    /// For stores: the end of an action, with no word of why; what else they have read is set field
+    /// by field.
+    pub fn new(decision: Decision, at: SystemTime, decided_by: DecidedBy) -> Self {
         Self {
             decision,
             at,
-            decided_by: None,
+            decided_by,
             reason: String::new(),
             extra: None,
             result: None,

@@ -10,6 +10,7 @@ use super::{
     Claim, Claimed, Completion, Lease, NewAction, PendingStore, Push, Room, SessionRoom,
     StoreError, Watch, Watchers, lose_claim,
 };
+use crate::actor::DecidedBy;
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
@@ -241,6 +242,7 @@ impl PendingStore for MemoryStore {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        _: &DecidedBy,
     ) -> Result<Claim, StoreError> {
         let claim = self.with(
             |sessions| match (sessions.get_mut(session), &resolution.id) {

@@ -143,7 +143,8 @@ fn all_that_is_known() {
               attempts   0
               state      discarded
               discarded  at 120 s
-              by         ann@vm
+              by         ann@vm, a person
+              evidence   answered on the terminal
               reason     not these
               extra      {"ticket":17}
               error      not today"#]],
@@ -161,7 +162,7 @@ fn what_was_decided() {
         of(resolved(Decision::Apply, "two\nlines", None)),
         expect![[r#"
             Accept: 2 replacements in 1 file [AST Edit]
-              applied by ann@vm, at 120 s
+              applied by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: two
                 │ lines
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
@@ -170,18 +171,18 @@ fn what_was_decided() {
         of(resolved(Decision::Discard, "no", Some("not today"))),
         expect![[r#"
             Discard: 2 replacements in 1 file [AST Edit]
-              discarded by ann@vm, at 120 s
+              discarded by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: no
               the tool failed: not today
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     let mut nobody = resolved(Decision::Apply, "", None);
-    nobody.decided_by = None;
+    nobody.decided_by = Actor::Unknown { name: None }.into();
     check(
         of(nobody),
         expect![[r#"
             Accept: 2 replacements in 1 file [AST Edit]
-              applied, at 120 s
+              applied by somebody who gave no name (evidence: none), at 120 s
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     check(

@@ -1,9 +1,10 @@
 //! What goes wrong between a host and its server, and what is said of it.
 
+use airlock_model::actor::{Actor, Evidence};
 use std::time::{Duration, Instant};
 
 use airlock_model::json::Json;
-use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore, StoreError};
+use airlock_model::store::{BackendErrorKind, Claim, DurableStore, PendingStore, StoreError};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{PostgresServer, Sync};
 
@@ -135,7 +136,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
     let (kind, text) = refusal(&url).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.contains("its schema is 99, and this program supports at most 3"),
+        text.contains("its schema is 99, and this program supports at most 4"),
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
@@ -251,19 +252,22 @@ async fn text_that_the_server_cannot_hold_is_kept_all_the_same() {
         assert_eq!(*listed[0].action, pushed, "{name:?}");
         let resolution = airlock_model::pending::Resolution::apply("why\0")
             .with_id(pushed.id.clone())
-            .decided_by("who\0")
             .with_extra(serde_json::json!({"\0": "\0"}).as_object().unwrap().clone());
         let claimed = crate::claim(&store, &stack, resolution.clone()).await;
         store.requeue(claimed.lease, "failed\0").await.unwrap();
         let listed = store.list(&stack).await.unwrap();
         assert_eq!(listed[0].last_error.as_deref(), Some("failed\0"));
-        let claimed = crate::claim(&store, &stack, resolution.clone()).await;
+        let who = Actor::person("who\0").with_evidence(Evidence::Client);
+        let claim = store.claim(&stack, &resolution, &who).await.unwrap();
+        let Claim::Claimed(claimed) = claim else {
+            panic!("{claim:?}");
+        };
         crate::complete(&store, claimed).await;
         let record = store.find(&pushed.id).await.unwrap().unwrap();
         let resolved = record.resolved.unwrap();
         assert_eq!(record.session, stack);
         assert_eq!(resolved.reason, "why\0");
-        assert_eq!(resolved.decided_by.as_deref(), Some("who\0"));
+        assert_eq!(resolved.decided_by, who);
         assert_eq!(resolved.extra, resolution.extra);
     }
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());

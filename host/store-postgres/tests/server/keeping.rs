@@ -1,5 +1,6 @@
 //! What is kept, for how long, and what operators see of it.
 
+use airlock_store_suite::Tester;
 use std::time::Duration;
 
 use airlock_model::digest::Digest;
@@ -68,7 +69,7 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     let (one, other) = (session("one"), session("other"));
     for (stack, id) in [(&one, "a"), (&other, "b"), (&one, "c")] {
         push(&store, stack, id).await;
-        let resolution = Resolution::apply("because").decided_by("somebody");
+        let resolution = Resolution::apply("because");
         let claimed = claim(&store, stack, resolution).await;
         complete(&store, claimed).await;
     }
@@ -91,7 +92,7 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     let resolved = applied.resolved.unwrap();
     assert_eq!(resolved.decision, Decision::Apply);
     assert_eq!(resolved.reason, "because");
-    assert_eq!(resolved.decided_by.as_deref(), Some("somebody"));
+    assert_eq!(resolved.decided_by, Tester.into());
     let json = serde_json::to_vec(&airlock_store_suite::outcome("")).unwrap();
     assert_eq!(resolved.result, Some(Digest::of(&json)));
     assert!(resolved.at.elapsed().unwrap_or_default() < Duration::from_secs(60));

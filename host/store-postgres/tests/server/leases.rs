@@ -5,6 +5,7 @@ use airlock_model::store::{
     APPLY_INTERRUPTED, Claim, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, PendingStore,
     StoreError,
 };
+use airlock_store_suite::Tester;
 
 use crate::{
     SHORT_LEASE, claim, complete, connect, connect_with_lease, eventually, ids, push, server,
@@ -38,9 +39,7 @@ async fn a_lease_that_is_not_renewed_runs_out_and_its_action_stays_in_its_place(
     for id in ["bottom", "middle", "top"] {
         push(&one, &stack, id).await;
     }
-    let middle = Resolution::apply("")
-        .with_id("middle")
-        .decided_by("somebody");
+    let middle = Resolution::apply("").with_id("middle");
     let lost = claim(&one, &stack, middle.clone()).await;
     assert_eq!(lost.attempt, 1);
     assert_eq!(ids(&other, &stack).await, ["top", "bottom"]);
@@ -163,7 +162,10 @@ async fn a_named_action_is_answered_for_by_where_it_stands() {
     push(&one, &stack, "one").await;
     let answer = async |session: &SessionId, id: &str| {
         let resolution = Resolution::apply("").with_id(id);
-        other.claim(session, &resolution).await.unwrap()
+        other
+            .claim(session, &resolution, &Tester.into())
+            .await
+            .unwrap()
     };
     let one_id = ActionId::from("one");
     assert!(matches!(answer(&elsewhere, "one").await, Claim::Unknown(id) if id == one_id));
@@ -171,7 +173,10 @@ async fn a_named_action_is_answered_for_by_where_it_stands() {
     assert!(matches!(answer(&stack, "nul\0").await, Claim::Unknown(_)));
     let claimed = claim(&one, &stack, Resolution::discard("")).await;
     assert!(matches!(answer(&stack, "one").await, Claim::InProgress(id) if id == one_id));
-    let nothing = other.claim(&stack, &Resolution::apply("")).await.unwrap();
+    let nothing = other
+        .claim(&stack, &Resolution::apply(""), &Tester.into())
+        .await
+        .unwrap();
     assert!(matches!(nothing, Claim::NothingPending));
     complete(&one, claimed).await;
     let answered = answer(&stack, "one").await;
@@ -195,7 +200,12 @@ async fn of_a_hundred_who_claim_one_action_on_two_hosts_one_wins() {
             .map(|number| {
                 let (store, stack) = (stores[number % 2].clone(), stack.clone());
                 let resolution = resolution.clone();
-                tokio::spawn(async move { store.claim(&stack, &resolution).await.unwrap() })
+                tokio::spawn(async move {
+                    store
+                        .claim(&stack, &resolution, &Tester.into())
+                        .await
+                        .unwrap()
+                })
             })
             .collect();
         let mut won = 0;
@@ -237,7 +247,12 @@ async fn many_who_push_and_claim_at_once_keep_to_the_capacity_and_to_one_order()
     let claimers: Vec<_> = (0..110)
         .map(|number| {
             let (store, stack) = (stores[number % 2].clone(), stack.clone());
-            tokio::spawn(async move { store.claim(&stack, &Resolution::apply("")).await.unwrap() })
+            tokio::spawn(async move {
+                store
+                    .claim(&stack, &Resolution::apply(""), &Tester.into())
+                    .await
+                    .unwrap()
+            })
         })
         .collect();
     let mut claimed = std::collections::HashSet::new();
@@ -249,7 +264,7 @@ async fn many_who_push_and_claim_at_once_keep_to_the_capacity_and_to_one_order()
     // Whoever looks while the last ones are being claimed passes over them.
     eventually("the stack is shared out", async || {
         if let Claim::Claimed(it) = stores[0]
-            .claim(&stack, &Resolution::apply(""))
+            .claim(&stack, &Resolution::apply(""), &Tester.into())
             .await
             .unwrap()
         {

@@ -21,7 +21,7 @@ use airlock_model::store::{
     Claim, Claimed, Completion, PendingStore, PluginBytes, Push, StoreError,
 };
 use airlock_store_postgres::PostgresStore;
-use airlock_store_suite::{DEADLINE, PostgresServer, connect_with_lease, eventually};
+use airlock_store_suite::{DEADLINE, PostgresServer, Tester, connect_with_lease, eventually};
 
 const CAPACITY: usize = 100;
 
@@ -89,7 +89,11 @@ async fn push(store: &dyn PendingStore, session: &SessionId, id: &str) {
 }
 
 async fn claim(store: &dyn PendingStore, session: &SessionId, resolution: Resolution) -> Claimed {
-    match store.claim(session, &resolution).await.expect("an answer") {
+    match store
+        .claim(session, &resolution, &Tester.into())
+        .await
+        .expect("an answer")
+    {
         Claim::Claimed(claimed) => claimed,
         other => panic!("not claimed: {other:?}"),
     }

@@ -3,6 +3,7 @@
 use airlock_model::pending::Resolution;
 use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore};
 use airlock_store_postgres::PostgresStore;
+use airlock_store_suite::Tester;
 
 use crate::{claim, complete, connect, ids, push, server, session};
 
@@ -38,7 +39,11 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
         assert_eq!(claimed.action.id.as_str(), "below");
         complete(&store, claimed).await;
         let named = Resolution::apply("").with_id("unreadable");
-        let error = store.claim(&stack, &named).await.unwrap_err().to_string();
+        let error = store
+            .claim(&stack, &named, &Tester.into())
+            .await
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("keeps the action unreadable"), "{error}");
         // It was given back as it was.
         let row = "SELECT state, attempts FROM airlock.actions WHERE id = 'unreadable'";

@@ -1,5 +1,6 @@
 //! Actions to push, as the generator names them: a few values for each field, odd ones among them.
 
+use airlock_model::actor::{Actor, DecidedBy, Evidence};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -174,11 +175,16 @@ fn identity(workspace: Choice) -> Option<Arc<WorkspaceIdentity>> {
     Some(Arc::new(serde_json::from_value(identity).unwrap()))
 }
 
+/// The kind of an actor, a name, the evidence.
+pub type Decider = (Choice, Choice, Choice);
+
+pub const ACTORS: usize = 5;
+
 /// What a decision comes with.
 #[derive(Debug, Clone, Default)]
 pub struct Reasons {
     pub reason: Choice,
-    pub decided_by: Option<Choice>,
+    pub decided_by: Decider,
     pub extra: Choice,
 }
 
@@ -199,7 +205,21 @@ impl Reasons {
         let mut resolution = Resolution::new(decision, reason);
         resolution.id = id;
         resolution.extra = extra(self.extra);
-        resolution.decided_by = self.decided_by.map(|who| TEXTS[who].to_owned());
         resolution
+    }
+
+    pub fn decided_by(&self) -> DecidedBy {
+        let (kind, name, evidence) = self.decided_by;
+        let name = TEXTS[name];
+        let actor = match kind {
+            0 => Actor::Model,
+            1 => Actor::person(name),
+            2 => Actor::program(name),
+            3 => Actor::Unknown {
+                name: Some(name.into()),
+            },
+            _ => Actor::Unknown { name: None },
+        };
+        actor.with_evidence(Evidence::ALL[evidence])
     }
 }

@@ -148,11 +148,12 @@ impl<B: Backend> Machine<B> {
                 host,
                 session,
                 resolution,
+                decided_by,
                 answer,
             } => {
                 let store = &self.hosts[*host].store;
                 let session = actions::session(*session);
-                let claim = store.claim(&session, resolution).await.unwrap();
+                let claim = store.claim(&session, resolution, decided_by).await.unwrap();
                 self.check_claim(claim, answer);
             }
             Step::Use {
@@ -377,7 +378,7 @@ impl<B: Backend> Machine<B> {
             ..
         } = resolved.clone();
         assert_eq!(decision, ended.decision);
-        assert_eq!(decided_by, resolution.decided_by);
+        assert_eq!(decided_by, ended.reasons.decided_by());
         assert_eq!(reason, resolution.reason);
         assert_eq!(extra, resolution.extra);
         assert_eq!((resolved.result, &resolved.error), (result, &error));

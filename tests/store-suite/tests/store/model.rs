@@ -2,6 +2,7 @@
 
 use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
 use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
+use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, StackedAction};
 use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED};
 
@@ -105,6 +106,7 @@ pub enum Step {
         host: usize,
         session: usize,
         resolution: Resolution,
+        decided_by: DecidedBy,
         answer: Answer,
     },
     Use {
@@ -168,11 +170,13 @@ impl Model {
             } => {
                 let target = self.target(session, &target);
                 let resolution = reasons.resolution(decision, target);
+                let decided_by = reasons.decided_by();
                 let answer = self.claim(host, session, &resolution, reasons);
                 Step::Claim {
                     host,
                     session,
                     resolution,
+                    decided_by,
                     answer,
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use airlock_model::pending::{Decision, Resolution, SessionId};
 use airlock_model::store::{Claim, Completion, Lease, StoreError};
-use airlock_store_suite::{Backend, Host};
+use airlock_store_suite::{Backend, Host, Tester};
 use tokio::task::JoinSet;
 
 use crate::actions::{self, Spec};
@@ -38,7 +38,11 @@ pub async fn for_one_action<B: Backend>() {
             let session = session.clone();
             racers.spawn(async move {
                 let resolution = Resolution::apply("mine").with_id(actions::id(number));
-                match store.claim(&session, &resolution).await.unwrap() {
+                match store
+                    .claim(&session, &resolution, &Tester.into())
+                    .await
+                    .unwrap()
+                {
                     Claim::Claimed(claimed) => {
                         let outcome = airlock_store_suite::outcome("");
                         let completion = Completion::Succeeded(&outcome);
@@ -74,7 +78,9 @@ pub async fn for_the_topmost<B: Backend>() {
         let store = hosts[task % 2].store.clone();
         let session = session.clone();
         racers.spawn(async move {
-            let claim = store.claim(&session, &Resolution::discard("next")).await;
+            let claim = store
+                .claim(&session, &Resolution::discard("next"), &Tester.into())
+                .await;
             match claim.unwrap() {
                 Claim::Claimed(claimed) => Some(claimed.lease.action),
                 Claim::NothingPending => None,
@@ -117,7 +123,10 @@ pub async fn with_a_lease_of_an_earlier_claim<B: Backend>() {
     let (_backend, [host, _], session) = two_hosts::<B>().await;
     let store = &host.store;
     Spec::plain().push(&**store, &session, 0, 1).await.unwrap();
-    let claim = async || match store.claim(&session, &Resolution::apply("mine")).await {
+    let claim = async || match store
+        .claim(&session, &Resolution::apply("mine"), &Tester.into())
+        .await
+    {
         Ok(Claim::Claimed(claimed)) => claimed.lease,
         other => panic!("{other:?}"),
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use airlock_model::pending::{Resolution, SessionId};
 use airlock_model::store::{Claim, Completion, PendingStore, Push, Room, StoreError};
-use airlock_store_suite::{Backend, eventually};
+use airlock_store_suite::{Backend, Tester, eventually};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -58,7 +58,11 @@ pub async fn is_filled_to_the_byte_and_given_back<B: Backend>() {
         push(&*store, &other, 100 + number, limit).await.unwrap();
 
         let discard = Resolution::discard("to make room");
-        let Claim::Claimed(claimed) = store.claim(&session, &discard).await.unwrap() else {
+        let Claim::Claimed(claimed) = store
+            .claim(&session, &discard, &Tester.into())
+            .await
+            .unwrap()
+        else {
             panic!("there is something on the stack");
         };
         let outcome = airlock_store_suite::outcome("");

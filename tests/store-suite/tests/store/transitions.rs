@@ -3,11 +3,12 @@
 //! Nothing here is invalid in any state: what a transition names by a number, the model finds by
 //! taking it modulo what there is, so that shrinking may leave out whatever it likes.
 
+use airlock_model::actor::Evidence;
 use airlock_model::pending::Decision;
 use proptest::prelude::*;
 
 use crate::actions::{
-    DETAILS, EXTRAS, GRANTS, PLUGINS, Reasons, SESSIONS, Spec, TEXTS, WORKSPACES,
+    ACTORS, DETAILS, EXTRAS, GRANTS, PLUGINS, Reasons, SESSIONS, Spec, TEXTS, WORKSPACES,
 };
 
 /// How many hosts use the storage at once.
@@ -149,7 +150,7 @@ fn claim() -> impl Strategy<Value = Transition> {
     ];
     let reasons = (
         0..TEXTS.len(),
-        proptest::option::of(0..TEXTS.len()),
+        (0..ACTORS, 0..TEXTS.len(), 0..Evidence::ALL.len()),
         0..EXTRAS,
     );
     let reasons = reasons.prop_map(|(reason, decided_by, extra)| Reasons {

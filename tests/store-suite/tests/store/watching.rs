@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use airlock_model::pending::{Resolution, SessionId};
 use airlock_model::store::{Claim, Completion, Lease, PendingStore};
-use airlock_store_suite::Backend;
+use airlock_store_suite::{Backend, Tester};
 use tokio::time::timeout;
 
 use crate::actions::Spec;
@@ -69,7 +69,11 @@ async fn push(store: &dyn PendingStore, session: &SessionId) {
 }
 
 async fn claim(store: &dyn PendingStore, session: &SessionId) -> Lease {
-    match store.claim(session, &Resolution::apply("")).await.unwrap() {
+    match store
+        .claim(session, &Resolution::apply(""), &Tester.into())
+        .await
+        .unwrap()
+    {
         Claim::Claimed(claimed) => claimed.lease,
         other => panic!("{other:?}"),
     }

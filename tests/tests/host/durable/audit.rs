@@ -4,9 +4,9 @@ use std::time::SystemTime;
 
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
-use airlock_host::pending::{ActionState, Decision};
+use airlock_host::pending::{ActionState, Actor, Decision, Evidence};
 use airlock_host::store::ResolvedQuery;
-use airlock_tests::{Backend, durable, push as volatile_or_durable};
+use airlock_tests::{Backend, Tester, durable, push as volatile_or_durable};
 use serde_json::json;
 
 use super::conversation::{Conversation, find, ledger, push};
@@ -15,6 +15,7 @@ pub async fn a_resolution_is_recorded_with_its_reasons_and_its_result<B: Backend
     let conversation = Conversation::<B>::new().await;
     let host = conversation.backend.host().await;
     let session = conversation.session(&host).await;
+    let grace = Actor::person("Grace").with_evidence(Evidence::Client);
     let extra = json!({"ticket": 7}).as_object().cloned().unwrap();
     for (resolution, state) in [
         (Resolution::apply("looks right"), ActionState::Applied),
@@ -22,11 +23,11 @@ pub async fn a_resolution_is_recorded_with_its_reasons_and_its_result<B: Backend
     ] {
         let steps = json!([ledger("applied"), {"do": "text", "text": "done"}]);
         let id = push(&session, durable("Recorded", steps)).await;
-        let resolution = resolution
-            .decided_by("Grace")
-            .with_extra(extra.clone())
-            .with_id(id.clone());
-        let outcome = session.resolve(resolution.clone()).await.unwrap();
+        let resolution = resolution.with_extra(extra.clone()).with_id(id.clone());
+        let outcome = session
+            .resolve(resolution.clone(), grace.clone())
+            .await
+            .unwrap();
 
         // As another host finds it.
         let host = conversation.backend.host().await;
@@ -36,7 +37,7 @@ pub async fn a_resolution_is_recorded_with_its_reasons_and_its_result<B: Backend
         let resolved = found.resolved.clone().unwrap();
         assert_eq!(resolved.decision, resolution.decision);
         assert_eq!(resolved.reason, resolution.reason);
-        assert_eq!(resolved.decided_by.as_deref(), Some("Grace"));
+        assert_eq!(resolved.decided_by, grace);
         assert_eq!(resolved.extra.as_ref(), Some(&extra));
         let json = serde_json::to_vec(&outcome).unwrap();
         assert_eq!(resolved.result, Some(Digest::of(&json)));
@@ -64,7 +65,10 @@ pub async fn a_failed_reject_is_recorded_as_a_discard_with_its_error<B: Backend>
     ] {
         let step = volatile_or_durable("Gone", json!({"apply": [], "reject": [fault]}));
         let id = push(&session, step).await;
-        let error = session.resolve(Resolution::discard("")).await.unwrap_err();
+        let error = session
+            .resolve(Resolution::discard(""), Tester)
+            .await
+            .unwrap_err();
         let found = find(&host, &id).await;
         assert_eq!(found.state, ActionState::Discarded);
         let resolved = found.resolved.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
-use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
     StoreError, Watch,
@@ -77,8 +77,9 @@ impl PendingStore for Faulty {
         &self,
         session: &SessionId,
         resolution: &Resolution,
+        decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
-        self.inner.claim(session, resolution).await
+        self.inner.claim(session, resolution, decided_by).await
     }
 
     fn lease_time(&self) -> Option<Duration> {

@@ -3,7 +3,7 @@
 use airlock_host::pending::{ActionState, Decision, StackedAction};
 use airlock_host::store::{APPLY_INTERRUPTED, Claim};
 use airlock_host::{Error, Resolution};
-use airlock_tests::{Backend, Host, durable, push as volatile_or_durable};
+use airlock_tests::{Backend, Host, Tester, durable, push as volatile_or_durable};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, find, ledger, push, until};
@@ -17,7 +17,10 @@ fn assert_interrupted(stacked: &StackedAction, attempts: u32) {
 
 async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) {
     let resolution = Resolution::apply("");
-    let claim = host.store.claim(&conversation.id(), &resolution).await;
+    let claim = host
+        .store
+        .claim(&conversation.id(), &resolution, &Tester.into())
+        .await;
     assert!(matches!(claim.unwrap(), Claim::Claimed(_)));
 }
 
@@ -40,7 +43,11 @@ pub async fn the_guest_sees_the_second_attempt_after_an_interruption<B: Backend>
 
     assert_interrupted(&conversation.only(&host).await, 1);
     let session = conversation.session(&host).await;
-    let told = session.resolve(Resolution::apply("")).await.unwrap().text();
+    let told = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap()
+        .text();
     let seen: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(seen["attempt"], 2);
 }
@@ -56,7 +63,7 @@ pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backen
     push(&session, durable("Long", steps)).await;
     let resolving = tokio::spawn({
         let session = session.clone();
-        async move { session.resolve(Resolution::apply("")).await }
+        async move { session.resolve(Resolution::apply(""), Tester).await }
     });
     until("the apply has begun", async || {
         conversation.ledger() == "begun\n"
@@ -94,11 +101,17 @@ pub async fn volatile_actions_are_lost_with_their_host_and_can_only_be_discarded
     assert_eq!(conversation.only(&host).await.state, ActionState::Lost);
     let session = conversation.session(&host).await;
     for _ in 0..2 {
-        let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+        let error = session
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap_err();
         assert!(matches!(error.root(), Error::InstanceGone), "{error}");
         assert_eq!(conversation.only(&host).await.state, ActionState::Lost);
     }
-    session.resolve(Resolution::discard("lost")).await.unwrap();
+    session
+        .resolve(Resolution::discard("lost"), Tester)
+        .await
+        .unwrap();
     assert_eq!(find(&host, &id).await.state, ActionState::Discarded);
     assert_eq!(conversation.ledger(), "");
 }
@@ -113,7 +126,10 @@ pub async fn volatile_actions_are_lost_with_their_instance_as_all_hosts_see<B: B
     let fields = json!({"volatile": true, "apply": [{"do": "trap"}]});
     let id = push(&session, volatile_or_durable("In memory", fields)).await;
     assert_eq!(conversation.only(&other).await.state, ActionState::Pending);
-    session.resolve(Resolution::apply("")).await.unwrap_err();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     // Who made it happen knows at once.
     let state = session.pending().await.unwrap()[0].state;
     assert_eq!(state, ActionState::Lost);
@@ -126,7 +142,10 @@ pub async fn volatile_actions_are_lost_with_their_instance_as_all_hosts_see<B: B
     let store = other.durable.as_ref().unwrap();
     assert_eq!(store.stats().await.unwrap().lost, 1);
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
-    session.resolve(Resolution::discard("lost")).await.unwrap();
+    session
+        .resolve(Resolution::discard("lost"), Tester)
+        .await
+        .unwrap();
     assert_eq!(find(&other, &id).await.state, ActionState::Discarded);
 }
 
@@ -136,7 +155,10 @@ pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<
     let broken = with_fault(&killed, Fault::BrokenOnceClaimed);
     let session = conversation.session(&broken).await;
     push(&session, durable("Write", json!([ledger("applied")]))).await;
-    let error = session.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error,

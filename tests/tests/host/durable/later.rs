@@ -4,7 +4,7 @@ use std::fs;
 
 use airlock_host::policy::WorkspaceGrant;
 use airlock_host::{Error, Plugin, Policy, Resolution, Session};
-use airlock_tests::{Backend, component, durable, engine, push as volatile_or_durable};
+use airlock_tests::{Backend, Tester, component, durable, engine, push as volatile_or_durable};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -32,14 +32,23 @@ pub async fn the_bytes_that_pushed_apply_whatever_has_become_of_their_file<B: Ba
     let host = conversation.backend.host().await;
     let after = Plugin::load(engine(), &file).await.unwrap();
     let session = conversation.bare(&host).bind(&after).open().unwrap();
-    session.resolve(Resolution::apply("")).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(conversation.ledger(), "first\n");
 
     // Deleted, and the session has loaded nothing at all.
     fs::remove_file(&file).unwrap();
     let session = conversation.bare(&host).open().unwrap();
-    session.resolve(Resolution::apply("")).await.unwrap();
-    session.resolve(Resolution::apply("")).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(conversation.ledger(), "first\nsecond\nthird\n");
     assert!(session.pending().await.unwrap().is_empty());
 }
@@ -69,7 +78,11 @@ pub async fn an_apply_has_what_was_granted_both_when_it_was_pushed_and_now<B: Ba
             Some(grant) => conversation.session_under(&host, policy(grant)).await,
             None => conversation.bare(&host).open().unwrap(),
         };
-        let told = session.resolve(Resolution::apply("")).await.unwrap().text();
+        let told = session
+            .resolve(Resolution::apply(""), Tester)
+            .await
+            .unwrap()
+            .text();
         let case = format!("pushed under {pushed_under:?}, applied under {now_under:?}: {told}");
         assert_eq!(told == "ok", may_write, "{case}");
         assert_eq!(!conversation.ledger().is_empty(), may_write, "{case}");
@@ -86,7 +99,7 @@ pub async fn another_workspace_is_refused<B: Backend>() {
     let error = there
         .open()
         .unwrap()
-        .resolve(Resolution::apply(""))
+        .resolve(Resolution::apply(""), Tester)
         .await
         .unwrap_err();
     match error.root() {
@@ -102,7 +115,10 @@ pub async fn another_workspace_is_refused<B: Backend>() {
     }
     assert_eq!(conversation.ledger(), "");
     // It is still there for a session on the right one.
-    session.resolve(Resolution::apply("")).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
     assert_eq!(conversation.ledger(), "applied\n");
 }
 
@@ -123,7 +139,7 @@ pub async fn of_many_who_resolve_in_two_hosts_one_does<B: Backend>() {
         for racer in 0..50 {
             let session = sessions[racer % 2].clone();
             let resolution = Resolution::apply("mine").with_id(id.clone());
-            racers.spawn(async move { session.resolve(resolution).await });
+            racers.spawn(async move { session.resolve(resolution, Tester).await });
         }
         let mut won = 0;
         for answer in racers.join_all().await {
@@ -157,6 +173,9 @@ pub async fn a_change_in_another_host_wakes_who_waits<B: Backend>() {
     woken(tokio::spawn(pushed)).await;
     assert!(here.has_pending().await.unwrap());
     let resolved = here.pending_changed();
-    there.resolve(Resolution::discard("")).await.unwrap();
+    there
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
     woken(tokio::spawn(resolved)).await;
 }

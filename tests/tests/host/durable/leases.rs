@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use airlock_host::pending::ActionState;
 use airlock_host::store::{Claim, Completion, Lease, StoreError};
 use airlock_host::{Error, Resolution};
-use airlock_tests::{Backend, Host, durable, outcome};
+use airlock_tests::{Backend, Host, Tester, durable, outcome};
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, PATIENCE, find, ledger, push, until};
@@ -23,7 +23,8 @@ pub async fn a_lease_is_renewed_while_the_guest_runs<B: Backend>() {
     let steps = json!([{"do": "block", "ms": longer.as_millis()}, ledger("applied")]);
     let id = push(&session, durable("Slow", steps)).await;
     let began = Instant::now();
-    let resolving = tokio::spawn(async move { session.resolve(Resolution::apply("")).await });
+    let resolving =
+        tokio::spawn(async move { session.resolve(Resolution::apply(""), Tester).await });
     until("the apply has begun", async || {
         find(&other, &id).await.attempts == 1
     })
@@ -48,7 +49,8 @@ pub async fn a_lost_lease_stops_the_guest<B: Backend>() {
     let hour = 60 * 60 * 1000;
     let steps = json!([{"do": "block", "ms": hour}, ledger("too late")]);
     let id = push(&session, durable("Stuck", steps)).await;
-    let resolved = tokio::time::timeout(PATIENCE, session.resolve(Resolution::apply(""))).await;
+    let resolved =
+        tokio::time::timeout(PATIENCE, session.resolve(Resolution::apply(""), Tester)).await;
     let error = resolved.expect("the guest was stopped").unwrap_err();
     match &error {
         Error::Store(StoreError::LeaseLost(lost)) => assert_eq!(*lost, id),
@@ -86,7 +88,11 @@ pub async fn who_lost_a_lease_can_end_nothing<B: Backend>() {
     quick.store.requeue(held, "not yet").await.unwrap();
     refused(&slow, &lost).await;
     assert_eq!(conversation.only(&quick).await.attempts, 2);
-    let told = session.resolve(Resolution::apply("")).await.unwrap().text();
+    let told = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap()
+        .text();
     let told: Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert_eq!(told["attempt"], 3);
     refused(&slow, &lost).await;
@@ -96,7 +102,10 @@ pub async fn who_lost_a_lease_can_end_nothing<B: Backend>() {
 
 async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) -> Lease {
     let resolution = Resolution::apply("");
-    let claim = host.store.claim(&conversation.id(), &resolution).await;
+    let claim = host
+        .store
+        .claim(&conversation.id(), &resolution, &Tester.into())
+        .await;
     match claim.unwrap() {
         Claim::Claimed(claimed) => claimed.lease,
         other => panic!("{other:?}"),

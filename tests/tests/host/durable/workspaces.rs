@@ -6,7 +6,7 @@ use std::path::Path;
 use airlock_host::identity::WorkspaceDifference;
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::{Error, Resolution, Session, SessionBuilder};
-use airlock_tests::{Backend, Host, durable, engine, push as volatile_or_durable};
+use airlock_tests::{Backend, Host, Tester, durable, engine, push as volatile_or_durable};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -57,7 +57,7 @@ impl<B: Backend> PendingWrite<B> {
     /// The apply is refused, and counts for nothing.
     async fn refused(&self, session: Session) -> WorkspaceDifference {
         let apply = Resolution::apply("").with_id(self.action.clone());
-        let error = session.resolve(apply).await.unwrap_err();
+        let error = session.resolve(apply, Tester).await.unwrap_err();
         assert_eq!(error.kind(), "other-workspace", "{error}");
         let Error::WorkspaceReplaced { path, difference } = error else {
             panic!("{error:?}");
@@ -87,7 +87,7 @@ pub async fn another_directory_at_the_same_path_is_refused_unless_it_is_said_to_
     let difference = place.refused(session()).await;
     assert_eq!(difference, WorkspaceDifference::Directory);
     let said = Resolution::apply("").in_same_workspace();
-    session().resolve(said).await.unwrap();
+    session().resolve(said, Tester).await.unwrap();
     assert!(place.workspace().join("done").exists());
 }
 
@@ -96,11 +96,14 @@ pub async fn a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_b
     let aside = place.folder.path().join("aside");
     fs::rename(place.workspace(), &aside).unwrap();
     let moved = place.later(&aside).open().unwrap();
-    let error = moved.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = moved
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     assert!(matches!(error, Error::OtherWorkspace { .. }), "{error:?}");
     fs::rename(&aside, place.workspace()).unwrap();
     let back = place.later(&place.workspace()).open().unwrap();
-    back.resolve(Resolution::apply("")).await.unwrap();
+    back.resolve(Resolution::apply(""), Tester).await.unwrap();
     assert!(place.workspace().join("done").exists());
 
     let place = PendingWrite::<B>::new().await;
@@ -108,7 +111,7 @@ pub async fn a_rename_and_back_is_the_same_workspace_and_a_new_path_is_said_to_b
     fs::rename(place.workspace(), &aside).unwrap();
     let moved = place.later(&aside).open().unwrap();
     let said = Resolution::apply("").in_same_workspace();
-    moved.resolve(said).await.unwrap();
+    moved.resolve(said, Tester).await.unwrap();
     assert!(aside.join("done").exists());
 }
 
@@ -130,7 +133,10 @@ pub async fn another_machine_may_show_and_discard_what_nobody_tried_and_not_appl
         }
         other => panic!("{other:?}"),
     }
-    elsewhere().resolve(Resolution::discard("")).await.unwrap();
+    elsewhere()
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
 
     // What was tried may have left something behind.
     let session = place
@@ -139,16 +145,22 @@ pub async fn another_machine_may_show_and_discard_what_nobody_tried_and_not_appl
         .await;
     let fails = durable("Fails", json!([{"do": "tool-error", "message": "no"}]));
     let id = push(&session, fails).await;
-    session.resolve(Resolution::apply("")).await.unwrap_err();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     let error = elsewhere()
-        .resolve(Resolution::discard(""))
+        .resolve(Resolution::discard(""), Tester)
         .await
         .unwrap_err();
     assert_eq!(error.kind(), "other-workspace", "{error}");
     let record = find(&place.host, &id).await;
     assert_eq!((record.attempts, record.state), (1, ActionState::Pending));
     assert!(record.last_error.is_some());
-    session.resolve(Resolution::discard("")).await.unwrap();
+    session
+        .resolve(Resolution::discard(""), Tester)
+        .await
+        .unwrap();
 }
 
 pub async fn a_discard_elsewhere_doesnt_call_the_guest<B: Backend>() {
@@ -161,11 +173,17 @@ pub async fn a_discard_elsewhere_doesnt_call_the_guest<B: Backend>() {
     push(&session, volatile_or_durable("Hears", rejects.clone())).await;
     let elsewhere = place.later(&place.workspace()).machine("elsewhere");
     let told = elsewhere.open().unwrap();
-    let told = told.resolve(Resolution::discard("no")).await.unwrap();
+    let told = told
+        .resolve(Resolution::discard("no"), Tester)
+        .await
+        .unwrap();
     assert_eq!(told.text(), "Discarded: Hears. Reason: no");
     push(&session, volatile_or_durable("Hears", rejects)).await;
     let here = place.later(&place.workspace()).open().unwrap();
-    let told = here.resolve(Resolution::discard("no")).await.unwrap();
+    let told = here
+        .resolve(Resolution::discard("no"), Tester)
+        .await
+        .unwrap();
     assert_eq!(told.text(), "heard");
 }
 
@@ -181,7 +199,7 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
     let waits = durable("Waits", json!([begin, {"do": "block"}]));
     let id = push(&session, waits).await;
     {
-        let mut resolving = std::pin::pin!(session.resolve(apply).into_future());
+        let mut resolving = std::pin::pin!(session.resolve(apply, Tester).into_future());
         // Not as soon as the store lists it as claimed: the session may not have heard of that yet,
         // and then nothing was tried.
         let begun = place.workspace().join("begun");
@@ -200,7 +218,9 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
     let elsewhere = place.later(&place.workspace()).machine("elsewhere");
     let elsewhere = elsewhere.open().unwrap();
     for decision in [Resolution::apply(""), Resolution::discard("")] {
-        let error = elsewhere.resolve(decision.with_id(id.clone())).await;
+        let error = elsewhere
+            .resolve(decision.with_id(id.clone()), Tester)
+            .await;
         assert_eq!(error.unwrap_err().kind(), "other-workspace");
         let record = find(&place.host, &id).await;
         assert_eq!(

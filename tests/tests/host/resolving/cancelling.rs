@@ -4,7 +4,7 @@ use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::pending::{ActionState, Decision};
 use airlock_host::{Error, Resolution};
-use airlock_tests::{Puppet, poll_once, push};
+use airlock_tests::{Puppet, Tester, poll_once, push};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,10 @@ async fn run(puppet: &Puppet, what: What, steps: &Value, cancel: &CancellationTo
         }
         What::Decision(decision) => {
             let resolution = Resolution::new(decision, "");
-            let resolved = puppet.session.resolve(resolution).cancelled_by(cancel);
+            let resolved = puppet
+                .session
+                .resolve(resolution, Tester)
+                .cancelled_by(cancel);
             resolved.await.unwrap_err()
         }
     }

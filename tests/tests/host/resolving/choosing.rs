@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use airlock_host::store::MemoryStore;
 use airlock_host::{Resolution, Session};
-use airlock_tests::{Puppet, durable, plugin};
+use airlock_tests::{Puppet, Tester, durable, plugin};
 use serde_json::json;
 
 // Rule 1.
@@ -42,8 +42,11 @@ async fn sessions_of_one_id_and_store_share_a_stack() {
     let pending = same.pending().await.unwrap();
     assert_eq!(pending.len(), 1);
     let resolution = Resolution::apply("").with_id(pending[0].action.id.clone());
-    another.resolve(resolution.clone()).await.unwrap_err();
-    same.resolve(resolution).await.unwrap();
+    another
+        .resolve(resolution.clone(), Tester)
+        .await
+        .unwrap_err();
+    same.resolve(resolution, Tester).await.unwrap();
     assert!(!one.has_pending().await.unwrap());
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use airlock_host::store::MemoryStore;
 use airlock_host::{Plugin, Resolution, Session};
-use airlock_tests::{Puppet, component, durable, engine, plugin, push};
+use airlock_tests::{Puppet, Tester, component, durable, engine, plugin, push};
 use serde_json::json;
 
 #[tokio::test]
@@ -38,11 +38,17 @@ async fn without_the_plugin_an_action_can_only_be_discarded() {
     let workspace = puppet.session.workspace().unwrap();
     let bare = Session::builder().id("shared").workspace(workspace);
     let bare = bare.store(store).open().unwrap();
-    let error = bare.resolve(Resolution::apply("")).await.unwrap_err();
+    let error = bare
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
     let text = error.to_string();
     let begin = "Apply failed: the plugin that pushed this action (sha256:";
     assert!(text.starts_with(begin), "{text}");
-    let outcome = bare.resolve(Resolution::discard("unknown")).await.unwrap();
+    let outcome = bare
+        .resolve(Resolution::discard("unknown"), Tester)
+        .await
+        .unwrap();
     assert_eq!(outcome.text(), "Discarded: Orphan. Reason: unknown");
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use airlock_host::pending::{ActionId, Decision};
 use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Resolution, Session};
-use airlock_tests::{Puppet, durable, plugin, push};
+use airlock_tests::{Puppet, Tester, durable, plugin, push};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -69,7 +69,7 @@ async fn run(race: Race) {
             let decision = race.decisions[index % race.decisions.len()];
             let mut resolution = Resolution::new(decision, "mine");
             resolution.id = race.by_id.then(|| first.clone());
-            tokio::spawn(async move { (decision, session.resolve(resolution).await) })
+            tokio::spawn(async move { (decision, session.resolve(resolution, Tester).await) })
         })
         .collect();
     let (mut won, mut refused) = (Vec::new(), Vec::new());

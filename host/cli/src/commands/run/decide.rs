@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
-use airlock_host::pending::Decision;
+use airlock_host::pending::{DecidedBy, Decision, Evidence};
 use airlock_host::{Error, PendingAction, Resolution};
 use airlock_render::Block;
 
@@ -64,7 +64,8 @@ impl Decider {
         for (index, action) in pushed.iter().enumerate() {
             let resolved = match self {
                 Decider::Decided(resolution) => {
-                    Some(resolve(context, action, resolution.clone(), out).await)
+                    let by_whom = context.user.clone().into();
+                    Some(resolve(context, action, resolution.clone(), by_whom, out).await)
                 }
                 Decider::Terminal => ask(context, action, (index, pushed.len()), out).await,
                 Decider::Nobody => None,
@@ -97,7 +98,8 @@ async fn ask(
             return last;
         };
         let resolution = Resolution::new(decision, reason);
-        let resolved = resolve(context, action, resolution, out).await;
+        let by_whom = context.user.clone().with_evidence(Evidence::Terminal);
+        let resolved = resolve(context, action, resolution, by_whom, out).await;
         // After a failed apply the action is pending again. A discard removes it, unless the tool
         // could not be called.
         let again = match &resolved.outcome {
@@ -115,10 +117,11 @@ async fn resolve(
     context: &CommandContext,
     action: &Arc<PendingAction>,
     resolution: Resolution,
+    decided_by: DecidedBy,
     out: &mut Output,
 ) -> Resolved {
     let decision = resolution.decision;
-    let resolved = context.resolve(action, resolution).await;
+    let resolved = context.resolve(action, resolution, decided_by).await;
     match &resolved.outcome {
         Ok(_) => {
             out.gap();

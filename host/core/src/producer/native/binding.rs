@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::wasm::unless_cancelled;
 use super::super::{ProducerContext, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::Call;
+use crate::instance::unless_cancelled;
 use crate::pushing::{Details, PushContext, PushError, PushRequest, StagedActions};
 use crate::world;
 

@@ -1,0 +1,1 @@
+//! The package holds the example `agent`, and nothing else.

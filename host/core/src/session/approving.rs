@@ -1,0 +1,146 @@
+//! Whether what a model wants applied may be applied, and by whose decision.
+
+use std::sync::Arc;
+
+use airlock_model::actor::{Actor, DecidedBy};
+use airlock_model::error::Error;
+use airlock_model::pending::{
+    ActionId, Decision, NamedAction, Resolution, SessionId, StackedAction,
+};
+use airlock_model::store::PendingStore;
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::lease::{Asked, HeldLease};
+use super::{Session, resolve};
+use crate::instance::unless_cancelled;
+
+/// Asked before an apply that a model wants: whoever embeds the host decides who decides.
+///
+/// A model's discard is not asked about, since it has no effect, nor is what a
+/// [`StandingHandler`](super::StandingHandler) decides, which is the embedder's own code.
+#[async_trait]
+pub trait Approver: Send + Sync + 'static {
+    /// Whether the action may be applied. It is on its stack meanwhile, unclaimed, so that others
+    /// can resolve it; then the model hears of that. A call that is cancelled drops the future.
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval;
+}
+
+/// What a model wants applied.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ApprovalRequest<'a> {
+    /// Whose stack it is on.
+    pub session: &'a SessionId,
+    /// The very action, which its id names.
+    pub action: &'a StackedAction,
+    /// The model's words, and whatever else it said.
+    pub resolution: &'a Resolution,
+}
+
+/// An [`Approver`]'s answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Approval {
+    /// The model may decide so itself.
+    Allow,
+    /// Somebody else has decided so, and the decision is recorded as theirs.
+    AllowedBy(DecidedBy),
+    /// No. The action stays as it was, and the model is told why.
+    Refuse {
+        /// Why, as a clause for the model.
+        reason: String,
+    },
+    /// The call returns at once, with no claim taken.
+    NeedsPerson {
+        /// Who must decide, and how, as sentences for the model.
+        how: String,
+    },
+}
+
+/// What is to be done with a decision.
+pub(super) enum Approved {
+    /// Carry it out.
+    GoOn,
+    /// There was nothing to ask about. What is pushed since is not to be taken for it.
+    NothingPending,
+}
+
+impl Session {
+    /// Makes sure that the decision may be carried out, as far as that needs asking. Where somebody
+    /// was asked, the resolution names that action from then on.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] and [`Error::NeedsPerson`]; those of a claim where the action can't be
+    /// resolved; [`Error::Cancelled`].
+    pub(super) async fn ask_approver(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        resolution: &mut Resolution,
+        decided_by: &mut DecidedBy,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Approved, Error> {
+        let Some(approver) = &self.inner.approver else {
+            return Ok(Approved::GoOn);
+        };
+        if decided_by.actor != Actor::Model || resolution.decision != Decision::Apply {
+            return Ok(Approved::GoOn);
+        }
+        let found = match &resolution.id {
+            Some(id) => self.find(store, id, resolution, decided_by).await?,
+            None => match store.peek(self.id()).await? {
+                Some(top) => top,
+                None => return Ok(Approved::NothingPending),
+            },
+        };
+        let action = &found.action;
+        resolution.id = Some(action.id.clone());
+        let request = ApprovalRequest {
+            session: self.id(),
+            action: &found,
+            resolution,
+        };
+        let approval = unless_cancelled(cancel, approver.approve(&request)).await?;
+        let named = || Box::new(NamedAction::from(&**action));
+        match approval {
+            Approval::Allow => {}
+            Approval::AllowedBy(somebody) => *decided_by = somebody,
+            Approval::Refuse { reason } => {
+                return Err(Error::Refused {
+                    action: named(),
+                    reason,
+                });
+            }
+            Approval::NeedsPerson { how } => {
+                self.inner.turns.leave_to_a_person(&action.id);
+                return Err(Error::NeedsPerson {
+                    action: named(),
+                    how,
+                });
+            }
+        }
+        Ok(Approved::GoOn)
+    }
+
+    /// The action of this id, which is on the stack.
+    async fn find(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        id: &ActionId,
+        resolution: &Resolution,
+        decided_by: &DecidedBy,
+    ) -> Result<StackedAction, Error> {
+        loop {
+            let listed = store.list(self.id()).await?;
+            if let Some(found) = listed.into_iter().find(|it| it.action.id == *id) {
+                return Ok(found);
+            }
+            // Only a claim tells why it is not there.
+            let asked = Asked::now(store);
+            let claim = store.claim(self.id(), resolution, decided_by).await?;
+            let claimed = resolve::claimed(claim)?;
+            // It has come back meanwhile, and nobody was asked about it.
+            HeldLease::new(store, claimed.lease, asked).release().await;
+        }
+    }
+}

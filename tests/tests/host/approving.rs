@@ -1,0 +1,258 @@
+//! What a model wants applied waits for the session's approver; who decided is told in the end.
+
+use std::sync::{Arc, Mutex};
+
+use airlock_host::approval::{Approval, ApprovalRequest, Approver};
+use airlock_host::cancel::CancellationToken;
+use airlock_host::event::Event;
+use airlock_host::pending::{Actor, DecidedBy, Evidence};
+use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::{Error, Resolution, Session};
+use airlock_tests::{Puppet, durable, push};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+/// What was asked about, and where the answer goes.
+struct Question {
+    label: String,
+    attempts: u32,
+    reason: String,
+    answer: oneshot::Sender<Approval>,
+}
+
+/// Asks the test, which answers when it likes.
+struct AsksTheTest(mpsc::UnboundedSender<Question>);
+
+#[async_trait]
+impl Approver for AsksTheTest {
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
+        let (answer, answered) = oneshot::channel();
+        let question = Question {
+            label: request.action.action.label.clone(),
+            attempts: request.action.attempts,
+            reason: request.resolution.reason.clone(),
+            answer,
+        };
+        self.0.send(question).expect("the test listens");
+        answered.await.expect("the test answers")
+    }
+}
+
+struct Fixture {
+    puppet: Puppet,
+    store: Arc<MemoryStore>,
+    questions: mpsc::UnboundedReceiver<Question>,
+    decided: Arc<Mutex<Vec<DecidedBy>>>,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let (asks, questions) = mpsc::unbounded_channel();
+        let decided: Arc<Mutex<Vec<DecidedBy>>> = Arc::default();
+        let (store, heard) = (Arc::new(MemoryStore::new()), Arc::clone(&decided));
+        let shared = Arc::clone(&store);
+        let puppet = Puppet::with(|session| {
+            session
+                .id("asked")
+                .store(shared)
+                .approver(AsksTheTest(asks))
+                .observer(move |_, event| {
+                    if let Event::Decided { decided_by, .. } = event {
+                        heard.lock().unwrap().push(decided_by.clone());
+                    }
+                })
+        })
+        .await;
+        Self {
+            puppet,
+            store,
+            questions,
+            decided,
+        }
+    }
+
+    /// Another host's session of the same id.
+    fn elsewhere(&self) -> Session {
+        let store = Arc::clone(&self.store) as Arc<dyn PendingStore>;
+        Session::builder().id("asked").store(store).open().unwrap()
+    }
+
+    /// The model calls `resolve`, and gets the answer.
+    async fn asks_for(&mut self, params: Value, approval: Approval) -> Result<String, Error> {
+        let calling = self.puppet.session.call("resolve", &params);
+        let answering = async {
+            let question = self.questions.recv().await.expect("somebody is asked");
+            question.answer.send(approval).expect("it is waited for");
+        };
+        let (called, ()) = tokio::join!(calling.into_future(), answering);
+        called.map(|outcome| outcome.text())
+    }
+
+    fn decided(&self) -> Vec<DecidedBy> {
+        std::mem::take(&mut self.decided.lock().unwrap())
+    }
+}
+
+fn apply() -> Value {
+    json!({"action": "apply", "reason": "it is right"})
+}
+
+fn says(text: &str) -> Value {
+    durable("Say it", json!([{"do": "text", "text": text}]))
+}
+
+#[tokio::test]
+async fn who_decided_is_the_model_or_whoever_took_the_decision_over() {
+    let mut fixture = Fixture::new().await;
+    let ann = Actor::person("ann").with_evidence(Evidence::Terminal);
+    for (approval, by) in [
+        (Approval::Allow, Actor::Model.into()),
+        (Approval::AllowedBy(ann.clone()), ann),
+    ] {
+        fixture.puppet.push(says("said")).await;
+        let said = fixture.asks_for(apply(), approval).await.unwrap();
+        assert_eq!(said, "said");
+        assert_eq!(fixture.decided(), [by]);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_leaves_the_action_as_it_was_and_the_model_is_told_which_and_why() {
+    let mut fixture = Fixture::new().await;
+    let id = fixture.puppet.push(says("never")).await;
+    let refuse = Approval::Refuse {
+        reason: "not on a Friday".to_owned(),
+    };
+    let refused = fixture.asks_for(apply(), refuse).await.unwrap_err();
+    assert_eq!(refused.kind(), "refused");
+    assert_eq!(
+        refused.to_string(),
+        format!(r#"not applied: "Say it" of "custom_tool", id {id}: not on a Friday"#)
+    );
+    let person = Approval::NeedsPerson {
+        how: "Ask Ann to look at it.".to_owned(),
+    };
+    let by_id = json!({"action": "apply", "reason": "it is right", "id": id});
+    let left = fixture.asks_for(by_id, person).await.unwrap_err();
+    assert_eq!(left.kind(), "needs-person");
+    assert_eq!(
+        left.to_string(),
+        format!(
+            r#"not applied, since a person must decide about it: "Say it" of "custom_tool", id {id}. Ask Ann to look at it."#
+        )
+    );
+    let pending = fixture.puppet.session.pending().await.unwrap();
+    assert_eq!((pending.len(), pending[0].attempts), (1, 0));
+    assert_eq!(pending[0].last_error, None);
+    assert_eq!(fixture.decided(), []);
+}
+
+#[tokio::test]
+async fn what_a_person_must_decide_the_model_is_not_made_to_ask_again() {
+    let mut fixture = Fixture::new().await;
+    fixture.puppet.push(says("never")).await;
+    let person = Approval::NeedsPerson { how: String::new() };
+    fixture.asks_for(apply(), person).await.unwrap_err();
+    for _ in 0..3 {
+        let turn = fixture.puppet.session.next_turn().await.unwrap();
+        assert_eq!(turn.reminders, []);
+        assert_eq!((turn.tool_choice.tool(), turn.pending), (None, 1));
+    }
+    // Of another one it hears.
+    fixture.puppet.push(says("another")).await;
+    let turn = fixture.puppet.session.next_turn().await.unwrap();
+    assert_eq!((turn.reminders.len(), turn.pending), (1, 2));
+}
+
+#[tokio::test]
+async fn what_is_pushed_while_somebody_thinks_is_not_applied_in_its_place() {
+    let mut fixture = Fixture::new().await;
+    fixture.puppet.push(says("asked about")).await;
+    let (session, params) = (fixture.puppet.session.clone(), apply());
+    let calling = tokio::spawn(async move { session.call("resolve", &params).await });
+    let question = fixture.questions.recv().await.unwrap();
+    assert_eq!((question.label.as_str(), question.attempts), ("Say it", 0));
+    assert_eq!(question.reason, "it is right");
+    fixture.puppet.push(push("On top", json!({}))).await;
+    question.answer.send(Approval::Allow).unwrap();
+    let outcome = calling.await.unwrap().unwrap();
+    assert_eq!(outcome.text(), "asked about");
+    // It asked for the topmost, and is told which that was.
+    assert!(outcome.chosen.is_some());
+    assert_eq!(fixture.puppet.labels().await, ["On top"]);
+}
+
+#[tokio::test]
+async fn others_can_resolve_it_while_somebody_thinks_and_the_model_hears_of_that() {
+    let mut fixture = Fixture::new().await;
+    let id = fixture.puppet.push(says("never")).await;
+    let (session, params) = (fixture.puppet.session.clone(), apply());
+    let calling = tokio::spawn(async move { session.call("resolve", &params).await });
+    let question = fixture.questions.recv().await.unwrap();
+    let discard = Resolution::discard("no");
+    let elsewhere = fixture.elsewhere();
+    elsewhere
+        .resolve(discard, Actor::person("ann"))
+        .await
+        .unwrap();
+    question.answer.send(Approval::Allow).unwrap();
+    let error = calling.await.unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("Pending action {id} was already discarded.")
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_somebody_thinks_has_claimed_nothing() {
+    let mut fixture = Fixture::new().await;
+    fixture.puppet.push(says("later")).await;
+    let (session, params) = (fixture.puppet.session.clone(), apply());
+    let cancel = CancellationToken::new();
+    let cancelled = cancel.clone();
+    let calling = tokio::spawn(async move {
+        session
+            .call("resolve", &params)
+            .cancelled_by(&cancelled)
+            .await
+    });
+    let question = fixture.questions.recv().await.unwrap();
+    cancel.cancel();
+    let error = calling.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), "cancelled");
+    assert!(question.answer.is_closed());
+    let pending = fixture.puppet.session.pending().await.unwrap();
+    assert_eq!((pending.len(), pending[0].attempts), (1, 0));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_discard_about_a_persons_decision_or_about_nothing() {
+    let mut fixture = Fixture::new().await;
+    let session = fixture.puppet.session.clone();
+    let nothing = session.call("resolve", &apply()).await.unwrap_err();
+    assert_eq!(nothing.kind(), "nothing-pending");
+    let unknown = json!({"action": "apply", "reason": "", "id": "unknown"});
+    let unknown = session.call("resolve", &unknown).await.unwrap_err();
+    assert_eq!(unknown.kind(), "unknown-action");
+    fixture.puppet.push(says("one")).await;
+    fixture.puppet.push(says("two")).await;
+    let discard = json!({"action": "discard", "reason": "no"});
+    session.call("resolve", &discard).await.unwrap();
+    session
+        .resolve(Resolution::apply(""), Actor::person("ann"))
+        .await
+        .unwrap();
+    let by = [Actor::Model.into(), Actor::person("ann").into()];
+    assert_eq!(fixture.decided(), by);
+    assert!(fixture.questions.try_recv().is_err());
+    // The embedder may speak for the model, and is asked as it is.
+    fixture.puppet.push(says("three")).await;
+    let calling = session.resolve(Resolution::apply(""), Actor::Model);
+    let answering = async {
+        let question = fixture.questions.recv().await.unwrap();
+        question.answer.send(Approval::Allow).unwrap();
+    };
+    let (called, ()) = tokio::join!(calling.into_future(), answering);
+    assert_eq!(called.unwrap().text(), "three");
+}
