@@ -4,6 +4,7 @@
 pub mod interrupt;
 pub mod log;
 pub mod output;
+pub mod pager;
 pub mod progress;
 pub mod prompt;
 pub mod size;

@@ -60,8 +60,9 @@ pub mod load {
 /// What is on a session's stack, and what is decided about it.
 pub mod pending {
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
+    pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::pending::{
-        ActionId, ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, NamedAction, SessionId,
+        ActionId, ActionState, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, NamedAction, SessionId,
         StackedAction,
     };
 }

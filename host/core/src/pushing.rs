@@ -15,7 +15,7 @@ use airlock_model::store::{NewAction, PendingStore, PluginBytes, StoreError};
 
 use crate::descriptors::DescriptorShare;
 use crate::lost::LostActions;
-pub(crate) use staged::{Reserved, StagedActions};
+pub(crate) use staged::{Called, Reserved, StagedActions};
 
 /// Fixed by the contract: SDKs raise exactly this text.
 pub(crate) const STORE_UNAVAILABLE: &str =
@@ -94,7 +94,8 @@ impl PushContext<'_> {
         let Some(store) = &session.store else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
-        let (action, guest_state) = self.accept(pushed, session)?;
+        let (mut action, guest_state) = self.accept(pushed, session)?;
+        action.call = Some(staged.call().clone());
         let action = Arc::new(action);
         let new = NewAction {
             action: Arc::clone(&action),

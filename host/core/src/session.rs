@@ -20,13 +20,14 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use airlock_model::actor::Actor;
+use airlock_model::call_record::CallRecord;
 use airlock_model::content::CallOutcome;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
 use airlock_model::event::{Observer, ToolFunction};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
-use airlock_model::pending::{SessionId, StackedAction};
+use airlock_model::pending::{ActionId, SessionId, StackedAction};
 use airlock_model::policy::Policy;
 use airlock_model::store::PendingStore;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
@@ -267,6 +268,15 @@ impl Session {
         let (result, mut pushed) = watched.await?;
         pushed.reverse();
         Ok(CallOutcome::new(result, pushed))
+    }
+
+    /// The call that pushed a pending action, with the preview as its caller got it. None where the
+    /// session has no such action, or an older version pushed it.
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read, and [`Error::NoStore`].
+    pub async fn call_record(&self, action: &ActionId) -> Result<Option<CallRecord>, Error> {
+        Ok(self.store()?.call_record(self.id(), action).await?)
     }
 
     /// Pre-instantiates every bound plugin, so that the next calls need not.

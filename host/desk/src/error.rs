@@ -1,6 +1,7 @@
 //! Why a request failed.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use airlock_host::load::LoadError;
 use airlock_host::pending::ActionId;
@@ -67,6 +68,19 @@ pub enum Error {
         /// What to do about it.
         advice: String,
     },
+    /// Several actions have an id that begins or ends so.
+    #[error(
+        "several actions have an id that begins or ends with {part}: {}{}",
+        Ids(.alike), if *more { ", …" } else { "" }
+    )]
+    SeveralActions {
+        /// What stands for the id.
+        part: ActionId,
+        /// Some of them, the newest first.
+        alike: Vec<ActionId>,
+        /// Whether there are others.
+        more: bool,
+    },
     /// The action can't be applied here.
     #[error(
         "pending action {id} can't be applied{}",
@@ -105,6 +119,7 @@ impl Error {
             Error::UnknownStore { .. } | Error::EmptyStorePath | Error::LeftOut { .. } => "usage",
             Error::NoPlace { .. } => "host",
             Error::NoSuchAction { id, .. } => airlock_host::Error::UnknownAction(id.clone()).kind(),
+            Error::SeveralActions { .. } => "usage",
             Error::Volatile { .. } => "volatile",
             Error::Interrupted { .. } => "interrupted",
         }
@@ -126,6 +141,7 @@ impl Error {
                 _ => "name a file with `--store PATH`",
             },
             Error::NoPlace { .. } => "`--store PATH` or AIRLOCK_STORE names one",
+            Error::SeveralActions { .. } => "give more of the id",
             Error::Advised { advice, .. }
             | Error::NoSuchAction { advice, .. }
             | Error::Volatile { advice, .. }
@@ -146,5 +162,17 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Error::Host(error.into())
+    }
+}
+
+struct Ids<'a>(&'a [ActionId]);
+
+impl fmt::Display for Ids<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, id) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{id}")?;
+        }
+        Ok(())
     }
 }

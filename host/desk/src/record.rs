@@ -2,8 +2,11 @@
 
 use std::time::SystemTime;
 
+use airlock_host::content::Content;
 use airlock_host::json::Json;
-use airlock_host::pending::{ActionId, ActionState, DecidedBy, Decision, SessionId};
+use airlock_host::pending::{
+    ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, SessionId,
+};
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
@@ -35,6 +38,10 @@ pub struct Entry<'a> {
     pushed_at: Option<String>,
     attempts: u32,
     state: ActionState,
+    /// The call that pushed it, which others may have been pushed by too.
+    call_id: Option<&'a CallId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Call<'a>>,
 }
 
 /// What waits for a decision.
@@ -76,6 +83,32 @@ pub struct Record<'a> {
     has_reject: bool,
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
+    /// The call that pushed it; left out where it is not asked for, or not known any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<Call<'a>>,
+}
+
+/// A call, with the preview that its caller got.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Call<'a> {
+    id: &'a CallId,
+    tool: &'a str,
+    params: &'a Json,
+    content: &'a [Content],
+    called_at: Option<String>,
+}
+
+impl<'a> Call<'a> {
+    fn new(record: &'a CallRecord) -> Self {
+        Self {
+            id: &record.id,
+            tool: &record.tool,
+            params: &record.params,
+            content: &record.content,
+            called_at: utc(record.called_at),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -134,7 +167,15 @@ impl<'a> Entry<'a> {
             pushed_at: utc(record.action.pushed_at),
             attempts: record.attempts,
             state: record.state,
+            call_id: record.action.call.as_ref(),
+            call: None,
         }
+    }
+
+    /// With all that is known of the call.
+    pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
+        self.call = call.map(Call::new);
+        self
     }
 }
 
@@ -167,7 +208,14 @@ impl<'a> Record<'a> {
                 result: resolved.result.map(|digest| digest.to_string()),
                 error: &resolved.error,
             }),
+            call: None,
         }
+    }
+
+    /// With the call that pushed it.
+    pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
+        self.call = call.map(Call::new);
+        self
     }
 }
 

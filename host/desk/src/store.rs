@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use airlock_host::pending::{ActionId, SessionId};
+use airlock_host::pending::{ActionId, CallRecord, SessionId};
 use airlock_host::store::{ActionRecord, DurableStore, PendingStore, UnreadableAction};
 use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
@@ -170,6 +170,9 @@ pub async fn open(named: Option<&OsStr>, missing: WhenMissing) -> Result<Store, 
     Ok(Store { choice, durable })
 }
 
+/// How many ids are told where one is meant.
+const TOLD: usize = 5;
+
 impl Store {
     /// The store, with its operations for operators.
     pub fn durable(&self) -> &dyn DurableStore {
@@ -196,14 +199,31 @@ impl Store {
         self.choice.command(words)
     }
 
-    /// The action with this id, of any session.
+    /// The action with this id, of any session. A part that one action's id alone begins or ends
+    /// with will do.
     ///
     /// # Errors
-    /// If there is none, and if the store can't be used.
+    /// If there is none, or several, and if the store can't be used.
     pub async fn find(&self, id: &str) -> Result<ActionRecord, Error> {
-        let id = ActionId::from(id);
+        let mut id = ActionId::from(id);
         if let Some(record) = self.durable().find(&id).await? {
             return Ok(record);
+        }
+        let mut alike = self.durable().ids_like(id.as_str(), TOLD + 1).await?;
+        if alike.len() > 1 {
+            let more = alike.len() > TOLD;
+            alike.truncate(TOLD);
+            return Err(Error::SeveralActions {
+                part: id,
+                alike,
+                more,
+            });
+        }
+        if let Some(only) = alike.pop() {
+            id = only;
+            if let Some(record) = self.durable().find(&id).await? {
+                return Ok(record);
+            }
         }
         let all = self.command(&["pending", "--all"]);
         let log = self.command(&["log", "--all"]);
@@ -212,6 +232,17 @@ impl Store {
             store: self.location(),
             advice: format!("`{all}` lists pending actions, and `{log}` past decisions"),
         })
+    }
+
+    /// The call that pushed an action, with the preview as its caller got it.
+    ///
+    /// # Errors
+    /// If the store can't be used, or the record can't be read.
+    pub async fn call_record(&self, record: &ActionRecord) -> Result<Option<CallRecord>, Error> {
+        let store = self.durable();
+        Ok(store
+            .call_record(&record.session, &record.action.id)
+            .await?)
     }
 
     /// What no listing of a session has, or of all. Where not even an action's session can be read,

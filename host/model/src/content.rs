@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::json::Json;
 use crate::pending::{Decision, NamedAction, PendingAction};
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Content {
@@ -24,7 +25,7 @@ pub enum Content {
     #[serde(rename_all = "camelCase")]
     Image {
         /// The raw bytes; base64 when serialized.
-        #[serde(serialize_with = "as_base64")]
+        #[serde(serialize_with = "as_base64", deserialize_with = "from_base64")]
         data: Vec<u8>,
         /// For example `image/png`.
         mime_type: String,
@@ -37,7 +38,7 @@ pub enum Content {
         /// What to call it in a list.
         name: String,
         /// The media type behind the URI, where it is known.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
 }
@@ -72,6 +73,11 @@ impl Content {
 
 fn as_base64<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&STANDARD.encode(data))
+}
+
+fn from_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    STANDARD.decode(text).map_err(D::Error::custom)
 }
 
 /// The text blocks of `content`, one after the other on lines of their own.

@@ -16,6 +16,7 @@
 //! | take what others wrote | [`json`]: JSON as checked text; [`regular`]: files that others can change |
 
 pub mod actor;
+pub mod call_record;
 pub mod content;
 pub mod digest;
 pub mod error;

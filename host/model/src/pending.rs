@@ -78,6 +78,10 @@ id! {
     ActionId
 }
 id! {
+    /// Identifies one call that pushed something.
+    CallId
+}
+id! {
     /// Identifies one session. Two sessions with the same id share one stack of pending actions.
     SessionId
 }
@@ -116,6 +120,9 @@ pub struct PendingAction {
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
     /// When it was pushed, by this machine's clock.
     pub pushed_at: SystemTime,
+    /// The call that pushed it, of which its store has a
+    /// [record](crate::call_record::CallRecord); none for an action of an older version.
+    pub call: Option<CallId>,
 }
 
 impl PendingAction {
@@ -143,6 +150,7 @@ impl PendingAction {
             workspace: None,
             workspace_identity: None,
             pushed_at,
+            call: None,
         }
     }
 }

@@ -338,6 +338,7 @@ mod tests {
                 workspace: None,
                 workspace_identity: None,
                 pushed_at: SystemTime::UNIX_EPOCH,
+                call: None,
             }),
             attempts,
             last_error: None,

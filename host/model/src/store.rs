@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::actor::DecidedBy;
+use crate::call_record::CallRecord;
 use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
 use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
@@ -178,6 +179,18 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     async fn plugin(&self, _digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         Ok(None)
     }
+
+    /// What is known of the call that pushed the action: kept as long as the action is open, and by
+    /// a durable store for some time after. No listing reads it.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read, or where what it has is no such
+    /// record.
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError>;
 
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use airlock_model::actor::{Actor, DecidedBy, Evidence};
+use airlock_model::call_record::CallRecord;
 use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
@@ -87,6 +88,16 @@ impl Block {
                 block.line(Line::new().with_role(Role::Note, more).indented(4))
             }
         }
+    }
+
+    /// The call that pushed an action, and what its caller got.
+    pub fn call_record(call: &CallRecord) -> Self {
+        let params = call.params.as_str();
+        Block::new()
+            .fact(NAMES, "called", &call.tool)
+            .fact(NAMES, "params", params)
+            .line(Line::new().with_role(Role::Faint, "preview").indented(2))
+            .block(Block::content(&call.content).indented(4))
     }
 
     /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for

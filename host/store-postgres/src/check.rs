@@ -9,7 +9,10 @@ use super::record::{get, text};
 use super::text::escaped;
 
 /// Each gives one column of sentences, and sees one moment of the store.
-const QUESTIONS: [&str; 8] = [
+const QUESTIONS: [&str; 9] = [
+    "SELECT format('the action %s needs the record of its call, which is not kept', a.id) AS said
+        FROM airlock.actions AS a
+        WHERE a.call IS NOT NULL AND NOT EXISTS (SELECT FROM airlock.calls AS c WHERE c.id = a.call)",
     "SELECT format('the bytes of the plugin %s don''t match its digest', digest) AS said
         FROM airlock.plugins WHERE 'sha256:' || encode(sha256(bytes), 'hex') <> digest",
     "SELECT format('the session %s counts %s open actions, and there are %s', s.id, s.open, count(a.id)) AS said

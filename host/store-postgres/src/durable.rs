@@ -39,6 +39,9 @@ const RESOLVED_OF_SESSION: &str =
 /// A page of all.
 pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
 
+const LIKE: &str = "SELECT id FROM airlock.actions
+    WHERE starts_with(id, $1) OR right(id, length($1)) = $1 ORDER BY id DESC LIMIT $2";
+
 const STATS: &str = "SELECT o.*, r.*, p.*, (
         SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
         FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -85,6 +88,16 @@ impl DurableStore for PostgresStore {
         let rows = self.inner.read(&statement).await?;
         let record = rows.first().map(|row| self.inner.record(row)).transpose();
         record.map_err(|error| self.inner.error(error.of(id)))
+    }
+
+    async fn ids_like(&self, part: &str, most: usize) -> Result<Vec<ActionId>, StoreError> {
+        let statement = Statement::new(LIKE)
+            .bind(escaped(part))
+            .bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let rows = self.inner.read(&statement).await?;
+        let ids = rows.iter().map(|row| Ok(text(row, "id")?.into()));
+        let ids: Result<_, Failure> = ids.collect();
+        ids.map_err(|error| self.inner.error(error))
     }
 
     async fn open_actions(
@@ -148,6 +161,10 @@ impl DurableStore for PostgresStore {
 
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
         self.inner.prune(age).await
+    }
+
+    async fn forget(&self, id: &ActionId) -> Result<bool, StoreError> {
+        self.inner.forget(id).await
     }
 
     async fn retention(&self) -> Result<Option<Duration>, StoreError> {

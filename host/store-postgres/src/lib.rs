@@ -1,6 +1,7 @@
 //! The store that many hosts share.
 
 mod builder;
+mod calls;
 mod capacity;
 mod check;
 mod claim;
@@ -24,6 +25,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use airlock_model::actor::DecidedBy;
+use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
@@ -308,6 +310,14 @@ impl PendingStore for PostgresStore {
 
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         self.inner.plugin(digest).await
+    }
+
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        self.inner.call_record(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use airlock_model::digest::Digest;
+use airlock_model::pending::ActionId;
 use airlock_model::store::{BackendErrorKind, DETAILS_KEPT, Pruned, StoreError};
 use sqlx::raw_sql;
 use tokio::time::Instant;
@@ -13,6 +14,7 @@ use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, micros};
+use super::text::escaped;
 
 /// How many rows one statement takes away: so few that nobody waits for long.
 const BATCH: i64 = 1000;
@@ -79,18 +81,30 @@ const FORGET_DETAILS: &str = "WITH old AS (
             (SELECT value::bigint FROM airlock.meta WHERE name = 'details_forgotten'), 0)
         ORDER BY resolved_order LIMIT $2
     ), forgotten AS (
-        UPDATE airlock.actions AS a SET details = NULL FROM old WHERE a.id = old.id AND a.details IS NOT NULL
+        UPDATE airlock.actions AS a SET details = NULL, call = NULL FROM old
+            WHERE a.id = old.id AND (a.details IS NOT NULL OR a.call IS NOT NULL)
     ), noted AS (
         INSERT INTO airlock.meta (name, value) SELECT 'details_forgotten', max(resolved_order)::text FROM old HAVING count(*) > 0
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
     )
     SELECT count(*) AS seen FROM old";
 
+/// What no action refers to. A push makes a call and its actions in one statement.
+const FORGET_CALLS: &str = "WITH unneeded AS (
+        SELECT id FROM airlock.calls AS c WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.call = c.id) LIMIT $1
+    ), gone AS (
+        DELETE FROM airlock.calls AS c USING unneeded AS u WHERE c.id = u.id RETURNING 1
+    )
+    SELECT count(*) AS gone FROM gone";
+
+const FORGET: &str = "DELETE FROM airlock.actions WHERE id = $1 AND NOT open RETURNING 1";
+
 const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
 
 impl PostgresStoreInner {
     pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
         let actions = self.forget_actions(age, u64::MAX).await?;
+        self.forget_calls().await?;
         let plugins = self.forget_plugins(&[]).await?;
         self.forget_sessions_and_hosts().await?;
         Ok(Pruned::new(actions, plugins))
@@ -196,6 +210,7 @@ impl PostgresStoreInner {
             }
         }
         self.forget_details().await?;
+        self.forget_calls().await?;
         self.forget_plugins(&self.pushed_plugins()).await?;
         self.forget_sessions_and_hosts().await
     }
@@ -220,10 +235,27 @@ impl PostgresStoreInner {
         Ok(total)
     }
 
+    /// All that is kept of an action that was resolved. Whether there was one.
+    pub async fn forget(&self, id: &ActionId) -> Result<bool, StoreError> {
+        let forget = Statement::new(FORGET).bind(escaped(id.as_str()));
+        let was_there = !self.read(&forget).await?.is_empty();
+        self.forget_calls().await?;
+        Ok(was_there)
+    }
+
+    async fn forget_calls(&self) -> Result<(), StoreError> {
+        self.in_batches(FORGET_CALLS).await
+    }
+
     async fn forget_sessions_and_hosts(&self) -> Result<(), StoreError> {
         self.read(&Statement::new(FORGET_HOSTS)).await?;
+        self.in_batches(FORGET_SESSIONS).await
+    }
+
+    /// Repeats a statement until less is gone than it may take away at once.
+    async fn in_batches(&self, sql: &'static str) -> Result<(), StoreError> {
         loop {
-            let batch = Statement::new(FORGET_SESSIONS).bind(BATCH);
+            let batch = Statement::new(sql).bind(BATCH);
             let rows = self.read(&batch).await?;
             let gone = rows.first().map(|row| get::<i64>(row, "gone"));
             let gone = gone.transpose().map_err(|error| self.error(error))?;

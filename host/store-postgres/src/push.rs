@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use airlock_model::call_record::PackedBody;
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::SessionId;
@@ -27,13 +28,20 @@ macro_rules! push_onto {
                     WHERE s.open + $5 <= $3 AND s.bytes + $6 <= $7
                 RETURNING top
             )",
+            ", called AS (
+                INSERT INTO airlock.calls (id, tool, called_at, body)
+                    SELECT $23::text, $24::text, $25::bigint, $26::bytea FROM stack WHERE $23::text IS NOT NULL
+            ), pieces AS (
+                INSERT INTO airlock.call_pieces (call, place, bytes)
+                    SELECT $23::text, p.place, p.bytes FROM stack, unnest($27::bytea[]) WITH ORDINALITY AS p (bytes, place)
+            )",
             $before,
             " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
                 durable, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
-                workspace_identity)
+                workspace_identity, call)
             SELECT $1, $2, stack.top - $5 + a.place, $4, a.id, a.label, a.source_tool_name, a.details, a.has_reject,
                 a.durable, $8, $9, a.pushed_at, a.guest_state, CASE WHEN a.durable THEN NULL ELSE $10::bytea END, a.bytes, $11,
-                a.source_is_own_tool, $12
+                a.source_is_own_tool, $12, $23::text
             FROM stack, unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::boolean[], $18::boolean[],
                 $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[]) WITH ORDINALITY AS a
                 (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, place)
@@ -50,7 +58,7 @@ const PUSH: &str = push_onto!(
 
 const PUSH_WITH_PLUGIN: &str = push_onto!(
     ", kept AS (
-        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $23, $24 FROM stack ON CONFLICT (digest) DO NOTHING
+        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $28, $29 FROM stack ON CONFLICT (digest) DO NOTHING
     )",
     ""
 );
@@ -247,18 +255,24 @@ impl PostgresStoreInner {
                     .map(|it| it.guest_state.as_deref())
                     .collect::<Vec<_>>(),
             )
-            .bind(
-                push.actions
-                    .iter()
-                    .map(|it| number(it.bytes()))
-                    .collect::<Vec<_>>(),
-            )
+            .bind(push.bytes().map(number).collect::<Vec<_>>())
             .bind(
                 actions()
                     .map(|it| it.source_is_own_tool)
                     .collect::<Vec<_>>(),
             );
-        Ok(statement)
+        let call = push.call.as_ref();
+        let (plain, pieces) = match call.map(|call| &call.body) {
+            Some(PackedBody::Plain(plain)) => (Some(&**plain), Vec::new()),
+            Some(PackedBody::Pieces(pieces)) => (None, pieces.iter().map(|it| &**it).collect()),
+            None => (None, Vec::new()),
+        };
+        Ok(statement
+            .bind(call.map(|call| escaped(call.id.as_str())))
+            .bind(call.map(|call| escaped(&call.tool)))
+            .bind(call.map(|call| nanos_of_time(call.called_at)))
+            .bind(plain)
+            .bind(pieces))
     }
 }
 

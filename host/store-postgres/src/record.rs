@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
-use airlock_model::pending::{ActionState, Decision, PendingAction, SessionId};
+use airlock_model::pending::{ActionState, CallId, Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use super::text::unescaped;
 macro_rules! action_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
-        a.grants, a.workspace, a.workspace_identity, a.pushed_at"
+        a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call"
     };
 }
 
@@ -131,6 +131,7 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     action.durable = get(row, "durable")?;
     action.workspace = workspace.map(path_of_bytes);
     action.workspace_identity = optional_json(row, "workspace_identity")?.map(Arc::new);
+    action.call = optional_text(row, "call")?.map(CallId::from);
     Ok(action)
 }
 
@@ -189,7 +190,7 @@ fn time_of_micros(micros: i64) -> SystemTime {
     time_of_nanos(micros.saturating_mul(1000))
 }
 
-fn time_of_nanos(nanos: i64) -> SystemTime {
+pub fn time_of_nanos(nanos: i64) -> SystemTime {
     let distance = Duration::from_nanos(nanos.unsigned_abs());
     let time = match nanos {
         0.. => SystemTime::UNIX_EPOCH.checked_add(distance),

@@ -49,7 +49,7 @@ async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result
         SELECT format('the rule `%s` on `%s`', r.rulename, c.relname)
             FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE n.nspname = 'airlock' AND c.relname IN ('meta', 'plugins', 'sessions', 'hosts', 'actions')
+            WHERE n.nspname = 'airlock' AND c.relname IN ('meta', 'plugins', 'sessions', 'hosts', 'actions', 'calls', 'call_pieces')
         LIMIT 1",
     );
     let at = |error: sqlx::Error| Failure::from(error).at(location);

@@ -21,6 +21,12 @@ impl DurableStore for SqliteStore {
             .await
     }
 
+    async fn ids_like(&self, part: &str, most: usize) -> Result<Vec<ActionId>, StoreError> {
+        let part = part.to_owned();
+        self.read(move |connection| listing::ids_like(connection, &part, most))
+            .await
+    }
+
     async fn open_actions(
         &self,
         session: Option<&SessionId>,
@@ -56,6 +62,12 @@ impl DurableStore for SqliteStore {
             .await?;
         self.give_all_back().await?;
         Ok(Pruned::new(actions, plugins))
+    }
+
+    async fn forget(&self, id: &ActionId) -> Result<bool, StoreError> {
+        let id = id.clone();
+        let work = move |connection: &_| maintenance::forget(connection, &id);
+        self.inner.writer.write(work).await
     }
 
     async fn retention(&self) -> Result<Option<Duration>, StoreError> {

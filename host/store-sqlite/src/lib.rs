@@ -2,6 +2,7 @@
 
 mod backup;
 mod builder;
+mod calls;
 mod capacity;
 mod connection;
 mod durable;
@@ -24,6 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use airlock_model::actor::DecidedBy;
+use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
@@ -213,7 +215,7 @@ impl PendingStore for SqliteStore {
         let work = move |connection: &_| push::push(connection, &hosts, &pushed);
         let undo = move |()| {
             Some(Box::new(move |connection: &_| {
-                push::unpush(connection, &unheard.actions)?;
+                push::unpush(connection, &unheard)?;
                 watchers.notify(&unheard.session);
                 Ok(())
             }) as Undo)
@@ -351,6 +353,16 @@ impl PendingStore for SqliteStore {
 
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         self.read(move |connection| maintenance::plugin(connection, digest))
+            .await
+    }
+
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| calls::find(connection, &session, &action))
             .await
     }
 

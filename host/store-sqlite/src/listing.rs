@@ -1,8 +1,8 @@
 //! What is kept, as it is listed.
 
-use airlock_model::pending::{SessionId, StackedAction};
+use airlock_model::pending::{ActionId, SessionId, StackedAction};
 use airlock_model::store::{ActionRecord, ResolvedQuery, UnreadableAction};
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, Params, params};
 
 use super::problem::Problem;
 use super::rows::{select, select_all};
@@ -81,4 +81,18 @@ fn records(
         true
     })?;
     Ok(records)
+}
+
+/// Ids that begin or end with this.
+pub(super) fn ids_like(
+    connection: &Connection,
+    part: &str,
+    most: usize,
+) -> Result<Vec<ActionId>, Problem> {
+    let select = "SELECT id FROM actions
+        WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 ORDER BY id DESC LIMIT ?2";
+    let mut statement = connection.prepare_cached(select)?;
+    let ids = statement.query_map(params![part, most], |row| row.get::<_, String>(0))?;
+    let ids = ids.map(|id| Ok(ActionId::from(id?)));
+    ids.collect()
 }

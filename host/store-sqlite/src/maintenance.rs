@@ -8,6 +8,7 @@ use airlock_model::pending::{ActionId, ActionState};
 use airlock_model::store::{PluginBytes, StoreStats, UnreadableAction};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::calls;
 use super::problem::Problem;
 use super::rows::{millis, select, select_all};
 use super::schema;
@@ -113,6 +114,10 @@ fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<
         "has lost the plugin that pushed it",
     )?;
     find(
+        "a.call IS NOT NULL AND NOT EXISTS (SELECT 1 FROM calls WHERE id = a.call)".to_owned(),
+        "has lost the record of its call",
+    )?;
+    find(
         "a.state = 'resolving' AND (a.holder IS NULL OR a.lease_until IS NULL OR a.decision IS NULL)".to_owned(),
         "is being resolved by nobody",
     )?;
@@ -168,18 +173,44 @@ pub(super) fn resolved_before(connection: &Connection, age: Duration) -> Result<
 pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result<u64, Problem> {
     let mut forgotten = 0;
     for number in numbers {
-        let delete = "DELETE FROM actions WHERE number = ? AND resolved IS NOT NULL";
-        if connection.prepare_cached(delete)?.execute([number])? == 1 {
+        let delete = "DELETE FROM actions WHERE number = ? AND resolved IS NOT NULL RETURNING call";
+        let deleted: Option<Option<String>> = connection
+            .prepare_cached(delete)?
+            .query_row([number], |row| row.get(0))
+            .optional()?;
+        if let Some(call) = deleted {
             forgotten += 1;
-            let delete = "DELETE FROM large_details WHERE action = ?";
-            connection.prepare_cached(delete)?.execute([number])?;
+            forget_large(connection, *number, call)?;
         }
     }
     Ok(forgotten)
 }
 
-/// Forgets the details of some actions that were resolved at least `age` ago. Whether there may be
-/// more.
+/// What stands apart from an action's row.
+fn forget_large(connection: &Connection, number: i64, call: Option<String>) -> Result<(), Problem> {
+    let delete = "DELETE FROM large_details WHERE action = ?";
+    connection.prepare_cached(delete)?.execute([number])?;
+    match call {
+        Some(call) => calls::forget(connection, &call),
+        None => Ok(()),
+    }
+}
+
+/// Forgets all that is kept of an action that was resolved. Whether there was one.
+pub(super) fn forget(connection: &Connection, id: &ActionId) -> Result<bool, Problem> {
+    let select = "SELECT number FROM actions WHERE id = ?";
+    let number: Option<i64> = connection
+        .prepare_cached(select)?
+        .query_row([id.as_str()], |row| row.get(0))
+        .optional()?;
+    match number {
+        Some(number) => Ok(forget_actions(connection, &[number])? == 1),
+        None => Ok(false),
+    }
+}
+
+/// Forgets the details of some actions that were resolved at least `age` ago, and their calls'
+/// records where no other action needs them. Whether there may be more.
 pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<bool, Problem> {
     let after: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE name = ?")?
@@ -199,10 +230,13 @@ pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<b
         return Ok(false);
     };
     for (number, _) in &old {
-        let update = "UPDATE actions SET details = NULL WHERE number = ? AND details IS NOT NULL";
+        let select = "SELECT call FROM actions WHERE number = ?";
+        let mut select = connection.prepare_cached(select)?;
+        let call = select.query_row([number], |row| row.get(0))?;
+        let update = "UPDATE actions SET details = NULL, call = NULL
+            WHERE number = ? AND (details IS NOT NULL OR call IS NOT NULL)";
         connection.prepare_cached(update)?.execute([number])?;
-        let delete = "DELETE FROM large_details WHERE action = ?";
-        connection.prepare_cached(delete)?.execute([number])?;
+        forget_large(connection, *number, call)?;
     }
     let note =
         "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";

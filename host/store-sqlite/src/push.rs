@@ -1,16 +1,16 @@
 //! Putting actions on a stack, and how much room it has.
 
 use airlock_model::json::Json;
-use airlock_model::pending::SessionId;
+use airlock_model::pending::{CallId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::capacity;
 use super::hosts::HostRegistry;
 use super::problem::Problem;
 use super::rows::millis;
 use super::stack::{OPEN, json};
+use super::{calls, capacity};
 
 /// Details and states of at most so many bytes stand in their action's row.
 const SMALL: usize = 1024;
@@ -35,8 +35,12 @@ pub(super) fn push(
     if push.actions.iter().any(|pushed| !pushed.action.durable) {
         hosts.register()?;
     }
-    for (pushed, position) in push.actions.iter().zip(top + 1..) {
-        insert(connection, hosts, &push.session, pushed, position)?;
+    if let Some(call) = &push.call {
+        calls::insert(connection, call)?;
+    }
+    let places = push.bytes().zip(top + 1..);
+    for (pushed, (bytes, position)) in push.actions.iter().zip(places) {
+        insert(connection, hosts, &push.session, pushed, bytes, position)?;
     }
     Ok(())
 }
@@ -76,6 +80,7 @@ fn insert(
     hosts: &HostRegistry,
     session: &SessionId,
     pushed: &NewAction,
+    bytes: u64,
     position: i64,
 ) -> Result<(), Problem> {
     let action = &pushed.action;
@@ -83,10 +88,10 @@ fn insert(
     let (small_state, large_state) = by_size(pushed.guest_state.as_deref());
     let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
             source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
-            guest_state, bytes, pushed_at, owner)
+            guest_state, bytes, pushed_at, owner, call)
         VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
             :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
-            :guest_state, :bytes, :pushed_at, :owner)";
+            :guest_state, :bytes, :pushed_at, :owner, :call)";
     connection.prepare_cached(insert)?.execute(named_params! {
         ":id": action.id.as_str(),
         ":session": session.as_str(),
@@ -103,9 +108,10 @@ fn insert(
         ":workspace_identity": action.workspace_identity.as_deref().map(json).transpose()?,
         ":details": small_details,
         ":guest_state": small_state,
-        ":bytes": pushed.bytes(),
+        ":bytes": bytes,
         ":pushed_at": millis(action.pushed_at),
         ":owner": (!action.durable).then(|| hosts.own()),
+        ":call": action.call.as_ref().map(CallId::as_str),
     })?;
     let number = connection.last_insert_rowid();
     if let Some(details) = large_details {
@@ -124,10 +130,10 @@ fn insert(
 }
 
 /// Takes back a push that nobody heard of, but for what was claimed meanwhile.
-pub(super) fn unpush(connection: &Connection, actions: &[NewAction]) -> Result<(), Problem> {
+pub(super) fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
     // A claim that came to nothing leaves its token.
     let delete = "DELETE FROM actions WHERE id = ? AND token = 0 RETURNING number";
-    for pushed in actions {
+    for pushed in &push.actions {
         let number: Option<i64> = connection
             .prepare_cached(delete)?
             .query_row([pushed.action.id.as_str()], |row| row.get(0))
@@ -139,7 +145,10 @@ pub(super) fn unpush(connection: &Connection, actions: &[NewAction]) -> Result<(
             }
         }
     }
-    Ok(())
+    match &push.call {
+        Some(call) => calls::forget(connection, call.id.as_str()),
+        None => Ok(()),
+    }
 }
 
 /// What is kept in the row, and what apart from it.

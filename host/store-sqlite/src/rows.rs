@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
-use airlock_model::pending::{Decision, PendingAction, SessionId};
+use airlock_model::pending::{CallId, Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 use rusqlite::{Connection, Params, Row};
@@ -16,7 +16,7 @@ use super::problem::Problem;
 /// value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
-    a.workspace_identity, a.pushed_at,
+    a.workspace_identity, a.pushed_at, a.call,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
     a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
@@ -59,6 +59,7 @@ impl ActionRow {
         let workspace: Option<Vec<u8>> = row.get("workspace")?;
         action.workspace = workspace.map(|bytes| path_of_bytes(&bytes));
         action.workspace_identity = json(row, "workspace_identity")?.map(Arc::new);
+        action.call = row.get::<_, Option<String>>("call")?.map(CallId::from);
         let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {
             None => None,
             Some("apply") => Some(Decision::Apply),
@@ -199,7 +200,7 @@ pub(super) fn millis(time: SystemTime) -> i64 {
 }
 
 /// A time as a row keeps it. One that this system can't tell is given as 1970.
-fn time(millis: i64) -> SystemTime {
+pub(super) fn time(millis: i64) -> SystemTime {
     let distance = Duration::from_millis(millis.unsigned_abs());
     let time = match millis >= 0 {
         true => SystemTime::UNIX_EPOCH.checked_add(distance),

@@ -13,7 +13,7 @@ pub(super) const VERSION: u32 = 4;
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// One step for each version, from an empty file on. A released step is never changed.
-const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES, WHO_DECIDED];
+const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES, CALLS_AND_DECIDERS];
 
 const FIRST: &str = "
 CREATE TABLE meta (
@@ -115,8 +115,24 @@ DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE resolved IS NULL;
 ";
 
-/// Who decided, of which only a name was kept, and how that is known. Older rows have neither.
-const WHO_DECIDED: &str = "
+/// What was called, and what its caller got; who decided, of which only a name was kept, and how
+/// that is known. Older rows have none of it.
+const CALLS_AND_DECIDERS: &str = "
+CREATE TABLE calls (
+    id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    called_at INTEGER NOT NULL,
+    -- Params and content as JSON; null where they stand in pieces, compressed.
+    body BLOB
+) STRICT;
+CREATE TABLE call_pieces (
+    call TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (call, place)
+) STRICT;
+ALTER TABLE actions ADD COLUMN call TEXT;
+CREATE INDEX actions_of_calls ON actions (call) WHERE call IS NOT NULL;
 ALTER TABLE actions ADD COLUMN actor TEXT;
 ALTER TABLE actions ADD COLUMN evidence TEXT;
 ";

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use airlock_host::Resolution;
-use airlock_host::pending::{ActionId, DecidedBy, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     Claim, Completion, Lease, MemoryStore, PendingStore, Push, SessionRoom, StoreError, Watch,
 };
@@ -64,6 +64,14 @@ impl PendingStore for UnacknowledgedStore {
 
     fn lose(&self, session: &SessionId, actions: &[ActionId]) {
         self.0.lose(session, actions);
+    }
+
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        self.0.call_record(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

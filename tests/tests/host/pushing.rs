@@ -249,6 +249,36 @@ async fn what_a_call_pushes_is_on_the_stack_when_it_has_ended_and_not_before() {
 }
 
 #[tokio::test]
+async fn what_a_call_was_and_gave_is_kept_as_its_caller_got_it_and_each_action_names_it() {
+    let puppet = Puppet::new().await;
+    let says = |text: &str| json!({"do": "text", "text": text});
+    // It may say that it was another.
+    let mut one = push("One", json!({}));
+    one["source"] = json!("another");
+    let steps = json!([one, push("Two", json!({})), says("the preview")]);
+    let outcome = puppet.call(steps.clone()).await.unwrap();
+    let [two, one] = &outcome.pushed[..] else {
+        panic!("{outcome:?}");
+    };
+    assert!(one.call.is_some() && one.call == two.call);
+    for action in [one, two] {
+        let record = puppet.session.call_record(&action.id).await.unwrap();
+        let record = record.expect("it is kept");
+        assert_eq!(Some(&record.id), action.call.as_ref());
+        assert_eq!(record.tool, "puppet");
+        assert_eq!(record.params, json!({"steps": steps}));
+        // Without the host's line for a model.
+        assert_eq!(record.content, outcome.content);
+        assert_ne!(record.content, outcome.content_for_model());
+    }
+    let other = puppet.push(push("Three", json!({}))).await;
+    let other = puppet.session.call_record(&other.as_str().into()).await;
+    assert_ne!(other.unwrap().map(|record| record.id), one.call);
+    let unknown = puppet.session.call_record(&"unknown".into()).await;
+    assert_eq!(unknown.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_guest_is_told_at_once_where_the_store_can_not_be_asked() {
     let host = Host {
         name: "faulty".to_owned(),

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use airlock_host::identity::WorkspaceDifference;
-use airlock_host::pending::ActionState;
-use airlock_host::store::{DurableStore, ResolvedQuery};
+use airlock_host::pending::{ActionState, Actor};
+use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
 use airlock_host::{Error, Resolution};
 use airlock_tests::{Tester, sqlite_version_2};
 
@@ -54,6 +54,14 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
         .map(|record| record.resolved.as_ref().unwrap().reason.as_str())
         .collect();
     assert_eq!(reasons, ["not today", "as previewed"]);
+    // Of who decided there was a name alone, and of what was previewed nothing.
+    for record in &resolved {
+        let name = Some("uid0@vm".into());
+        let by = Actor::Unknown { name }.into();
+        assert_eq!(record.resolved.as_ref().unwrap().decided_by, by);
+        let call = store.call_record(&record.session, &record.action.id).await;
+        assert_eq!(call.unwrap(), None);
+    }
 
     // Which directory it was, the older version didn't note: somebody has to say that it is this
     // one.

@@ -30,20 +30,26 @@ pub struct PendingArgs {
     pub json: bool,
 }
 
-impl From<PendingArgs> for pending::Request {
-    fn from(args: PendingArgs) -> Self {
-        Self {
+impl PendingArgs {
+    /// What is asked for, with or without the previews.
+    pub fn request(self, verbose: bool) -> pending::Request {
+        let args = self;
+        pending::Request {
             session: (!args.all).then(|| args.session.into()),
             store: args.store.store,
+            verbose,
         }
     }
 }
 
-/// Show all that is known about an action, pending or resolved
+/// Show all that is known about an action, pending or resolved, with its preview
+///
+/// On a terminal, what is longer than that is shown in a pager: AIRLOCK_PAGER, else PAGER, else
+/// less.
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
-    /// The action's id, of any session
+    /// The action's id, of any session; its beginning or its end will do where that is unique
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
 
@@ -88,7 +94,8 @@ pub struct ResolveArgs {
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
-    /// The action, of any session [default: the session's topmost]
+    /// The action, of any session, by its id or a unique part of it as for `airlock show`
+    /// [default: the session's topmost]
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
 

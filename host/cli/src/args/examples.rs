@@ -60,12 +60,16 @@ Examples:
   And anywhere?
     airlock pending --all
 
+  With their previews:
+    airlock pending --verbose
+
   The id of the topmost action:
     airlock pending --json | jq -r '.pending[0].id'";
 
 pub const SHOW_EXAMPLES: &str = "\
 Examples:
   airlock show 01a2005d-d50a-7498-954a-3c20d939438b
+  airlock show 438b > preview.txt
   airlock show 01a2005d-d50a-7498-954a-3c20d939438b --json | jq .details";
 
 pub const RESOLVE_EXAMPLES: &str = "\
@@ -101,6 +105,10 @@ pub const STATS_EXAMPLES: &str = "\
 Examples:
   airlock store stats
   airlock store stats --json | jq .pending";
+
+pub const FORGET_EXAMPLES: &str = "\
+Examples:
+  airlock store forget 01a2005d-d50a-7498-954a-3c20d939438b";
 
 pub const PRUNE_EXAMPLES: &str = "\
 Examples:

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueHint};
 
 use super::StoreArgs;
 use super::examples::{
-    BACKUP_EXAMPLES, CHECK_EXAMPLES, LIMIT_EXAMPLES, PRUNE_EXAMPLES, RESTORE_EXAMPLES,
-    RETENTION_EXAMPLES, STATS_EXAMPLES,
+    BACKUP_EXAMPLES, CHECK_EXAMPLES, FORGET_EXAMPLES, LIMIT_EXAMPLES, PRUNE_EXAMPLES,
+    RESTORE_EXAMPLES, RETENTION_EXAMPLES, STATS_EXAMPLES,
 };
 use super::values::{ByteLimit, Retention, age, byte_limit, retention};
 use crate::commands::store::{Request, Task};
@@ -20,6 +21,7 @@ pub enum StoreCommand {
     Check(CheckArgs),
     Stats(StatsArgs),
     Prune(PruneArgs),
+    Forget(ForgetArgs),
     Retention(RetentionArgs),
     Limit(LimitArgs),
 }
@@ -32,6 +34,7 @@ impl StoreCommand {
             StoreCommand::Check(args) => args.json,
             StoreCommand::Stats(args) => args.json,
             StoreCommand::Prune(args) => args.json,
+            StoreCommand::Forget(args) => args.json,
             StoreCommand::Retention(args) => args.json,
             StoreCommand::Limit(args) => args.json,
         }
@@ -114,6 +117,22 @@ pub struct PruneArgs {
     pub json: bool,
 }
 
+/// Forget all that is kept of a decision: its action, the preview and the params
+#[derive(Debug, Args)]
+#[command(after_help = FORGET_EXAMPLES)]
+pub struct ForgetArgs {
+    /// The id of an action that was resolved, or a unique part of it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub id: String,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Show or set how long decisions are kept
 #[derive(Debug, Args)]
 #[command(after_help = RETENTION_EXAMPLES)]
@@ -157,6 +176,7 @@ impl From<StoreCommand> for Request {
             StoreCommand::Check(args) => (Task::Check, args.store),
             StoreCommand::Stats(args) => (Task::Stats, args.store),
             StoreCommand::Prune(args) => (Task::Prune(args.older_than), args.store),
+            StoreCommand::Forget(args) => (Task::Forget(args.id), args.store),
             StoreCommand::Retention(args) => {
                 let kept = args.retention.map(|retention| match retention {
                     Retention::Forever => None,

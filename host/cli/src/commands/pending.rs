@@ -1,11 +1,13 @@
 //! `airlock pending`: what waits for a decision.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
-use airlock_host::pending::SessionId;
+use airlock_host::PendingAction;
+use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
@@ -18,6 +20,8 @@ pub struct Request {
     /// None for all sessions.
     pub session: Option<SessionChoice>,
     pub store: Option<OsString>,
+    /// With the previews.
+    pub verbose: bool,
 }
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
@@ -25,15 +29,25 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     let session = request.session.as_ref().map(|choice| choice.id(&store));
     let open = store.durable().open_actions(session.as_ref()).await?;
     let unreadable = store.unreadable(session.as_ref()).await?;
+    let calls = match request.verbose {
+        true => Calls::read(&store, &open).await?,
+        false => Calls::default(),
+    };
+    let entries = open.iter().map(|record| {
+        let entry = Entry::new(record);
+        entry.with_call(calls.of(&record.action))
+    });
     out.json(&Pending {
-        pending: open.iter().map(Entry::new).collect(),
+        pending: entries.collect(),
         unreadable: unreadable.iter().map(Unreadable::new).collect(),
     });
     match (&session, open.as_slice()) {
         (None, []) => out.line("Nothing is pending."),
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
-        (Some(_), open) => show_actions(out, open),
-        (None, open) => show_sessions(out, open),
+        (Some(_), open) if request.verbose => out.page(&actions(open, &calls)),
+        (None, open) if request.verbose => out.page(&sessions(open, &calls)),
+        (Some(_), open) => out.show(&actions(open, &calls)),
+        (None, open) => out.show(&sessions(open, &calls)),
     }
     if !out.is_json() {
         warn_of(&unreadable);
@@ -66,28 +80,64 @@ async fn show_that_there_is_none(
     Ok(())
 }
 
-fn show_sessions(out: &mut Output, open: &[ActionRecord]) {
-    let sessions = open.chunk_by(|one, next| one.session == next.session);
-    for (index, actions) in sessions.enumerate() {
-        if index > 0 {
-            out.line("");
+/// The calls that pushed what is listed, each once.
+#[derive(Default)]
+struct Calls(HashMap<CallId, CallRecord>);
+
+impl Calls {
+    async fn read(store: &Store, open: &[ActionRecord]) -> Result<Self, Failure> {
+        let mut calls = HashMap::new();
+        for record in open {
+            if let Some(id) = &record.action.call
+                && !calls.contains_key(id)
+                && let Some(call) = store.call_record(record).await?
+            {
+                calls.insert(id.clone(), call);
+            }
         }
-        let session = format!("In the session {}:", actions[0].session);
-        out.line(Line::new().with_role(Role::Faint, session));
-        show_actions(out, actions);
+        Ok(Self(calls))
+    }
+
+    fn of(&self, action: &PendingAction) -> Option<&CallRecord> {
+        self.0.get(action.call.as_ref()?)
     }
 }
 
-fn show_actions(out: &mut Output, actions: &[ActionRecord]) {
-    for record in actions {
-        out.show(&Block::open(record, time::ago));
-        let place = record.action.workspace_identity.as_deref();
-        if let Some(place) = place.filter(|place| !place.machine.is_this()) {
-            let elsewhere = format!(
-                "  previewed on the machine {}, and applied there",
-                place.machine.name
-            );
-            out.line(Line::new().with_role(Role::Faint, elsewhere));
+fn sessions(open: &[ActionRecord], calls: &Calls) -> Block {
+    let sessions = open.chunk_by(|one, next| one.session == next.session);
+    let mut block = Block::new();
+    for (index, records) in sessions.enumerate() {
+        if index > 0 {
+            block = block.line("");
+        }
+        let session = format!("In the session {}:", records[0].session);
+        block = block
+            .line(Line::new().with_role(Role::Faint, session))
+            .block(actions(records, calls));
+    }
+    block
+}
+
+/// The actions; what one call pushed stands together, with its preview below.
+fn actions(open: &[ActionRecord], calls: &Calls) -> Block {
+    let mut block = Block::new();
+    for of_one_call in
+        open.chunk_by(|one, next| one.action.call.is_some() && one.action.call == next.action.call)
+    {
+        for record in of_one_call {
+            block = block.block(Block::open(record, time::ago));
+            let place = record.action.workspace_identity.as_deref();
+            if let Some(place) = place.filter(|place| !place.machine.is_this()) {
+                let elsewhere = format!(
+                    "  previewed on the machine {}, and applied there",
+                    place.machine.name
+                );
+                block = block.line(Line::new().with_role(Role::Faint, elsewhere));
+            }
+        }
+        if let Some(call) = calls.of(&of_one_call[0].action) {
+            block = block.block(Block::call_record(call)).line("");
         }
     }
+    block
 }

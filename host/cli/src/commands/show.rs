@@ -13,7 +13,12 @@ use crate::terminal::time;
 pub async fn show(id: &str, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
-    out.json(&Record::new(&record));
-    out.show(&Block::record(&record, time::moment));
+    let call = store.call_record(&record).await?;
+    out.json(&Record::new(&record).with_call(call.as_ref()));
+    let block = Block::record(&record, time::moment);
+    out.page(&match &call {
+        Some(call) => block.block(Block::call_record(call)),
+        None => block,
+    });
     Ok(Exit::Done)
 }

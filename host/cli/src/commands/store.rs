@@ -27,6 +27,8 @@ pub enum Task {
     Stats,
     /// Decisions of at least this age; else of the store's retention.
     Prune(Option<Duration>),
+    /// What was decided, by its id.
+    Forget(String),
     /// Tells it, or sets it: none is for ever.
     Retention(Option<Option<Duration>>),
     /// Tells it in bytes, or sets it: none is as much as there is room for.
@@ -41,6 +43,7 @@ pub async fn run(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
         Task::Check => state::check(store, out).await,
         Task::Stats => state::stats(store, out).await,
         Task::Prune(age) => bounds::prune(*age, store, out).await,
+        Task::Forget(id) => bounds::forget(id, store, out).await,
         Task::Retention(kept) => bounds::retention(*kept, store, out).await,
         Task::Limit(limit) => bounds::limit(*limit, store, out).await,
     }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use airlock_render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
 
+use crate::terminal::pager::Pager;
 use crate::terminal::style;
 
 /// For whom the output is.
@@ -37,6 +38,23 @@ impl Output {
             is_begun: false,
             error: None,
         }
+    }
+
+    /// Shows something long: on a terminal in a pager, all at once.
+    pub fn page(&mut self, block: &Block) {
+        if self.format != Format::Text {
+            return;
+        }
+        let text = self.renderer.render(block);
+        if let Some(mut pager) = Pager::start() {
+            // Who has read enough closes it, and nothing is left to be told.
+            let _ = writeln!(pager, "{text}");
+            if let Ok(true) = pager.finish() {
+                self.is_begun = true;
+                return;
+            }
+        }
+        self.write(text);
     }
 
     pub fn is_json(&self) -> bool {

@@ -82,12 +82,23 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
         "{logged}"
     );
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let decided_by = logged["resolved"]["decidedBy"].as_str().unwrap();
-    assert!(
-        decided_by.ends_with(&format!("@{}", machine.trim())),
-        "{decided_by}"
+    let decided_by = &logged["resolved"]["decidedBy"];
+    assert_eq!(
+        (&decided_by["actor"], &decided_by["evidence"]),
+        (&json!("person"), &json!("none"))
     );
-    assert_eq!(store.json(folder.path(), &["show", id]), *logged);
+    let name = decided_by["name"].as_str().unwrap();
+    assert!(name.ends_with(&format!("@{}", machine.trim())), "{name}");
+    let mut shown = store.json(folder.path(), &["show", id]);
+    let call = shown.as_object_mut().unwrap().remove("call").unwrap();
+    assert_eq!(shown, *logged);
+    assert_eq!(
+        (&call["tool"], &call["id"]),
+        (&json!("batch_rename_preview"), &logged["callId"])
+    );
+    assert_eq!(call["params"]["files"], json!(["*.jpeg"]));
+    let text = call["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("a.jpeg"), "{text}");
 }
 
 #[test]
@@ -143,17 +154,21 @@ fn people_read_the_same() {
     assert_eq!(run(&extra), said);
     let shown = words(&run(&["show", &id])).join(" ");
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let by = format!("by ann@{}", machine.trim());
+    let by = format!("by ann@{}, a person", machine.trim());
     for expected in [
         "state discarded",
         &by,
+        "evidence none",
+        "called batch_rename_preview",
+        r#"params {"files":["*.jpeg"]"#,
+        "a.jpeg",
         "reason not these",
         r#"extra {"ticket":17}"#,
     ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let log = run(&["log"]);
-    let decided = format!("Discard: 1 files [Batch rename]\n  discarded {by}, 20");
+    let decided = format!("Discard: 1 files [Batch rename]\n  discarded {by} (evidence: none), 20");
     assert!(log.starts_with(&decided), "{log}");
     assert!(
         log.contains(" +00:00 (") && log.contains("\n  reason: not these\n"),
@@ -277,4 +292,55 @@ fn an_id_is_enough_from_anywhere() {
     assert_eq!((ran.code, kind.as_str()), (1, "already-resolved"));
     assert_eq!(message, format!("Pending action {id} was already applied."));
     assert_eq!(hint, format!("`airlock show {id}` shows by whom, and why"));
+}
+
+#[test]
+fn a_preview_is_read_again_by_other_processes_whole_or_with_the_list() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    let run = |args: &[&str]| {
+        let ran = store.airlock(folder.path(), args).run();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        ran.stdout
+    };
+    let preview = run(&["run", "batch-rename", RENAME]);
+    let preview: Vec<&str> = preview.lines().filter(|it| it.contains(".jpeg")).collect();
+    assert_eq!(preview.len(), 2, "{preview:?}");
+    let id = store.json(folder.path(), &["pending"])["pending"][0]["id"].clone();
+    let id = id.as_str().unwrap();
+    assert!(!run(&["pending"]).contains(".jpeg"));
+    // An id's end will do where it is unique.
+    for words in [&["pending", "-v"][..], &["show", id], &["show", &id[24..]]] {
+        let shown = run(words);
+        for line in &preview {
+            let line = line.trim_start_matches(['│', ' ']);
+            assert!(shown.contains(line), "{line}: {shown}");
+        }
+    }
+    let listed = store.json(folder.path(), &["pending", "--verbose"]);
+    assert_eq!(listed["pending"][0]["call"]["params"]["find"], "jpeg$");
+
+    store.push_rename(folder.path());
+    let several = store.airlock(folder.path(), &["show", &id[..2]]).run();
+    assert_eq!(several.code, 2, "{several:#?}");
+    assert!(
+        several.stderr.contains(id) && several.stderr.contains("more of the id"),
+        "{several:#?}"
+    );
+}
+
+#[test]
+fn what_was_decided_can_be_forgotten_with_its_preview_and_its_params() {
+    let (store, folder) = (Store::new(), folder(&["secret.jpeg"]));
+    let id = store.push_rename(folder.path());
+    let early = store
+        .airlock(folder.path(), &["store", "forget", &id])
+        .run();
+    assert_eq!(early.code, 2, "{early:#?}");
+    assert!(early.stderr.contains("resolve discard"), "{early:#?}");
+    let discard = ["resolve", "discard", "--reason", "no"];
+    assert_eq!(store.airlock(folder.path(), &discard).run().code, 0);
+    let forgotten = store.json(folder.path(), &["store", "forget", &id]);
+    assert_eq!(forgotten, json!({"forgotten": id}));
+    assert_ne!(store.airlock(folder.path(), &["show", &id]).run().code, 0);
+    assert_eq!(store.json(folder.path(), &["log"]), json!({"log": []}));
 }

@@ -319,7 +319,10 @@ fn decisions_of_run_are_logged_too() {
     let resolved = &log["log"][0]["resolved"];
     assert_eq!(resolved["reason"], "looks right");
     assert!(
-        resolved["decidedBy"].as_str().unwrap().starts_with("bob@"),
+        resolved["decidedBy"]["name"]
+            .as_str()
+            .unwrap()
+            .starts_with("bob@"),
         "{resolved}"
     );
 }

@@ -252,7 +252,7 @@ fn a_volatile_action_can_not_be_left() {
         .ends(130);
     let mut terminal = Terminal::run(folder.path(), &["log"]);
     terminal
-        .sees("discarded by airlock")
+        .sees("discarded by the program airlock")
         .sees("only in memory")
         .ends(0);
     let mut terminal = Terminal::run(folder.path(), &["pending"]);

@@ -50,7 +50,10 @@ fn a_volatile_action_that_nobody_decides_about_is_discarded_with_the_result_told
     let resolved = &log["log"][0]["resolved"];
     assert_eq!(
         (&log["log"][0]["label"], &resolved["decidedBy"]),
-        (&json!("Volatile"), &json!("airlock"))
+        (
+            &json!("Volatile"),
+            &json!({"actor": "program", "name": "airlock", "evidence": "none"})
+        )
     );
     assert_eq!(
         resolved["reason"],

@@ -19,7 +19,7 @@ use crate::instance::{
     Call, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled, within,
 };
 use crate::plugin::Plugin;
-use crate::pushing::StagedActions;
+use crate::pushing::{Called, StagedActions};
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
@@ -65,10 +65,10 @@ impl Binding {
         call: &Call<'_>,
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
-        let params = serde_json::to_string(params)
+        let text = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
-        let run = entered.run(async |instance| instance.execute(call, &params).await);
+        let run = entered.run(async |instance| instance.execute(call, &text).await);
         let (result, staged) = run.await?;
         if staged.is_empty() {
             return Ok((result?, Vec::new()));
@@ -78,7 +78,12 @@ impl Binding {
             // Apart, as for making an instance. Nobody else calls into the plugin meanwhile, so
             // that the instance stays which holds its volatile actions.
             Ok(result) => {
-                let committed = Box::pin(self.commit(staged, call)).await;
+                let called = Called {
+                    tool: call.tool,
+                    params,
+                    content: &result.content,
+                };
+                let committed = Box::pin(self.commit(staged, called, call)).await;
                 committed.map(|pushed| (result, pushed))
             }
             Err(error) => Err(error),
@@ -92,10 +97,11 @@ impl Binding {
     async fn commit(
         &self,
         staged: StagedActions,
+        called: Called<'_>,
         call: &Call<'_>,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
         let source = self.plugin.source();
-        let committing = pin!(staged.commit(&self.context.session, source, call.limits));
+        let committing = pin!(staged.commit(&self.context.session, source, called, call.limits));
         let pushed = match within(call.limits, call.spent, call.cancel, committing).await {
             Ended::Returned(pushed) => pushed?,
             Ended::Cancelled => return Err(Error::Cancelled),

@@ -2,13 +2,19 @@
 //! stack all together.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
+use airlock_model::call_record::{CallRecord, PackedCall};
+use airlock_model::content::Content;
 use airlock_model::error::Error;
+use airlock_model::json::Json;
 use airlock_model::limits::Limits;
-use airlock_model::pending::PendingAction;
+use airlock_model::pending::{CallId, PendingAction};
 use airlock_model::store::{
     NewAction, PendingStore, PluginBytes, Push, Room, SessionRoom, StoreError,
 };
+
+use serde_json::Value;
 
 use super::SessionContext;
 
@@ -16,6 +22,8 @@ use super::SessionContext;
 #[derive(Default)]
 pub(crate) struct StagedActions {
     pub actions: Vec<NewAction>,
+    /// The call's id, once it has pushed anything.
+    call: Option<CallId>,
     /// What of the session's room is taken for them.
     reservation: Option<Reservation>,
     /// What the store said when it was last asked.
@@ -41,6 +49,12 @@ impl StagedActions {
     /// Whether there is one whose preview is in the memory of its instance.
     pub fn has_volatile(&self) -> bool {
         self.actions.iter().any(|new| !new.action.durable)
+    }
+
+    /// The id that they know the call by.
+    pub fn call(&mut self) -> &CallId {
+        self.call
+            .get_or_insert_with(|| CallId::generate(SystemTime::now()))
     }
 
     /// What they count for together, in bytes.
@@ -82,24 +96,58 @@ impl StagedActions {
         reservation.take(known.held, more, limits)
     }
 
-    /// Puts them onto the session's stack, all of them or none.
+    /// Puts them onto the session's stack, all of them or none, with the record of the call.
     ///
     /// # Errors
     /// [`Error::Store`] where the store doesn't take them.
     pub async fn commit(
-        self,
+        mut self,
         session: &SessionContext,
         source: &PluginBytes,
+        called: Called<'_>,
         limits: &Limits,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
+        let call = called.pack(self.call().clone()).await?;
         let actions = self.actions.iter();
         let pushed: Vec<_> = actions.map(|new| Arc::clone(&new.action)).collect();
         let store = session.store.as_ref().ok_or(Error::NoStore)?;
         let push = Push::of_call(&session.id, self.actions, source)
+            .with_call(call)
             .with_capacity(limits.pending_actions)
             .with_capacity_bytes(limits.pending_bytes);
         store.push(push).await?;
         Ok(pushed)
+    }
+}
+
+/// What was called, and what the caller gets.
+#[derive(Clone, Copy)]
+pub(crate) struct Called<'a> {
+    pub tool: &'a str,
+    pub params: &'a Value,
+    pub content: &'a [Content],
+}
+
+/// What takes longer to pack is packed where it holds up nobody.
+const PACKED_HERE: usize = 64 << 10;
+
+impl Called<'_> {
+    async fn pack(self, id: CallId) -> Result<PackedCall, Error> {
+        let record = CallRecord::new(
+            id,
+            self.tool,
+            Json::of_own(self.params),
+            self.content.to_vec(),
+            SystemTime::now(),
+        );
+        let content = record.content.iter().map(Content::byte_length);
+        if content.sum::<usize>() + record.params.as_str().len() <= PACKED_HERE {
+            return Ok(record.pack());
+        }
+        let packing = tokio::task::spawn_blocking(move || record.pack());
+        packing
+            .await
+            .map_err(|error| Error::host("could not pack the record of a call", error))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use airlock_model::actor::{Actor, DecidedBy};
+use airlock_model::call_record::CallRecord;
 use airlock_model::error::Error;
 use airlock_model::pending::{
     ActionId, Decision, NamedAction, Resolution, SessionId, StackedAction,
@@ -36,6 +37,9 @@ pub struct ApprovalRequest<'a> {
     pub action: &'a StackedAction,
     /// The model's words, and whatever else it said.
     pub resolution: &'a Resolution,
+    /// The call that previewed it, and what its caller got: what somebody who is asked should see.
+    /// None for an action of an older version.
+    pub call: Option<&'a CallRecord>,
 }
 
 /// An [`Approver`]'s answer.
@@ -94,11 +98,13 @@ impl Session {
             },
         };
         let action = &found.action;
+        let call = store.call_record(self.id(), &action.id).await?;
         resolution.id = Some(action.id.clone());
         let request = ApprovalRequest {
             session: self.id(),
             action: &found,
             resolution,
+            call: call.as_ref(),
         };
         let approval = unless_cancelled(cancel, approver.approve(&request)).await?;
         let named = || Box::new(NamedAction::from(&**action));

@@ -19,6 +19,12 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError>;
 
+    /// Ids that begin or end with this, open or resolved, at most so many.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn ids_like(&self, part: &str, most: usize) -> Result<Vec<ActionId>, StoreError>;
+
     /// All actions that are on a stack or claimed, of one session or of all. Sessions are sorted by
     /// their ids; within one, the topmost action comes first, and a claimed one stands where it
     /// was. What can't be read is left out, see [`DurableStore::unreadable_actions`].
@@ -57,6 +63,13 @@ pub trait DurableStore: PendingStore {
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written.
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError>;
+
+    /// Forgets all that is kept of an action that was resolved, and of its call where no other
+    /// action is of it. Whether there was such an action.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written.
+    async fn forget(&self, id: &ActionId) -> Result<bool, StoreError>;
 
     /// How long resolved actions are kept; none means for ever, as it is at first.
     ///

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use foldhash::quality::RandomState;
 
 use super::{
-    Claim, Claimed, Completion, Lease, NewAction, PendingStore, Push, Room, SessionRoom,
-    StoreError, Watch, Watchers, lose_claim,
+    BackendErrorKind, Claim, Claimed, Completion, Lease, NewAction, PendingStore, Push, Room,
+    SessionRoom, StoreError, Watch, Watchers, lose_claim,
 };
 use crate::actor::DecidedBy;
+use crate::call_record::{CallRecord, PackedCall};
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
@@ -86,6 +87,7 @@ struct Stack {
 struct Open {
     action: Arc<PendingAction>,
     guest_state: Option<Vec<u8>>,
+    call: Option<Arc<PackedCall>>,
     bytes: u64,
     attempts: u32,
     last_error: Option<String>,
@@ -97,11 +99,12 @@ struct Open {
 }
 
 impl Open {
-    fn new(pushed: NewAction) -> Self {
+    fn new(pushed: NewAction, bytes: u64, call: Option<Arc<PackedCall>>) -> Self {
         Self {
-            bytes: pushed.bytes(),
+            bytes,
             action: pushed.action,
             guest_state: pushed.guest_state,
+            call,
             attempts: 0,
             last_error: None,
             interrupted: false,
@@ -194,7 +197,9 @@ impl Stack {
 impl PendingStore for MemoryStore {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
         let more = push.room();
+        let bytes: Vec<u64> = push.bytes().collect();
         let session = push.session;
+        let call = push.call.map(Arc::new);
         self.with(|sessions| {
             let stack = match sessions.get_mut(&session) {
                 Some(stack) => stack,
@@ -204,7 +209,9 @@ impl PendingStore for MemoryStore {
                 .room()
                 .check(more, push.capacity, push.capacity_bytes)?;
             stack.bytes += more.bytes;
-            stack.open.extend(push.actions.into_iter().map(Open::new));
+            let pushed = push.actions.into_iter().zip(bytes);
+            let pushed = pushed.map(|(pushed, bytes)| Open::new(pushed, bytes, call.clone()));
+            stack.open.extend(pushed);
             Ok::<_, StoreError>(())
         })?;
         self.watchers.notify(&session);
@@ -314,6 +321,21 @@ impl PendingStore for MemoryStore {
         self.watchers.notify(session);
     }
 
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        let packed = self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            open.find(|open| open.action.id == *action)?.call.clone()
+        });
+        let record = packed.map(|packed| packed.unpack()).transpose();
+        record.map_err(|error| {
+            StoreError::backend(BackendErrorKind::Damaged, "in memory", error.to_string())
+        })
+    }
+
     fn watch(&self, session: &SessionId) -> Watch {
         self.watchers.watch(session)
     }
@@ -324,6 +346,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
+    use crate::actor::Actor;
     use crate::digest::Digest;
     use crate::policy::Policy;
     use crate::store::PluginBytes;
@@ -339,7 +362,9 @@ mod tests {
         let action = PendingAction::new(id, "", digest, "", Policy::default(), pushed_at);
         let push = Push::new(session, action, &plugin).with_capacity(1);
         store.push(push).await.unwrap();
-        match store.claim(session, &Resolution::apply("")).await.unwrap() {
+        let apply = Resolution::apply("");
+        let claim = store.claim(session, &apply, &Actor::Model.into()).await;
+        match claim.unwrap() {
             Claim::Claimed(claimed) => claimed.lease,
             other => panic!("{other:?}"),
         }

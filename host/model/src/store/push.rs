@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{PluginBytes, StoreError};
+use crate::call_record::PackedCall;
 use crate::json::Json;
 use crate::pending::{PendingAction, SessionId};
 
@@ -11,7 +12,7 @@ use crate::pending::{PendingAction, SessionId};
 pub struct Room {
     /// How many actions.
     pub actions: usize,
-    /// What they [count for](NewAction::bytes).
+    /// What they [count for](Push::bytes).
     pub bytes: u64,
 }
 
@@ -56,7 +57,7 @@ pub struct NewAction {
 }
 
 impl NewAction {
-    /// What it counts for where bytes are bounded: its label, details and state.
+    /// What it counts for by itself where bytes are bounded: its label, details and state.
     pub fn bytes(&self) -> u64 {
         let details = self.action.details.as_ref().map(Json::as_str);
         let bytes = self.action.label.len()
@@ -75,6 +76,8 @@ pub struct Push {
     pub session: SessionId,
     /// The actions, the topmost last.
     pub actions: Vec<NewAction>,
+    /// What was called, and what the caller got: what the actions are decided by.
+    pub call: Option<PackedCall>,
     /// The plugin that pushed them.
     pub plugin: PluginBytes,
     /// The most actions that the session may have on the stack or claimed.
@@ -102,6 +105,7 @@ impl Push {
         Self {
             session: session.clone(),
             actions,
+            call: None,
             plugin: plugin.clone(),
             capacity: usize::MAX,
             capacity_bytes: u64::MAX,
@@ -116,12 +120,27 @@ impl Push {
         self
     }
 
+    /// With the record of the call, which the actions name.
+    pub fn with_call(mut self, call: PackedCall) -> Self {
+        self.call = Some(call);
+        self
+    }
+
     /// How much of its session's room it takes.
     pub fn room(&self) -> Room {
         Room {
             actions: self.actions.len(),
-            bytes: self.actions.iter().map(NewAction::bytes).sum(),
+            bytes: self.bytes().sum(),
         }
+    }
+
+    /// What each of the actions counts for, in their order. The record of the call counts with the
+    /// lowest of them, which is the last to be resolved from the top.
+    pub fn bytes(&self) -> impl Iterator<Item = u64> {
+        let call = self.call.as_ref().map_or(0, PackedCall::bytes);
+        let calls = std::iter::once(call).chain(std::iter::repeat(0));
+        let actions = self.actions.iter().map(NewAction::bytes);
+        actions.zip(calls).map(|(action, call)| action + call)
     }
 
     /// With the most actions that the stack may have.

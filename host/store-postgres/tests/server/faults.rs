@@ -140,7 +140,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
-    set("3");
+    set("4");
     assert_eq!(ids(&connect(&url).await, &stack).await, ["one"]);
 }
 

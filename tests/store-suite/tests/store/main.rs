@@ -6,6 +6,7 @@
 //! number of cases.
 
 mod actions;
+mod calls;
 mod losing;
 mod machine;
 mod model;
@@ -59,6 +60,21 @@ macro_rules! suite {
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn a_push_that_nobody_heard_of_leaves_nothing() {
                 crate::room::is_given_back_by_a_push_that_was_dropped::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn the_record_of_a_call_is_kept_once_and_read_by_each_of_its_actions() {
+                crate::calls::are_kept_once_and_read_by_each_action::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn the_record_of_a_call_counts_as_what_the_session_may_hold() {
+                crate::calls::count_as_what_the_session_may_hold::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn an_action_is_found_by_how_its_id_begins_or_ends() {
+                crate::calls::are_found_by_a_part_of_an_id::<Backend>().await;
             }
 
             #[tokio::test]

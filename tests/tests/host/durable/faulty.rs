@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
-use airlock_host::pending::{ActionId, DecidedBy, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
     StoreError, Watch,
@@ -123,6 +123,14 @@ impl PendingStore for Faulty {
 
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         self.inner.plugin(digest).await
+    }
+
+    async fn call_record(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        self.inner.call_record(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

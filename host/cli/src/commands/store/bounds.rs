@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use airlock_desk::store::{self, WhenMissing};
+use airlock_render::{Line, Role};
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
@@ -31,6 +32,21 @@ pub async fn retention(
         Some(kept) => format!("Decisions are kept for {}.", time::option(kept)),
         None => "Decisions are kept forever.".to_owned(),
     });
+    Ok(Exit::Done)
+}
+
+pub async fn forget(id: &str, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    let record = store.find(id).await?;
+    let id = &record.action.id;
+    if !store.durable().forget(id).await? {
+        let discard = store.command(&["resolve", "discard", "--reason", "…", "--id", id.as_str()]);
+        let failure = Failure::usage(format!("the action {id} is not resolved yet"));
+        return Err(failure.with_hint(format!("`{discard}` drops it first")));
+    }
+    out.json(&json!({"forgotten": id}));
+    let label = Line::from("Forgotten: ").with_quoted(Role::Plain, &*record.action.label);
+    out.line(label);
     Ok(Exit::Done)
 }
 

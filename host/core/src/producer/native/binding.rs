@@ -18,7 +18,7 @@ use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::Call;
 use crate::instance::unless_cancelled;
-use crate::pushing::{Details, PushContext, PushError, PushRequest, StagedActions};
+use crate::pushing::{Called, Details, PushContext, PushError, PushRequest, StagedActions};
 use crate::world;
 
 /// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
@@ -61,8 +61,8 @@ impl Binding {
         call: &Call<'_>,
         params: &Value,
     ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
-        let params = params.clone();
-        let work = move |tool: &dyn NativeTool, call| tool.preview(&params, &call);
+        let owned = params.clone();
+        let work = move |tool: &dyn NativeTool, call| tool.preview(&owned, &call);
         let (preview, stop) = self
             .in_phase(Phase::Preview, PreviewCall::new, call, work)
             .await?;
@@ -92,7 +92,13 @@ impl Binding {
                 let action = pushing.stage(session, &mut staged, action).await?;
                 let event = Event::Staged { action };
                 self.observed().emit(call.number, call.tool, &event);
-                staged.commit(session, pushing.source, call.limits).await
+                let called = Called {
+                    tool: call.tool,
+                    params,
+                    content: &result.content,
+                };
+                let source = pushing.source;
+                staged.commit(session, source, called, call.limits).await
             };
             pushed = tokio::select! {
                 biased;

@@ -1,0 +1,66 @@
+//! The program in which long texts are read: `AIRLOCK_PAGER`, else `PAGER`, else `less`.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// A pager that is running, and reads what it is to show.
+pub struct Pager {
+    program: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Pager {
+    /// Where standard output is a terminal, and there is such a program. What is empty or `cat`
+    /// means none, as for other programs.
+    pub fn start() -> Option<Self> {
+        if !io::stdout().is_terminal() {
+            return None;
+        }
+        let named = ["AIRLOCK_PAGER", "PAGER"].into_iter().find_map(env::var_os);
+        let command = named.unwrap_or_else(|| OsString::from("less"));
+        if command.is_empty() || command == "cat" {
+            return None;
+        }
+        // It may have arguments, so a shell reads it.
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(command)
+            .stdin(Stdio::piped())
+            // A missing program is no reason to complain: the text is shown without it.
+            .stderr(Stdio::null());
+        if env::var_os("LESS").is_none() {
+            // Quits at once where all fits, shows colours, and leaves the text on the screen.
+            shell.env("LESS", "FRX");
+        }
+        let mut program = shell.spawn().ok()?;
+        let input = program.stdin.take();
+        Some(Self { program, input })
+    }
+
+    /// Waits until it has been read. Whether there was such a program: a shell ends with 126 or 127
+    /// where it can't run one.
+    pub fn finish(mut self) -> io::Result<bool> {
+        drop(self.input.take());
+        let status = self.program.wait()?;
+        Ok(!matches!(status.code(), Some(126 | 127)))
+    }
+}
+
+impl Write for Pager {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.input {
+            Some(input) => input.write(bytes),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.input {
+            Some(input) => input.flush(),
+            None => Ok(()),
+        }
+    }
+}

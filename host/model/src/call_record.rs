@@ -1,0 +1,233 @@
+//! What a call was, and what its caller got of it: what a person decides about, also days later.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde::{Deserialize, Serialize};
+
+use crate::content::Content;
+use crate::json::Json;
+use crate::pending::CallId;
+
+/// A call that pushed something. Its actions refer to it by its id.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// What the host calls it.
+    pub id: CallId,
+    /// The tool that was really called, whatever its actions say of where they come from.
+    pub tool: String,
+    /// What it was called with.
+    pub params: Json,
+    /// The preview, as the caller got it: without what the host tells a model beside it.
+    pub content: Vec<Content>,
+    /// When its actions were pushed, by this machine's clock.
+    pub called_at: SystemTime,
+}
+
+/// A [`CallRecord`] as stores keep it: small, or compressed in pieces.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PackedCall {
+    /// What the host calls it.
+    pub id: CallId,
+    /// The tool that was called.
+    pub tool: String,
+    /// When its actions were pushed.
+    pub called_at: SystemTime,
+    /// Params and content.
+    pub body: PackedBody,
+}
+
+/// Params and content as JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PackedBody {
+    /// As it is, where that has at most 1,024 bytes.
+    Plain(Arc<[u8]>),
+    /// Compressed (zlib, RFC 1950), and cut into pieces of at most 256 KiB, so that no statement
+    /// has to hold all of it.
+    Pieces(Vec<Arc<[u8]>>),
+}
+
+const MAX_PLAIN: usize = 1024;
+
+const PIECE: usize = 256 << 10;
+
+/// A store that somebody has changed may hold a few bytes that unpack to more than any call gave.
+const MAX_UNPACKED: u64 = 1 << 30;
+
+#[derive(Serialize)]
+struct BodyRef<'a> {
+    params: &'a Json,
+    content: &'a [Content],
+}
+
+#[derive(Deserialize)]
+struct Body {
+    params: Json,
+    content: Vec<Content>,
+}
+
+impl CallRecord {
+    /// A call of this tool.
+    pub fn new(
+        id: CallId,
+        tool: impl Into<String>,
+        params: Json,
+        content: Vec<Content>,
+        called_at: SystemTime,
+    ) -> Self {
+        Self {
+            id,
+            tool: tool.into(),
+            params,
+            content,
+            called_at,
+        }
+    }
+
+    /// As stores keep it. Takes some milliseconds for each megabyte.
+    pub fn pack(&self) -> PackedCall {
+        let body = BodyRef {
+            params: &self.params,
+            content: &self.content,
+        };
+        // Texts and values that were read as JSON can be written as JSON.
+        let plain = serde_json::to_vec(&body).unwrap_or_default();
+        let body = match plain.len() > MAX_PLAIN {
+            false => PackedBody::Plain(plain.into()),
+            true => PackedBody::Pieces(compressed(&plain).chunks(PIECE).map(Arc::from).collect()),
+        };
+        PackedCall {
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            called_at: self.called_at,
+            body,
+        }
+    }
+}
+
+impl PackedCall {
+    /// For stores: what they have read.
+    pub fn new(id: CallId, tool: String, called_at: SystemTime, body: PackedBody) -> Self {
+        Self {
+            id,
+            tool,
+            called_at,
+            body,
+        }
+    }
+
+    /// What it counts for where bytes are bounded.
+    pub fn bytes(&self) -> u64 {
+        let body = match &self.body {
+            PackedBody::Plain(plain) => plain.len(),
+            PackedBody::Pieces(pieces) => pieces.iter().map(|piece| piece.len()).sum(),
+        };
+        (self.tool.len() + body) as u64
+    }
+
+    /// As it was.
+    ///
+    /// # Errors
+    /// Where it is no such record: somebody changed it.
+    pub fn unpack(&self) -> io::Result<CallRecord> {
+        let body: Body = match &self.body {
+            PackedBody::Plain(plain) => serde_json::from_slice(plain)?,
+            PackedBody::Pieces(pieces) => serde_json::from_slice(&uncompressed(pieces)?)?,
+        };
+        Ok(CallRecord {
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            params: body.params,
+            content: body.content,
+            called_at: self.called_at,
+        })
+    }
+}
+
+/// Who pushes waits for it, so it is done fast rather than well.
+fn compressed(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    // Nothing that is written to memory fails.
+    let _ = encoder.write_all(plain);
+    encoder.finish().unwrap_or_default()
+}
+
+fn uncompressed(pieces: &[Arc<[u8]>]) -> io::Result<Vec<u8>> {
+    let compressed: Vec<u8> = pieces.concat();
+    let mut plain = Vec::new();
+    ZlibDecoder::new(&*compressed)
+        .take(MAX_UNPACKED)
+        .read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn record(text: &str) -> CallRecord {
+        CallRecord::new(
+            "a-call".into(),
+            "rename",
+            Json::of_own(&json!({"files": ["*.jpeg"], "nul": "\u{0}"})),
+            vec![
+                Content::text(text),
+                Content::Image {
+                    data: vec![0, 255, 7],
+                    mime_type: "image/png".to_owned(),
+                },
+                Content::ResourceLink {
+                    uri: "file:///a".to_owned(),
+                    name: "a".to_owned(),
+                    mime_type: None,
+                },
+            ],
+            SystemTime::UNIX_EPOCH,
+        )
+    }
+
+    #[test]
+    fn a_record_of_any_size_is_unpacked_as_it_was() {
+        for (text, pieces) in [
+            ("a preview".to_owned(), 0),
+            ("-a\n+b\n".repeat(10_000), 1),
+            // What can't be compressed.
+            (
+                (0..400_000_u64)
+                    .map(|n| char::from(33 + (n * n * 2_654_435_761 >> 20) as u8 % 90))
+                    .collect(),
+                2,
+            ),
+        ] {
+            let record = record(&text);
+            let packed = record.pack();
+            match &packed.body {
+                PackedBody::Plain(_) => assert_eq!(pieces, 0),
+                PackedBody::Pieces(found) => {
+                    assert!(found.len() >= pieces, "{}", found.len());
+                    assert!(found.iter().all(|piece| piece.len() <= PIECE));
+                }
+            }
+            assert_eq!(packed.unpack().unwrap(), record);
+        }
+        let diff = record(&"-a\n+b\n".repeat(10_000)).pack();
+        assert!(diff.bytes() < 1_000, "{}", diff.bytes());
+    }
+
+    #[test]
+    fn what_somebody_changed_is_an_error() {
+        let mut packed = record(&"long ".repeat(1_000)).pack();
+        packed.body = PackedBody::Pieces(vec![Arc::from(*b"no zlib")]);
+        packed.unpack().unwrap_err();
+        packed.body = PackedBody::Plain(Arc::from(*b"{}"));
+        packed.unpack().unwrap_err();
+    }
+}
