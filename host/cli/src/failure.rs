@@ -86,7 +86,7 @@ impl Failure {
         self.kind
     }
 
-    #[cfg(feature = "author")]
+    /// What the command ends with.
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -160,9 +160,10 @@ impl From<airlock_desk::Error> for Failure {
         let exit = match &error {
             Error::Host(error) | Error::Advised { error, .. } => Exit::of(error),
             Error::Load(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
-            Error::UnknownStore { .. } | Error::EmptyStorePath | Error::LeftOut { .. } => {
-                Exit::Usage
-            }
+            Error::UnknownStore { .. }
+            | Error::EmptyStorePath
+            | Error::SeveralActions { .. }
+            | Error::LeftOut { .. } => Exit::Usage,
             _ => Exit::Failed,
         };
         Self {

@@ -5,6 +5,7 @@ mod approving;
 mod bindings;
 mod builder;
 mod cancellable;
+mod clear;
 mod lease;
 mod resolve;
 mod resolver;

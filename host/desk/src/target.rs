@@ -54,6 +54,30 @@ impl Target {
         Ok(target)
     }
 
+    /// What names each action that is pending in the session, the topmost first.
+    ///
+    /// # Errors
+    /// If there is none, if one of them may have been applied already, and if the store can't be
+    /// used.
+    pub async fn all(request: &Request, store: &Store) -> Result<Vec<Request>, Error> {
+        let session = request.session.id(store);
+        let pending = store.pending().list(&session).await?;
+        if pending.is_empty() {
+            return Err(nothing(&session, store).await);
+        }
+        let is_interrupted = |it: &&StackedAction| it.state == ActionState::Interrupted;
+        if request.decision == Decision::Apply
+            && let Some(one) = pending.iter().find(is_interrupted)
+        {
+            return Err(interrupted(one, store));
+        }
+        let named = pending.iter().map(|stacked| Request {
+            id: Some(stacked.action.id.to_string()),
+            ..request.clone()
+        });
+        Ok(named.collect())
+    }
+
     /// The workspace to open the session in. One that is gone keeps nobody from discarding.
     pub fn workspace_to_open(&self, request: &Request) -> Option<Arc<Path>> {
         if let (true, Some(named)) = (request.same_workspace, &request.session.workspace) {

@@ -99,8 +99,8 @@ pub enum Error {
     /// The session has no such action.
     #[error("There is no pending action {0} in this session.")]
     UnknownAction(ActionId),
-    /// The session's approver refused what the model asked for. Nothing was tried, and the action is
-    /// pending as before.
+    /// The session's approver refused what the model asked for. Nothing was tried, and the action
+    /// is pending as before.
     #[error("not applied: {action}: {reason}")]
     Refused {
         /// The action.

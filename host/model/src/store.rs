@@ -114,8 +114,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
 
     /// Takes the action that `resolution` names off the stack, for the caller alone, and records
-    /// the decision, whose it is and, for an apply, one more attempt. Whoever calls at the same time
-    /// gets another answer.
+    /// the decision, whose it is and, for an apply, one more attempt. Whoever calls at the same
+    /// time gets another answer.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written; nothing was claimed then.

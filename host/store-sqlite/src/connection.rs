@@ -182,6 +182,7 @@ impl ReadPool {
             None => self.connect()?,
         };
         let transaction = connection.unchecked_transaction()?;
+        schema::refuse_newer(&transaction)?;
         let answer = query(&transaction)?;
         transaction.finish()?;
         let mut idle = self.lock();

@@ -21,6 +21,8 @@ pub(super) enum Problem {
     BadRow(String),
     /// The session has no room for it.
     NoRoom(StoreError),
+    /// A newer version has changed the tables while this one had the file open.
+    Newer(u32),
     StoreFull {
         limit: u64,
         held: u64,
@@ -71,6 +73,7 @@ impl Problem {
                 held,
                 pushed,
             },
+            Problem::Newer(version) => SchemaMismatch::Newer(version).at(path),
             Problem::LeaseLost(id) => StoreError::LeaseLost(id),
             Problem::Unreadable(UnreadableAction { id, problem, .. }) => unfit(
                 path,

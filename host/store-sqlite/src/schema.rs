@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::problem::Problem;
+
 /// The version of the tables below, in the file's `user_version`.
 pub(super) const VERSION: u32 = 4;
 
@@ -151,6 +153,18 @@ pub(super) enum SchemaMismatch {
 impl From<rusqlite::Error> for SchemaMismatch {
     fn from(error: rusqlite::Error) -> Self {
         SchemaMismatch::Sqlite(error)
+    }
+}
+
+/// Refuses a file whose tables a newer version has changed since it was opened: what this one wrote
+/// there would lack what the newer one needs. To be asked in the transaction.
+pub(super) fn refuse_newer(connection: &Connection) -> Result<(), Problem> {
+    let version: u32 = connection
+        .prepare_cached("PRAGMA user_version")?
+        .query_row([], |row| row.get(0))?;
+    match version > VERSION {
+        true => Err(Problem::Newer(version)),
+        false => Ok(()),
     }
 }
 

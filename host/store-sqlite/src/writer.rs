@@ -19,6 +19,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::problem::{Problem, unfit};
+use super::schema;
 pub(super) use operation::Undo;
 use operation::{Ended, Operation, Work, detached};
 
@@ -291,7 +292,10 @@ fn commit_all(
     operations: &mut [Box<dyn Operation>],
 ) -> Result<(), Problem> {
     begin(connection)?;
-    let committed = run_all(connection, operations).and_then(|()| execute(connection, "COMMIT"));
+    let allowed = schema::refuse_newer(connection);
+    let committed = allowed
+        .and_then(|()| run_all(connection, operations))
+        .and_then(|()| execute(connection, "COMMIT"));
     roll_back_unless(committed.is_ok(), connection)?;
     committed
 }
@@ -312,6 +316,10 @@ fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Re
 /// Runs one in a transaction of its own.
 fn commit_one(connection: &Connection, operation: &mut dyn Operation) -> Result<(), Problem> {
     begin(connection)?;
+    if let Err(newer) = schema::refuse_newer(connection) {
+        roll_back_unless(false, connection)?;
+        return Err(newer);
+    }
     if !operation.run(connection) {
         return roll_back_unless(false, connection);
     }

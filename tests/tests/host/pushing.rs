@@ -158,7 +158,7 @@ async fn a_call_that_fails_leaves_nothing_and_takes_no_room() {
     ] {
         let limits = Limits::default()
             .with_pending_actions(2)
-            .with_pending_bytes(1000);
+            .with_pending_bytes(1_300);
         let puppet = Puppet::limited(limits).await;
         let held = push("Volatile", json!({"volatile": true}));
         let steps = json!([held, push("Durable", json!({"stateBytes": 400})), end]);
@@ -169,6 +169,7 @@ async fn a_call_that_fails_leaves_nothing_and_takes_no_room() {
         }
         let nothing = puppet.resolve(Resolution::apply("")).await.unwrap_err();
         assert_eq!(nothing.kind(), "nothing-pending");
+        // With the record of their call they nearly fill it.
         let half = json!({"stateBytes": 497});
         let steps = json!([push("One", half.clone()), push("Two", half)]);
         puppet.call(steps).await.unwrap();

@@ -96,6 +96,36 @@ async fn a_store_of_a_newer_version_is_not_touched() {
 }
 
 #[tokio::test]
+async fn a_process_that_has_the_store_open_while_a_newer_one_changes_it_says_so_and_loses_nothing()
+{
+    let place = StoreFolder::new();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    puppet.push(durable("Before", json!([]))).await;
+    let set = |version: u32| {
+        let newer = sqlite(&place.file());
+        newer.pragma_update(None, "user_version", version).unwrap();
+    };
+    set(1_000);
+    let steps = json!([durable("After", json!([]))]);
+    let pushed = puppet.text(steps).await;
+    let resolved = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    let listed = puppet.session.pending().await.unwrap_err();
+    for told in [pushed, resolved.to_string(), listed.to_string()] {
+        assert!(
+            told.contains("changed by a newer version of this program: it has schema 1000"),
+            "{told}"
+        );
+    }
+    set(4);
+    assert_eq!(puppet.labels().await, ["Before"]);
+    let pending = puppet.session.pending().await.unwrap();
+    assert_eq!(pending[0].attempts, 0);
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    assert_eq!(store.check().await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_store_that_is_missing_is_made_only_where_that_was_asked_for() {
     let place = StoreFolder::new();
     let file = place.folder.path().join("below/it/pending.db");

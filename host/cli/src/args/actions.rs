@@ -90,14 +90,23 @@ pub struct ResolveArgs {
     /// The decision
     pub action: Action,
 
-    /// Why; passed to the tool and kept in the log
+    /// Why; passed to the tool and kept in the log. Where it is left out, it is asked for on the
+    /// terminal
     #[arg(long, value_name = "TEXT")]
-    pub reason: String,
+    pub reason: Option<String>,
 
     /// The action, of any session, by its id or a unique part of it as for `airlock show`
     /// [default: the session's topmost]
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
+
+    /// All that is pending in the session, one after the other from the top, until one fails
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
+
+    /// Don't ask. With `--id` and `--reason` nobody is asked anyway, nor where there is no terminal
+    #[arg(short, long)]
+    pub yes: bool,
 
     /// An object for the tool: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
@@ -130,6 +139,8 @@ impl From<ResolveArgs> for resolve::Request {
                 session: args.session.into(),
                 same_workspace: args.same_workspace,
             },
+            all: args.all,
+            yes: args.yes,
             reason: args.reason,
             extra: args.extra,
             limits: args.call.limits(),

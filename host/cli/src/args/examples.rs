@@ -74,8 +74,14 @@ Examples:
 
 pub const RESOLVE_EXAMPLES: &str = "\
 Examples:
-  Apply what was previewed last in this directory:
-    airlock resolve apply --reason 'I read the list'
+  Look at what was previewed last in this directory, and apply it:
+    airlock resolve apply
+
+  In a script, without a question:
+    airlock resolve apply --reason 'the list was checked'
+
+  Discard all that is pending here:
+    airlock resolve discard --all
 
   Discard an action of any session:
     airlock resolve discard --id 01a2005d-d50a-7498-954a-3c20d939438b --reason 'the wrong folder'";

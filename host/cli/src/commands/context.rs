@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use airlock_desk::resolution::{self, Resolved};
-use airlock_host::pending::{Actor, DecidedBy, Decision};
+use airlock_host::pending::{Actor, DecidedBy, Decision, Evidence};
 use airlock_host::{PendingAction, Resolution, Session};
 
 use crate::terminal::interrupt::Interrupt;
@@ -18,6 +18,11 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
+    /// The user, who was asked on this program's own terminal.
+    pub fn at_terminal(&self) -> DecidedBy {
+        self.user.clone().with_evidence(Evidence::Terminal)
+    }
+
     /// Carries out a decision about this very action.
     pub async fn resolve(
         &self,

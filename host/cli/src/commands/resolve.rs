@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use airlock_desk::decider;
-use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
+use airlock_desk::resolution::{self, PENDING_AGAIN, Resolved, was_tried};
 use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_desk::target::{self, Target, tells_by_whom};
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::{Error, Limits, Resolution, Session};
+use airlock_render::Block;
+use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::CommandContext;
@@ -17,15 +19,20 @@ use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::output::{Output, on_stderr, say};
 use crate::terminal::progress::Progress;
-use crate::terminal::prompt;
+use crate::terminal::prompt::{self, Answer, Question};
+use crate::terminal::time;
 
 /// The arguments of the command.
 pub struct Request {
     /// What is decided, and about what.
     pub target: target::Request,
-    pub reason: String,
+    /// About all that is pending in the session.
+    pub all: bool,
+    /// Nobody is asked.
+    pub yes: bool,
+    pub reason: Option<String>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
     pub limits: Limits,
@@ -33,33 +40,177 @@ pub struct Request {
 }
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let resolution = resolution(request)?;
+    let asks = asks(request, out)?;
+    let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
-    let target = Target::find(&request.target, &store).await?;
-    let resolution = match is_same_workspace(&request.target, &target, &interrupt, out).await? {
-        true => resolution.in_same_workspace(),
-        false => resolution,
+    let targets = match request.all {
+        true => Target::all(&request.target, &store).await?,
+        false => vec![request.target.clone()],
     };
-    let progress = Progress::new(verbose);
-    let context = CommandContext {
-        session: open(request, &store, &target, &progress)?,
+    let mut desk = Desk {
+        request,
+        store: &store,
+        progress: Progress::new(verbose),
         interrupt,
-        progress,
-        user: decider::user_at_machine(),
+        extra,
+        decided: None,
+        asks,
     };
-    let resolved = context
-        .resolve(&target.action, resolution, context.user.clone().into())
-        .await;
-    report(&resolved, &context, &store, request, out).await
+    let count = targets.len();
+    let mut reports = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        let ended = match desk.resolve(target, (index, count), out).await {
+            Ok(Ended::Left) => continue,
+            Ok(Ended::Quit) => break,
+            Ok(Ended::Resolved(ended)) => ended,
+            // What was done before must be told all the same.
+            Err(failure) if out.is_json() && !reports.is_empty() => {
+                let resolved = all(&reports);
+                out.json(&json!({"resolved": resolved, "error": failure.to_json()}));
+                return Ok(failure.exit());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let (resolved, context) = *ended;
+        if !request.all {
+            return report(&resolved, &context, &store, request, out).await;
+        }
+        if let Err(error) = &resolved.outcome {
+            out.json(&json!({"resolved": all(&reports), "failed": resolved.report()}));
+            let failure = explain(error, &resolved, &store);
+            if out.is_json() {
+                return Ok(failure.exit());
+            }
+            let exit = failure.show_on_stderr(&resolved.block());
+            tell_what_is_left(&context, &store, request).await;
+            return Ok(exit);
+        }
+        out.gap();
+        out.show(&resolved.block());
+        reports.push(resolved);
+    }
+    out.json(&json!({"resolved": all(&reports)}));
+    if desk.interrupt.happened() {
+        return Err(Failure::interrupted());
+    }
+    if reports.len() < count && !out.is_json() {
+        let left = count - reports.len();
+        let are = if left == 1 {
+            "action stays"
+        } else {
+            "actions stay"
+        };
+        on_stderr(format!("{left} {are} pending."));
+    }
+    Ok(Exit::Done)
 }
 
-fn resolution(request: &Request) -> Result<Resolution, Failure> {
-    let resolution = Resolution::new(request.target.decision, request.reason.as_str());
-    Ok(match &request.extra {
-        Some(word) => resolution.with_extra(input::extra(word)?),
-        None => resolution,
-    })
+fn all(resolved: &[Resolved]) -> Vec<resolution::Report<'_>> {
+    resolved.iter().map(Resolved::report).collect()
+}
+
+/// Whether somebody is asked, having been shown what it is about: where they sit at a terminal, and
+/// have not named the action and their reason.
+fn asks(request: &Request, out: &Output) -> Result<bool, Failure> {
+    let at_terminal =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
+    let is_said = request.yes || (request.target.id.is_some() && request.reason.is_some());
+    let asks = at_terminal && !out.is_json() && !is_said;
+    match (&request.reason, asks) {
+        (None, false) if !request.yes => {
+            let failure = Failure::usage("there is no terminal to ask on, and no reason");
+            Err(failure.with_hint("`--reason TEXT` says why"))
+        }
+        _ => Ok(asks),
+    }
+}
+
+/// What came of one action.
+enum Ended {
+    Resolved(Box<(Resolved, CommandContext)>),
+    Left,
+    Quit,
+}
+
+/// Where decisions are carried out, one after the other.
+struct Desk<'a> {
+    request: &'a Request,
+    store: &'a Store,
+    progress: Progress,
+    interrupt: Interrupt,
+    extra: Option<Map<String, Value>>,
+    /// What somebody said of all that follow.
+    decided: Option<String>,
+    asks: bool,
+}
+
+impl Desk<'_> {
+    async fn resolve(
+        &mut self,
+        wanted: &target::Request,
+        place: (usize, usize),
+        out: &mut Output,
+    ) -> Result<Ended, Failure> {
+        let request = self.request;
+        let target = Target::find(wanted, self.store).await?;
+        let mut resolution = Resolution::new(wanted.decision, "");
+        resolution.reason = match (&self.decided, &request.reason) {
+            (Some(reason), _) => reason.clone(),
+            (None, reason) if !self.asks => reason.clone().unwrap_or_default(),
+            (None, reason) => {
+                self.show(&target, out).await?;
+                let question = Question {
+                    action: &target.action,
+                    place,
+                    proposed: Some(wanted.decision),
+                    reason: reason.as_deref(),
+                };
+                let shown = self.shown(&target).await?;
+                let show = async || say(&shown);
+                match question.ask(show, &self.interrupt).await {
+                    Answer::Leave => return Ok(Ended::Left),
+                    Answer::Quit => return Ok(Ended::Quit),
+                    Answer::Decided { reason, all, .. } => {
+                        self.decided = all.then(|| reason.clone());
+                        reason
+                    }
+                }
+            }
+        };
+        resolution.extra = self.extra.clone();
+        if is_same_workspace(wanted, &target, &self.interrupt, out).await? {
+            resolution = resolution.in_same_workspace();
+        }
+        let context = CommandContext {
+            session: open(request, self.store, &target, &self.progress)?,
+            interrupt: self.interrupt.clone(),
+            progress: self.progress.clone(),
+            user: decider::user_at_machine(),
+        };
+        let by_whom = match self.asks {
+            true => context.at_terminal(),
+            false => context.user.clone().into(),
+        };
+        let resolved = context.resolve(&target.action, resolution, by_whom).await;
+        Ok(Ended::Resolved(Box::new((resolved, context))))
+    }
+
+    async fn show(&self, target: &Target, out: &mut Output) -> Result<(), Failure> {
+        out.page(&self.shown(target).await?);
+        Ok(())
+    }
+
+    /// What is about to be decided about, with its preview.
+    async fn shown(&self, target: &Target) -> Result<Block, Failure> {
+        let record = self.store.find(target.action.id.as_str()).await?;
+        let call = self.store.call_record(&record).await?;
+        let block = Block::record(&record, time::moment);
+        Ok(match &call {
+            Some(call) => block.block(Block::call_record(call)),
+            None => block,
+        })
+    }
 }
 
 /// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody
@@ -124,7 +275,7 @@ async fn report(
             out.show(&resolved.block());
             out.json(&resolved.report().with_pending(pending));
             if !out.is_json() {
-                tell_what_is_left(resolved, pending, context, store, request);
+                tell_of_others(resolved, pending, context, store, request);
             }
             return Ok(Exit::Done);
         }
@@ -146,7 +297,7 @@ async fn report(
         return Ok(Exit::of(error));
     }
     let exit = failure.show_on_stderr(&resolved.block());
-    tell_what_is_left(resolved, pending, context, store, request);
+    tell_of_others(resolved, pending, context, store, request);
     Ok(exit)
 }
 
@@ -166,8 +317,17 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
     }
 }
 
+/// With what failed.
+async fn tell_what_is_left(context: &CommandContext, store: &Store, request: &Request) {
+    if let Ok(pending) = context.session.pending().await {
+        let session = &request.target.session;
+        let words = session.words_for(context.session.id(), store);
+        still_pending::tell_of_all(pending.len(), &words, store);
+    }
+}
+
 /// There may be more to decide. What became of the action itself is told already.
-fn tell_what_is_left(
+fn tell_of_others(
     resolved: &Resolved,
     pending: Option<&[StackedAction]>,
     context: &CommandContext,

@@ -74,7 +74,7 @@ pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exi
 
     let outcome = call(&context, tool, &called).await?;
     out.show(&decider.preview(&outcome));
-    let resolved = decider.decide(&context, &outcome.pushed, out).await;
+    let resolved = decider.decide(&context, &outcome, out).await;
     let given_up = give_up(&context, &store, &outcome.pushed).await;
     // What was done must be told also where the store can't be read any more.
     let (pending, unread) = match context.session.pending().await {

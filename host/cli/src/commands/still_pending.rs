@@ -50,19 +50,33 @@ pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction
     }
 }
 
+/// Says how many actions are pending in the session that the words name.
+pub fn tell_of_all(count: usize, words: &[String], store: &Store) {
+    let are = if count == 1 {
+        "action is"
+    } else {
+        "actions are"
+    };
+    tell(&format!("{count} {are}"), words, store);
+}
+
 /// Says how many actions are pending beside those that the command has told of. The words name the
 /// session.
 pub fn tell_of_others(count: usize, words: &[String], store: &Store) {
     let are = match count {
         0 => return,
-        1 => "action is",
-        _ => "actions are",
+        1 => "1 more action is".to_owned(),
+        _ => format!("{count} more actions are"),
     };
+    tell(&are, words, store);
+}
+
+fn tell(are: &str, words: &[String], store: &Store) {
     let list = ["pending"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
     let list = store.command(&list.collect::<Vec<_>>());
     on_stderr("");
-    let told = Line::from(format!("{count} more {are} pending in this session: "));
+    let told = Line::from(format!("{are} pending in this session: "));
     on_stderr(told.with_role(Role::Command, format!("`{list}`")));
 }

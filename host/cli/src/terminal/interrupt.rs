@@ -8,7 +8,8 @@ use tokio::signal::ctrl_c;
 use crate::exit::Exit;
 
 /// Watches for Ctrl-C: the first cancels, so that what runs can clean up; the second ends the
-/// process.
+/// process. Clones are the same watch.
+#[derive(Clone)]
 pub struct Interrupt(CancellationToken);
 
 impl Interrupt {

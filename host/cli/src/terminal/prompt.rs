@@ -1,4 +1,4 @@
-//! The question at the terminal.
+//! The questions at the terminal.
 
 use std::io::{self, BufRead, Write};
 
@@ -13,38 +13,117 @@ use crate::terminal::output::on_stderr;
 /// What somebody answered.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    Decided(Decision, String),
+    /// So about this action, and where `all`, about those behind it too.
+    Decided {
+        decision: Decision,
+        reason: String,
+        all: bool,
+    },
+    /// Left pending.
     Leave,
+    /// Left pending, as are all behind it.
+    Quit,
 }
 
-/// Asks about one action, which is the `index`th of `count`. Who closes the input or presses Ctrl-C
-/// leaves it pending.
-pub async fn ask(
-    action: &PendingAction,
-    (index, count): (usize, usize),
-    interrupt: &Interrupt,
-) -> Answer {
-    on_stderr("");
-    if count > 1 {
-        let place = Line::from(format!("{} of {count}: ", index + 1));
-        on_stderr(place.with_quoted(Role::Title, &*action.label));
-    }
-    let decision = loop {
-        let Some(line) = read("[a]pply, [d]iscard, [l]eave? ", interrupt).await else {
-            return Answer::Leave;
+/// An action that somebody is asked about.
+pub struct Question<'a> {
+    pub action: &'a PendingAction,
+    /// Which one it is, and of how many.
+    pub place: (usize, usize),
+    /// What is decided if they agree; with none, that is theirs to say.
+    pub proposed: Option<Decision>,
+    /// The reason that is given already.
+    pub reason: Option<&'a str>,
+}
+
+impl Question<'_> {
+    /// Asks about it. Who closes the input or presses Ctrl-C leaves all as it is.
+    pub async fn ask(&self, show: impl AsyncFn(), interrupt: &Interrupt) -> Answer {
+        on_stderr("");
+        let (index, count) = self.place;
+        if count > 1 {
+            let place = Line::from(format!("{} of {count}: ", index + 1));
+            on_stderr(place.with_quoted(Role::Title, &*self.action.label));
+        }
+        let (decision, all) = loop {
+            let Some(line) = read(self.words(), interrupt).await else {
+                return Answer::Quit;
+            };
+            match self.parse(&line) {
+                Some(Choice::Decide(decision, all)) => break (decision, all),
+                Some(Choice::Leave) => return Answer::Leave,
+                Some(Choice::Quit) => return Answer::Quit,
+                Some(Choice::Show) => show().await,
+                Some(Choice::Help) => self.help(),
+                None => on_stderr("Please answer one of these, or ? for what they mean."),
+            }
         };
-        match parse(&line) {
-            Some(Choice::Decide(decision)) => break decision,
-            Some(Choice::Leave) => return Answer::Leave,
-            None => on_stderr("Please answer a, d or l."),
+        let reason = match self.reason {
+            Some(reason) => Some(reason.to_owned()),
+            None => read("Reason (may be empty): ", interrupt).await,
+        };
+        match reason {
+            None => Answer::Quit,
+            Some(reason) => Answer::Decided {
+                reason: match reason.is_empty() {
+                    true => default_reason(decision).to_owned(),
+                    false => reason,
+                },
+                decision,
+                all,
+            },
         }
-    };
-    match read("Reason (may be empty): ", interrupt).await {
-        None => Answer::Leave,
-        Some(reason) if reason.is_empty() => {
-            Answer::Decided(decision, default_reason(decision).to_owned())
+    }
+
+    fn words(&self) -> &'static str {
+        match self.proposed {
+            None => "[a]pply, [d]iscard, [l]eave, [?]: ",
+            Some(Decision::Apply) => "Apply it? [y]es, [n]o, [?]: ",
+            Some(Decision::Discard) => "Discard it? [y]es, [n]o, [?]: ",
         }
-        Some(reason) => Answer::Decided(decision, reason),
+    }
+
+    fn parse(&self, line: &str) -> Option<Choice> {
+        let line = line.to_ascii_lowercase();
+        Some(match (self.proposed, line.as_str()) {
+            (None, "a" | "apply") => Choice::Decide(Decision::Apply, false),
+            (None, "d" | "discard") => Choice::Decide(Decision::Discard, false),
+            (None, "l" | "leave") => Choice::Leave,
+            (None, "apply all") => Choice::Decide(Decision::Apply, true),
+            (None, "discard all") => Choice::Decide(Decision::Discard, true),
+            (Some(decision), "y" | "yes") => Choice::Decide(decision, false),
+            (Some(decision), "all") => Choice::Decide(decision, true),
+            (Some(_), "n" | "no") => Choice::Leave,
+            (_, "q" | "quit") => Choice::Quit,
+            (_, "s" | "show") => Choice::Show,
+            (_, "?" | "h" | "help") => Choice::Help,
+            _ => return None,
+        })
+    }
+
+    fn help(&self) {
+        let several = self.place.1 > 1;
+        let answers: &[(&str, &str, bool)] = match self.proposed {
+            None => &[
+                ("a", "apply it", true),
+                ("d", "discard it", true),
+                ("l", "leave it pending", true),
+                ("apply all", "apply it and those that follow", several),
+                ("discard all", "discard it and those that follow", several),
+            ],
+            Some(_) => &[
+                ("y", "yes", true),
+                ("n", "no, leave it pending", true),
+                ("all", "yes, also for those that follow", several),
+            ],
+        };
+        let others = [
+            ("s", "show it again", true),
+            ("q", "quit: leave all that is undecided", true),
+        ];
+        for (answer, meaning, _) in answers.iter().chain(&others).filter(|it| it.2) {
+            on_stderr(format!("  {answer:<12}{meaning}"));
+        }
     }
 }
 
@@ -56,17 +135,11 @@ pub async fn confirm(question: &str, interrupt: &Interrupt) -> bool {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Choice {
-    Decide(Decision),
+    Decide(Decision, bool),
     Leave,
-}
-
-fn parse(line: &str) -> Option<Choice> {
-    match line.to_ascii_lowercase().as_str() {
-        "a" | "apply" => Some(Choice::Decide(Decision::Apply)),
-        "d" | "discard" => Some(Choice::Decide(Decision::Discard)),
-        "l" | "leave" => Some(Choice::Leave),
-        _ => None,
-    }
+    Quit,
+    Show,
+    Help,
 }
 
 fn default_reason(decision: Decision) -> &'static str {
@@ -102,17 +175,48 @@ async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use airlock_host::Policy;
+    use airlock_host::digest::Digest;
+
     use super::*;
 
     #[test]
-    fn an_answer_is_a_letter_or_the_word() {
-        let check = |line, expected| assert_eq!(parse(line), expected, "{line:?}");
-        check("a", Some(Choice::Decide(Decision::Apply)));
-        check("APPLY", Some(Choice::Decide(Decision::Apply)));
-        check("d", Some(Choice::Decide(Decision::Discard)));
-        check("leave", Some(Choice::Leave));
-        // No answer is the default: what happens should have been chosen.
-        check("", None);
-        check("yes", None);
+    fn an_answer_is_a_letter_or_the_word_and_nothing_is_chosen_by_default() {
+        let action = PendingAction::new(
+            "id",
+            "Rename",
+            Digest::of(b""),
+            "plugin",
+            Policy::default(),
+            SystemTime::UNIX_EPOCH,
+        );
+        let check = |proposed, line: &str, expected| {
+            let question = Question {
+                action: &action,
+                place: (0, 2),
+                proposed,
+                reason: None,
+            };
+            assert_eq!(question.parse(line), expected, "{line:?}");
+        };
+        let apply = Decision::Apply;
+        check(None, "a", Some(Choice::Decide(apply, false)));
+        check(None, "APPLY", Some(Choice::Decide(apply, false)));
+        check(None, "apply all", Some(Choice::Decide(apply, true)));
+        check(None, "d", Some(Choice::Decide(Decision::Discard, false)));
+        check(None, "leave", Some(Choice::Leave));
+        check(None, "yes", None);
+        check(Some(apply), "Yes", Some(Choice::Decide(apply, false)));
+        check(Some(apply), "all", Some(Choice::Decide(apply, true)));
+        check(Some(apply), "n", Some(Choice::Leave));
+        check(Some(apply), "a", None);
+        for proposed in [None, Some(apply)] {
+            check(proposed, "", None);
+            check(proposed, "q", Some(Choice::Quit));
+            check(proposed, "show", Some(Choice::Show));
+            check(proposed, "?", Some(Choice::Help));
+        }
     }
 }

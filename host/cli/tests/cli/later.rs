@@ -35,6 +35,7 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
         "sourceIsOwnTool": true, "pluginName": "renamer", "plugin": report["pending"][0]["plugin"],
         "details": report["pending"][0]["details"], "durable": true, "session": session,
         "pushedAt": entry["pushedAt"], "attempts": 0, "state": "pending",
+        "callId": entry["callId"],
     }]});
     assert_eq!(pending, expected);
 

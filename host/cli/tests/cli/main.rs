@@ -2,6 +2,7 @@
 
 mod airlock;
 #[cfg(feature = "ast-edit")]
+mod asked;
 mod ast_edit;
 mod ast_edit_hostile;
 mod basics;

@@ -46,8 +46,8 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         run(&["resolve", "apply"]),
         2,
         "usage",
-        "--reason <TEXT>",
-        "airlock help",
+        "no terminal to ask on, and no reason",
+        "--reason TEXT",
     );
     check(
         run(&["resolve", "keep", "--reason", "x"]),
@@ -325,4 +325,26 @@ fn decisions_of_run_are_logged_too() {
             .starts_with("bob@"),
         "{resolved}"
     );
+}
+
+#[test]
+fn all_that_is_pending_is_resolved_in_one_object_for_programs() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let push = |label: &str, apply: Value| {
+        let step = json!([{"do": "push", "label": label, "apply": apply}]);
+        store.push(folder.path(), step);
+    };
+    push("one", json!([{"do": "failed", "message": "no way"}]));
+    push("two", json!([{"do": "text", "text": "did two"}]));
+    let all = ["resolve", "apply", "--all", "--reason", "yes", "--json"];
+    let ran = store.airlock(folder.path(), &all).run();
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["resolved"][0]["content"][0]["text"], "did two");
+    assert_eq!(told["failed"]["details"]["label"], "one");
+    let discard = ["resolve", "discard", "--all", "--reason", "no"];
+    let told = store.json(folder.path(), &discard);
+    assert_eq!(told["resolved"].as_array().unwrap().len(), 1);
+    let ran = store.airlock(folder.path(), &discard).run();
+    assert_eq!(ran.code, 1, "nothing is left: {ran:#?}");
 }

@@ -112,7 +112,7 @@ fn a_volatile_action_whose_process_was_killed_is_lost_and_can_be_discarded() {
         at.to_str().unwrap(),
     ];
     let mut asking = Terminal::run(folder.path(), &run);
-    asking.sees("[l]eave? ");
+    asking.sees("[l]eave, [?]: ");
 
     let resolve = |action: &str| {
         store

@@ -97,7 +97,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Asked before whatever a model wants applied. Default: nobody is asked, and the model decides.
+    /// Asked before whatever a model wants applied. Default: nobody is asked, and the model
+    /// decides.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.approver = Some(Arc::new(approver));
         self

@@ -128,7 +128,7 @@ async fn no_index_has_what_a_claim_changes() {
         &database,
         "SELECT indexdef FROM pg_indexes WHERE schemaname = 'airlock' AND tablename = 'actions'",
     );
-    assert_eq!(indexes.lines().count(), 4, "{indexes}");
+    assert_eq!(indexes.lines().count(), 5, "{indexes}");
     for column in changed.split(' ') {
         let mut words = indexes.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         assert!(words.all(|word| word != column), "{column} in {indexes}");

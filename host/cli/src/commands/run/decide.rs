@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
-use airlock_host::pending::{DecidedBy, Decision, Evidence};
+use airlock_host::pending::{DecidedBy, Decision};
 use airlock_host::{Error, PendingAction, Resolution};
 use airlock_render::Block;
 
@@ -13,8 +13,8 @@ use super::Request;
 use crate::commands::context::CommandContext;
 use crate::failure::Failure;
 use crate::input;
-use crate::terminal::output::Output;
-use crate::terminal::prompt::{self, Answer};
+use crate::terminal::output::{Output, say};
+use crate::terminal::prompt::{Answer, Question};
 
 /// Who decides.
 pub enum Decider {
@@ -52,29 +52,41 @@ impl Decider {
         }
     }
 
-    /// Decides about each action from the top, and carries that out. Without a terminal it ends at
-    /// the first failure.
+    /// Decides about each action from the top, and carries that out. Without a terminal, and where
+    /// somebody decided about all, it ends at the first failure.
     pub async fn decide(
         &self,
         context: &CommandContext,
-        pushed: &[Arc<PendingAction>],
+        outcome: &CallOutcome,
         out: &mut Output,
     ) -> Vec<Resolved> {
         let mut all = Vec::new();
-        for (index, action) in pushed.iter().enumerate() {
-            let resolved = match self {
-                Decider::Decided(resolution) => {
+        // What somebody said of all that follow.
+        let mut said: Option<Resolution> = None;
+        for (index, action) in outcome.pushed.iter().enumerate() {
+            let (resolved, goes_on) = match (self, &said) {
+                (Decider::Nobody, _) => break,
+                (Decider::Decided(resolution), _) => {
                     let by_whom = context.user.clone().into();
-                    Some(resolve(context, action, resolution.clone(), by_whom, out).await)
+                    let resolution = resolution.clone();
+                    let resolved = resolve(context, action, resolution, by_whom, out).await;
+                    let goes_on = resolved.outcome.is_ok();
+                    (Some(resolved), goes_on)
                 }
-                Decider::Terminal => ask(context, action, (index, pushed.len()), out).await,
-                Decider::Nobody => None,
+                (Decider::Terminal, Some(resolution)) => {
+                    let resolution = resolution.clone();
+                    let resolved =
+                        resolve(context, action, resolution, context.at_terminal(), out).await;
+                    let goes_on = resolved.outcome.is_ok();
+                    (Some(resolved), goes_on)
+                }
+                (Decider::Terminal, None) => {
+                    let asked = ask(context, outcome, index, out).await;
+                    said = asked.for_all;
+                    (asked.resolved, !asked.quits)
+                }
             };
-            let failed = resolved
-                .as_ref()
-                .is_some_and(|resolved| resolved.outcome.is_err());
             all.extend(resolved);
-            let goes_on = matches!(self, Decider::Terminal) || !failed;
             if context.interrupt.happened() || !goes_on {
                 break;
             }
@@ -83,33 +95,62 @@ impl Decider {
     }
 }
 
-/// Asks until the action is resolved or left. The last try counts.
+/// What came of a question.
+struct Asked {
+    /// The last try counts.
+    resolved: Option<Resolved>,
+    for_all: Option<Resolution>,
+    quits: bool,
+}
+
+/// Asks until the action is resolved or left.
 async fn ask(
     context: &CommandContext,
-    action: &Arc<PendingAction>,
-    place: (usize, usize),
+    outcome: &CallOutcome,
+    index: usize,
     out: &mut Output,
-) -> Option<Resolved> {
-    let mut last = None;
+) -> Asked {
+    let action = &outcome.pushed[index];
+    let question = Question {
+        action,
+        place: (index, outcome.pushed.len()),
+        proposed: None,
+        reason: None,
+    };
+    let mut asked = Asked {
+        resolved: None,
+        for_all: None,
+        quits: false,
+    };
     loop {
-        let Answer::Decided(decision, reason) =
-            prompt::ask(action, place, &context.interrupt).await
-        else {
-            return last;
+        let show = async || say(&Block::call(outcome));
+        let (decision, reason, all) = match question.ask(show, &context.interrupt).await {
+            Answer::Decided {
+                decision,
+                reason,
+                all,
+            } => (decision, reason, all),
+            Answer::Leave => return asked,
+            Answer::Quit => {
+                asked.quits = true;
+                return asked;
+            }
         };
         let resolution = Resolution::new(decision, reason);
-        let by_whom = context.user.clone().with_evidence(Evidence::Terminal);
-        let resolved = resolve(context, action, resolution, by_whom, out).await;
+        asked.for_all = all.then(|| resolution.clone());
+        let resolved = resolve(context, action, resolution, context.at_terminal(), out).await;
         // After a failed apply the action is pending again. A discard removes it, unless the tool
         // could not be called.
         let again = match &resolved.outcome {
             Ok(_) => false,
             Err(error) => decision == Decision::Apply || matches!(error, Error::Busy { .. }),
         };
+        asked.resolved = Some(resolved);
         if !again || context.interrupt.happened() {
-            return Some(resolved);
+            return asked;
         }
-        last = Some(resolved);
+        // One that failed is asked about again, and so are those behind it.
+        asked.for_all = None;
     }
 }
 
