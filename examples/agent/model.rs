@@ -120,8 +120,8 @@ impl Model for RehearsedModel {
             ),
             _ => {
                 let messages = request["messages"].as_array();
-                let told = messages.into_iter().flatten().rev();
-                let told = told.filter(|it| it["role"] == "tool").next();
+                let mut told = messages.into_iter().flatten().rev();
+                let told = told.find(|it| it["role"] == "tool");
                 let told = told.map(|it| it["content"].clone()).unwrap_or_default();
                 json!({"role": "assistant", "content": told})
             }

@@ -202,7 +202,7 @@ mod tests {
             // What can't be compressed.
             (
                 (0..400_000_u64)
-                    .map(|n| char::from(33 + (n * n * 2_654_435_761 >> 20) as u8 % 90))
+                    .map(|n| char::from(33 + ((n * n * 2_654_435_761) >> 20) as u8 % 90))
                     .collect(),
                 2,
             ),

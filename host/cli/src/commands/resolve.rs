@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::CommandContext;
-use crate::commands::still_pending;
+use crate::commands::{show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::load;
@@ -22,7 +22,6 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, on_stderr, say};
 use crate::terminal::progress::Progress;
 use crate::terminal::prompt::{self, Answer, Question};
-use crate::terminal::time;
 
 /// The arguments of the command.
 pub struct Request {
@@ -70,6 +69,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
                 out.json(&json!({"resolved": resolved, "error": failure.to_json()}));
                 return Ok(failure.exit());
             }
+            Err(failure) if request.all && !out.is_json() => {
+                let exit = failure.report_on_stderr();
+                tell_how_many_stay(count - reports.len());
+                return Ok(exit);
+            }
             Err(failure) => return Err(failure),
         };
         let (resolved, context) = *ended;
@@ -94,16 +98,18 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     if desk.interrupt.happened() {
         return Err(Failure::interrupted());
     }
-    if reports.len() < count && !out.is_json() {
-        let left = count - reports.len();
-        let are = if left == 1 {
-            "action stays"
-        } else {
-            "actions stay"
-        };
-        on_stderr(format!("{left} {are} pending."));
+    if !out.is_json() {
+        tell_how_many_stay(count - reports.len());
     }
     Ok(Exit::Done)
+}
+
+fn tell_how_many_stay(count: usize) {
+    match count {
+        0 => {}
+        1 => on_stderr("1 action stays pending."),
+        _ => on_stderr(format!("{count} actions stay pending.")),
+    }
 }
 
 fn all(resolved: &[Resolved]) -> Vec<resolution::Report<'_>> {
@@ -159,14 +165,14 @@ impl Desk<'_> {
             (Some(reason), _) => reason.clone(),
             (None, reason) if !self.asks => reason.clone().unwrap_or_default(),
             (None, reason) => {
-                self.show(&target, out).await?;
+                let shown = self.shown(&target).await?;
+                out.page(&shown);
                 let question = Question {
                     action: &target.action,
                     place,
                     proposed: Some(wanted.decision),
                     reason: reason.as_deref(),
                 };
-                let shown = self.shown(&target).await?;
                 let show = async || say(&shown);
                 match question.ask(show, &self.interrupt).await {
                     Answer::Leave => return Ok(Ended::Left),
@@ -196,20 +202,11 @@ impl Desk<'_> {
         Ok(Ended::Resolved(Box::new((resolved, context))))
     }
 
-    async fn show(&self, target: &Target, out: &mut Output) -> Result<(), Failure> {
-        out.page(&self.shown(target).await?);
-        Ok(())
-    }
-
     /// What is about to be decided about, with its preview.
     async fn shown(&self, target: &Target) -> Result<Block, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;
-        let block = Block::record(&record, time::moment);
-        Ok(match &call {
-            Some(call) => block.block(Block::call_record(call)),
-            None => block,
-        })
+        Ok(show::block(&record, call.as_ref()))
     }
 }
 

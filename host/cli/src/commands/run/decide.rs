@@ -64,23 +64,20 @@ impl Decider {
         // What somebody said of all that follow.
         let mut said: Option<Resolution> = None;
         for (index, action) in outcome.pushed.iter().enumerate() {
-            let (resolved, goes_on) = match (self, &said) {
+            let given = match (self, &said) {
                 (Decider::Nobody, _) => break,
-                (Decider::Decided(resolution), _) => {
-                    let by_whom = context.user.clone().into();
+                (Decider::Decided(given), _) => Some((given, context.user.clone().into())),
+                (Decider::Terminal, Some(given)) => Some((given, context.at_terminal())),
+                (Decider::Terminal, None) => None,
+            };
+            let (resolved, goes_on) = match given {
+                Some((resolution, by_whom)) => {
                     let resolution = resolution.clone();
                     let resolved = resolve(context, action, resolution, by_whom, out).await;
                     let goes_on = resolved.outcome.is_ok();
                     (Some(resolved), goes_on)
                 }
-                (Decider::Terminal, Some(resolution)) => {
-                    let resolution = resolution.clone();
-                    let resolved =
-                        resolve(context, action, resolution, context.at_terminal(), out).await;
-                    let goes_on = resolved.outcome.is_ok();
-                    (Some(resolved), goes_on)
-                }
-                (Decider::Terminal, None) => {
+                None => {
                     let asked = ask(context, outcome, index, out).await;
                     said = asked.for_all;
                     (asked.resolved, !asked.quits)
