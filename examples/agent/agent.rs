@@ -30,8 +30,15 @@ use terminal::AsksOnTheTerminal;
 /// A model that never ends its turn is stopped.
 const MAX_TURNS: usize = 20;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let done = runtime.block_on(run());
+    // A line that is being read on the terminal need not be waited for.
+    runtime.shutdown_background();
+    done
+}
+
+async fn run() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let (Some(component), Some(workspace)) = (args.next(), args.next()) else {
         anyhow::bail!("usage: agent COMPONENT WORKSPACE [TASK COMMAND [ARG]...]");

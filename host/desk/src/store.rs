@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use airlock_host::pending::{ActionId, CallRecord, SessionId};
-use airlock_host::store::{ActionRecord, DurableStore, PendingStore, UnreadableAction};
+use airlock_host::store::{
+    ActionRecord, BackendErrorKind, DurableStore, PendingStore, UnreadableAction,
+};
 use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
@@ -234,15 +236,20 @@ impl Store {
         })
     }
 
-    /// The call that pushed an action, with the preview as its caller got it.
+    /// The call that pushed an action, with the preview as its caller got it. A record that can't
+    /// be read keeps nobody from looking at the rest, and deciding.
     ///
     /// # Errors
-    /// If the store can't be used, or the record can't be read.
+    /// If the store can't be used.
     pub async fn call_record(&self, record: &ActionRecord) -> Result<Option<CallRecord>, Error> {
-        let store = self.durable();
-        Ok(store
-            .call_record(&record.session, &record.action.id)
-            .await?)
+        let id = &record.action.id;
+        match self.durable().call_record(&record.session, id).await {
+            Err(error) if error.backend_kind() == Some(BackendErrorKind::Damaged) => {
+                tracing::error!("the preview of the action {id} is left out: {error}");
+                Ok(None)
+            }
+            call => Ok(call?),
+        }
     }
 
     /// What no listing of a session has, or of all. Where not even an action's session can be read,

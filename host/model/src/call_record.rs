@@ -48,8 +48,8 @@ pub struct PackedCall {
 pub enum PackedBody {
     /// As it is, where that has at most 1,024 bytes.
     Plain(Arc<[u8]>),
-    /// Compressed (zlib, RFC 1950), and cut into pieces of at most 256 KiB, so that no statement
-    /// has to hold all of it.
+    /// Compressed (zlib, RFC 1950), and cut into pieces of at most 256 KiB, so that no row has to
+    /// hold all of it.
     Pieces(Vec<Arc<[u8]>>),
 }
 

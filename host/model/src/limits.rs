@@ -40,11 +40,11 @@ pub struct Limits {
     pub state_bytes: usize,
     /// Pending actions of a session at one time. Default: 1,000.
     pub pending_actions: usize,
-    /// Bytes of a session's pending actions at one time: of their labels, details and states.
-    /// Default: 64 MiB.
+    /// Bytes of a session's pending actions at one time: of their labels, details and states, and
+    /// of the records of the calls that pushed them. Default: 64 MiB.
     pub pending_bytes: u64,
-    /// Bytes of what one call pushes, counted in the same way; they are in the host's memory until
-    /// the call ends. Default: 64 MiB.
+    /// Bytes of what one call pushes, without its record; they are in the host's memory until the
+    /// call ends. Default: 64 MiB.
     pub staged_bytes: u64,
     /// Lines per call in the log, of the guest's standard output and error, and of progress,
     /// together. Default: 1,000.

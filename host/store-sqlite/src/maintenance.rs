@@ -183,6 +183,12 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
             forget_large(connection, *number, call)?;
         }
     }
+    if forgotten > 0 {
+        // The next ends may get the numbers of those that are gone.
+        connection
+            .prepare_cached("DELETE FROM meta WHERE name = ?")?
+            .execute([DETAILS_FORGOTTEN])?;
+    }
     Ok(forgotten)
 }
 

@@ -6,11 +6,12 @@ use airlock_host::approval::{Approval, ApprovalRequest, Approver};
 use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::pending::{Actor, DecidedBy, Evidence};
+use airlock_host::standing::{StandingHandler, StandingResult};
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Error, Resolution, Session};
-use airlock_tests::{Puppet, durable, push};
+use airlock_tests::{Puppet, durable, eventually, push};
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 /// What was asked about, and where the answer goes.
@@ -159,10 +160,81 @@ async fn what_a_person_must_decide_the_model_is_not_made_to_ask_again() {
         assert_eq!(turn.reminders, []);
         assert_eq!((turn.tool_choice.tool(), turn.pending), (None, 1));
     }
-    // Of another one it hears.
+    // Of another one it hears, unless that lies below: who names none means the topmost.
     fixture.puppet.push(says("another")).await;
     let turn = fixture.puppet.session.next_turn().await.unwrap();
     assert_eq!((turn.reminders.len(), turn.pending), (1, 2));
+    let person = Approval::NeedsPerson { how: String::new() };
+    fixture.puppet.push(says("on top")).await;
+    fixture.asks_for(apply(), person).await.unwrap_err();
+    let turn = fixture.puppet.session.next_turn().await.unwrap();
+    assert_eq!((turn.reminders.len(), turn.pending), (0, 3));
+    assert_eq!(turn.tool_choice.tool(), None);
+}
+
+#[tokio::test]
+async fn an_approval_is_not_for_what_somebody_has_tried_to_apply_since() {
+    let mut fixture = Fixture::new().await;
+    let fails = json!([{"do": "failed", "message": "halfway"}]);
+    fixture.puppet.push(durable("Fails", fails)).await;
+    let (session, params) = (fixture.puppet.session.clone(), apply());
+    let calling = tokio::spawn(async move { session.call("resolve", &params).await });
+    let question = fixture.questions.recv().await.unwrap();
+    let tried = fixture.puppet.session.clone();
+    let apply = Resolution::apply("");
+    tried
+        .resolve(apply, Actor::person("ann"))
+        .await
+        .unwrap_err();
+    question.answer.send(Approval::Allow).unwrap();
+    let refused = calling.await.unwrap().unwrap_err();
+    assert_eq!(refused.kind(), "refused");
+    assert!(refused.to_string().contains("since"), "{refused}");
+    let pending = fixture.puppet.session.pending().await.unwrap();
+    assert_eq!((pending.len(), pending[0].attempts), (1, 1));
+}
+
+/// A plan, say, that is not to be approved by accident.
+struct Never;
+
+#[async_trait]
+impl StandingHandler for Never {
+    fn label(&self) -> String {
+        "Never".to_owned()
+    }
+
+    async fn apply(
+        &self,
+        _: &str,
+        _: Option<&Map<String, Value>>,
+    ) -> Result<StandingResult, Error> {
+        panic!("nobody meant this")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_races_for_an_action_decides_about_nothing_else() {
+    let mut fixture = Fixture::new().await;
+    let session = fixture.puppet.session.clone();
+    session.set_standing_handler(Some(Arc::new(Never)));
+    let spins = durable("Spins", json!([{"do": "spin"}]));
+    fixture.puppet.push(spins).await;
+    let cancel = CancellationToken::new();
+    let (calls, cancelled) = (session.clone(), cancel.clone());
+    let calling = tokio::spawn(async move {
+        calls
+            .call("resolve", &apply())
+            .cancelled_by(&cancelled)
+            .await
+    });
+    let question = fixture.questions.recv().await.unwrap();
+    question.answer.send(Approval::Allow).unwrap();
+    let is_claimed = async || session.pending().await.unwrap().is_empty();
+    eventually("the action is claimed", is_claimed).await;
+    let second = session.call("resolve", &apply()).await.unwrap_err();
+    assert_eq!(second.kind(), "nothing-pending");
+    cancel.cancel();
+    assert_eq!(calling.await.unwrap().unwrap_err().kind(), "cancelled");
 }
 
 #[tokio::test]

@@ -227,6 +227,41 @@ async fn details_go_after_thirty_days_and_the_decision_stays() {
         .query_row("SELECT count(*) FROM large_details", [], |row| row.get(0))
         .unwrap();
     assert_eq!(large, 0);
+
+    // The ends that come next get the numbers of those that are gone, and their turn as well.
+    store.prune(Duration::ZERO).await.unwrap();
+    let details = json!({"details": "[1]"});
+    let id = puppet.push(push("Again", details)).await;
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    drop((puppet, store));
+    closed(&place).await;
+    let age = "UPDATE actions SET resolved_at = resolved_at - ?";
+    sqlite(&place.file())
+        .execute(age, [month + 60_000])
+        .unwrap();
+    let store = place.open().await;
+    let puppet = place.puppet(&store).await;
+    puppet.push(durable("Next", json!([]))).await;
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    let of = puppet.session.id().clone();
+    let action = id.as_str().into();
+    let forgotten = async {
+        while store
+            .find(&action)
+            .await
+            .unwrap()
+            .unwrap()
+            .action
+            .details
+            .is_some()
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), forgotten)
+        .await
+        .unwrap();
+    assert_eq!(store.call_record(&of, &action).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -44,8 +44,7 @@ impl PendingArgs {
 
 /// Show all that is known about an action, pending or resolved, with its preview
 ///
-/// On a terminal, what is longer than that is shown in a pager: AIRLOCK_PAGER, else PAGER, else
-/// less.
+/// On a terminal it is shown in a pager: AIRLOCK_PAGER, else PAGER, else less.
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
@@ -104,7 +103,8 @@ pub struct ResolveArgs {
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
 
-    /// Don't ask. With `--id` and `--reason` nobody is asked anyway, nor where there is no terminal
+    /// Don't ask. With `--id` and `--reason` nobody is asked whether to decide so, nor where there
+    /// is no terminal
     #[arg(short, long)]
     pub yes: bool,
 

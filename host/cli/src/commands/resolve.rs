@@ -82,7 +82,10 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         }
         if let Err(error) = &resolved.outcome {
             out.json(&json!({"resolved": all(&reports), "failed": resolved.report()}));
-            let failure = explain(error, &resolved, &store);
+            let failure = match desk.interrupt.happened() {
+                true => Failure::interrupted(),
+                false => explain(error, &resolved, &store),
+            };
             if out.is_json() {
                 return Ok(failure.exit());
             }
@@ -185,7 +188,7 @@ impl Desk<'_> {
             }
         };
         resolution.extra = self.extra.clone();
-        if is_same_workspace(wanted, &target, &self.interrupt, out).await? {
+        if self.is_same_workspace(wanted, &target, out).await? {
             resolution = resolution.in_same_workspace();
         }
         let context = CommandContext {
@@ -202,37 +205,37 @@ impl Desk<'_> {
         Ok(Ended::Resolved(Box::new((resolved, context))))
     }
 
+    /// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another;
+    /// anybody else has to have said it.
+    async fn is_same_workspace(
+        &self,
+        request: &target::Request,
+        target: &Target,
+        out: &Output,
+    ) -> Result<bool, Failure> {
+        let Some(error) = target
+            .difference(request)
+            .filter(|_| !request.same_workspace)
+        else {
+            return Ok(request.same_workspace);
+        };
+        let terminals = [io::stdin().is_terminal(), io::stderr().is_terminal()];
+        if out.is_json() || self.request.yes || terminals.contains(&false) {
+            return Err(Failure::from(error));
+        }
+        on_stderr(format_args!("{error}."));
+        let question = "Apply it here all the same? [y/N] ";
+        match prompt::confirm(question, &self.interrupt).await {
+            true => Ok(true),
+            false => Err(Failure::from(error)),
+        }
+    }
+
     /// What is about to be decided about, with its preview.
     async fn shown(&self, target: &Target) -> Result<Block, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;
         Ok(show::block(&record, call.as_ref()))
-    }
-}
-
-/// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another; anybody
-/// else has to have said it.
-async fn is_same_workspace(
-    request: &target::Request,
-    target: &Target,
-    interrupt: &Interrupt,
-    out: &Output,
-) -> Result<bool, Failure> {
-    let Some(error) = target
-        .difference(request)
-        .filter(|_| !request.same_workspace)
-    else {
-        return Ok(request.same_workspace);
-    };
-    let terminals = [io::stdin().is_terminal(), io::stderr().is_terminal()];
-    if out.is_json() || terminals.contains(&false) {
-        return Err(Failure::from(error));
-    }
-    on_stderr(format_args!("{error}."));
-    let question = "Apply it here all the same? [y/N] ";
-    match prompt::confirm(question, interrupt).await {
-        true => Ok(true),
-        false => Err(Failure::from(error)),
     }
 }
 

@@ -5,6 +5,11 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Where it is missing, nobody asked for it, and there is nothing to complain about.
+const LESS: &str = "command -v less >/dev/null 2>&1 || exit 127; exec less";
+
 /// A pager that is running, and reads what it is to show.
 pub struct Pager {
     program: Child,
@@ -19,18 +24,15 @@ impl Pager {
             return None;
         }
         let named = ["AIRLOCK_PAGER", "PAGER"].into_iter().find_map(env::var_os);
-        let command = named.unwrap_or_else(|| OsString::from("less"));
+        let command = named.unwrap_or_else(|| OsString::from(LESS));
         if command.is_empty() || command == "cat" {
             return None;
         }
+        // Ctrl-C is for the pager: who ended before it would leave it alone with the terminal.
+        let _ = signal(SignalKind::interrupt());
         // It may have arguments, so a shell reads it.
         let mut shell = Command::new("sh");
-        shell
-            .arg("-c")
-            .arg(command)
-            .stdin(Stdio::piped())
-            // A missing program is no reason to complain: the text is shown without it.
-            .stderr(Stdio::null());
+        shell.arg("-c").arg(command).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
             // Quits at once where all fits, shows colours, and leaves the text on the screen.
             shell.env("LESS", "FRX");

@@ -137,3 +137,19 @@ fn an_interrupted_resolve_leaves_the_action_pending() {
     let mut terminal = Terminal::run(folder.path(), &["pending"]);
     terminal.sees("tried once: cancelled").ends(0);
 }
+
+#[test]
+fn an_interrupt_while_one_of_all_is_applied_is_told_as_one() {
+    let folder = folder(&[]);
+    let progress = json!({"do": "progress", "message": "Counting", "progress": 1, "total": 3});
+    let push = json!([{"do": "push", "label": "One", "apply": [progress, {"do": "spin"}]}]);
+    Terminal::puppet(folder.path(), push).asks("l").ends(0);
+    let all = ["resolve", "apply", "--all", "--yes"];
+    let mut terminal = Terminal::run(folder.path(), &all);
+    terminal
+        .sees("Counting (1 of 3)")
+        .presses(ControlCode::EndOfText)
+        .sees("cancelled")
+        .sees("1 action is pending")
+        .ends(130);
+}

@@ -64,8 +64,10 @@ pub enum Approval {
 
 /// What is to be done with a decision.
 pub(super) enum Approved {
-    /// Carry it out.
+    /// Nobody has to be asked.
     GoOn,
+    /// Carry it out, if nobody has tried that since: what was approved had so many attempts.
+    Shown { attempts: u32 },
     /// There was nothing to ask about. What is pushed since is not to be taken for it.
     NothingPending,
 }
@@ -125,7 +127,9 @@ impl Session {
                 });
             }
         }
-        Ok(Approved::GoOn)
+        Ok(Approved::Shown {
+            attempts: found.attempts,
+        })
     }
 
     /// The action of this id, which is on the stack.

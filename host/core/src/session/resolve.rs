@@ -124,12 +124,13 @@ impl Session {
         let Ok(store) = self.store() else {
             return self.ask_standing_handler(resolution, cancel).await;
         };
+        let _resolving = self.inner.standing.resolving();
         let means_topmost = resolution.id.is_none();
         let approval = self.ask_approver(store, &mut resolution, &mut decided_by, cancel);
-        if let Approved::NothingPending = Box::pin(approval).await? {
+        let approved = Box::pin(approval).await?;
+        if let Approved::NothingPending = approved {
             return self.ask_standing_handler(resolution, cancel).await;
         }
-        let _resolving = self.inner.standing.resolving();
         let asked = Asked::now(store);
         let claim = store.claim(self.id(), &resolution, &decided_by).await?;
         let Claimed {
@@ -144,6 +145,16 @@ impl Session {
             claimed => claimed?,
         };
         let held = HeldLease::new(store, lease, asked);
+        if let Approved::Shown { attempts } = approved
+            && attempt != attempts + 1
+        {
+            held.release().await;
+            return Err(Error::Refused {
+                action: Box::new(NamedAction::from(&*action)),
+                reason: "somebody else has tried to apply it since that was approved; ask again"
+                    .to_owned(),
+            });
+        }
         if let Some(refused) = self.refused_here(&action, &resolution, attempt) {
             // Nothing was tried.
             held.release().await;

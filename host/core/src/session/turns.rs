@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use airlock_model::error::Error;
-use airlock_model::pending::ActionId;
+use airlock_model::pending::{ActionId, StackedAction};
 use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
 
 use super::Session;
@@ -91,7 +91,12 @@ impl Session {
         let is_pending = |id: &ActionId| pending.iter().any(|stacked| stacked.action.id == *id);
         let mut left = turns.left();
         left.retain(is_pending);
-        pending.retain(|stacked| !left.contains(&stacked.action.id));
+        // Who calls `resolve` without an id means the topmost: below that, nothing is steered.
+        let is_left = |stacked: &StackedAction| left.contains(&stacked.action.id);
+        match pending.first().is_some_and(is_left) {
+            true => pending.clear(),
+            false => pending.retain(|stacked| !is_left(stacked)),
+        }
         drop(left);
         let before = turns.at_last_turn.swap(resolutions, Ordering::Relaxed);
         let mut steering = turns.steering();

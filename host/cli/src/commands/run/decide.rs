@@ -142,6 +142,10 @@ async fn ask(
             Ok(_) => false,
             Err(error) => decision == Decision::Apply || matches!(error, Error::Busy { .. }),
         };
+        if all && resolved.outcome.is_err() && !again {
+            asked.for_all = None;
+            asked.quits = true;
+        }
         asked.resolved = Some(resolved);
         if !again || context.interrupt.happened() {
             return asked;

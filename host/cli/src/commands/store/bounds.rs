@@ -39,7 +39,9 @@ pub async fn forget(id: &str, store: Option<&OsStr>, out: &mut Output) -> Result
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
     let id = &record.action.id;
-    if !store.durable().forget(id).await? {
+    // Somebody else may have been faster.
+    let is_gone = store.durable().forget(id).await? || store.durable().find(id).await?.is_none();
+    if !is_gone {
         let discard = store.command(&["resolve", "discard", "--reason", "…", "--id", id.as_str()]);
         let failure = Failure::usage(format!("the action {id} is not resolved yet"));
         return Err(failure.with_hint(format!("`{discard}` drops it first")));
