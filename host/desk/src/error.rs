@@ -1,7 +1,6 @@
 //! Why a request failed.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use airlock_host::load::LoadError;
 use airlock_host::pending::ActionId;
@@ -71,7 +70,8 @@ pub enum Error {
     /// Several actions have an id that begins or ends so.
     #[error(
         "several actions have an id that begins or ends with {part}: {}{}",
-        Ids(.alike), if *more { ", …" } else { "" }
+        .alike.iter().map(ActionId::as_str).collect::<Vec<_>>().join(", "),
+        if *more { ", …" } else { "" }
     )]
     SeveralActions {
         /// What stands for the id.
@@ -116,10 +116,12 @@ impl Error {
             Error::Host(error) | Error::Advised { error, .. } => error.kind(),
             Error::Load(error) => error.kind(),
             Error::UnknownPlugin { .. } => "unknown-plugin",
-            Error::UnknownStore { .. } | Error::EmptyStorePath | Error::LeftOut { .. } => "usage",
+            Error::UnknownStore { .. }
+            | Error::EmptyStorePath
+            | Error::SeveralActions { .. }
+            | Error::LeftOut { .. } => "usage",
             Error::NoPlace { .. } => "host",
             Error::NoSuchAction { id, .. } => airlock_host::Error::UnknownAction(id.clone()).kind(),
-            Error::SeveralActions { .. } => "usage",
             Error::Volatile { .. } => "volatile",
             Error::Interrupted { .. } => "interrupted",
         }
@@ -162,17 +164,5 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Error::Host(error.into())
-    }
-}
-
-struct Ids<'a>(&'a [ActionId]);
-
-impl fmt::Display for Ids<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, id) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{id}")?;
-        }
-        Ok(())
     }
 }

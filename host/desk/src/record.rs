@@ -40,6 +40,7 @@ pub struct Entry<'a> {
     state: ActionState,
     /// The call that pushed it, which others may have been pushed by too.
     call_id: Option<&'a CallId>,
+    /// That call; left out where it is not asked for, or not known any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Call<'a>>,
 }
@@ -83,9 +84,6 @@ pub struct Record<'a> {
     has_reject: bool,
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
-    /// The call that pushed it; left out where it is not asked for, or not known any more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call: Option<Call<'a>>,
 }
 
 /// A call, with the preview that its caller got.
@@ -208,13 +206,12 @@ impl<'a> Record<'a> {
                 result: resolved.result.map(|digest| digest.to_string()),
                 error: &resolved.error,
             }),
-            call: None,
         }
     }
 
-    /// With the call that pushed it.
+    /// With all that is known of the call.
     pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
-        self.call = call.map(Call::new);
+        self.entry = self.entry.with_call(call);
         self
     }
 }

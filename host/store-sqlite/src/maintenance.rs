@@ -180,7 +180,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
             .optional()?;
         if let Some(call) = deleted {
             forgotten += 1;
-            forget_large(connection, *number, call)?;
+            forget_large(connection, *number, call.as_deref())?;
         }
     }
     if forgotten > 0 {
@@ -193,11 +193,11 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
 }
 
 /// What stands apart from an action's row.
-fn forget_large(connection: &Connection, number: i64, call: Option<String>) -> Result<(), Problem> {
+fn forget_large(connection: &Connection, number: i64, call: Option<&str>) -> Result<(), Problem> {
     let delete = "DELETE FROM large_details WHERE action = ?";
     connection.prepare_cached(delete)?.execute([number])?;
     match call {
-        Some(call) => calls::forget(connection, &call),
+        Some(call) => calls::forget(connection, call),
         None => Ok(()),
     }
 }
@@ -225,24 +225,21 @@ pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<b
     // Where it can't be read, all are looked at again.
     let after = after.and_then(|after| after.parse().ok()).unwrap_or(0_i64);
     let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
-    let select = "SELECT number, resolved FROM actions
+    let select = "SELECT number, resolved, call FROM actions
         WHERE resolved IS NOT NULL AND resolved > ? AND resolved_at <= ? ORDER BY resolved LIMIT ?";
     let mut statement = connection.prepare_cached(select)?;
     let rows = statement.query_map(params![after, before, PRUNED_AT_ONCE], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?))
     })?;
-    let old: Vec<_> = rows.collect::<Result<_, _>>()?;
-    let Some((_, last)) = old.last() else {
+    let old: Vec<(i64, i64, Option<String>)> = rows.collect::<Result<_, _>>()?;
+    let Some((_, last, _)) = old.last() else {
         return Ok(false);
     };
-    for (number, _) in &old {
-        let select = "SELECT call FROM actions WHERE number = ?";
-        let mut select = connection.prepare_cached(select)?;
-        let call = select.query_row([number], |row| row.get(0))?;
+    for (number, _, call) in &old {
         let update = "UPDATE actions SET details = NULL, call = NULL
             WHERE number = ? AND (details IS NOT NULL OR call IS NOT NULL)";
         connection.prepare_cached(update)?.execute([number])?;
-        forget_large(connection, *number, call)?;
+        forget_large(connection, *number, call.as_deref())?;
     }
     let note =
         "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";

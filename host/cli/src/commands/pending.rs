@@ -44,10 +44,16 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     match (&session, open.as_slice()) {
         (None, []) => out.line("Nothing is pending."),
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
-        (Some(_), open) if request.verbose => out.page(&actions(open, &calls)),
-        (None, open) if request.verbose => out.page(&sessions(open, &calls)),
-        (Some(_), open) => out.show(&actions(open, &calls)),
-        (None, open) => out.show(&sessions(open, &calls)),
+        (chosen, open) => {
+            let block = match chosen {
+                Some(_) => actions(open, &calls),
+                None => sessions(open, &calls),
+            };
+            match request.verbose {
+                true => out.page(&block),
+                false => out.show(&block),
+            }
+        }
     }
     if !out.is_json() {
         warn_of(&unreadable);

@@ -16,8 +16,7 @@ use tokio::time::timeout;
 use super::super::{ProducerContext, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
-use crate::instance::Call;
-use crate::instance::unless_cancelled;
+use crate::instance::{Call, unless_cancelled};
 use crate::pushing::{Called, Details, PushContext, PushError, PushRequest, StagedActions};
 use crate::world;
 
