@@ -3,21 +3,24 @@
 mod actions;
 #[cfg(feature = "author")]
 mod build;
+pub mod completing;
 mod examples;
 #[cfg(feature = "author")]
 mod new;
+pub mod run_line;
 mod shared;
 mod store;
 #[cfg(feature = "author")]
 mod test;
+mod tool_options;
 pub mod usage;
-mod values;
+pub mod values;
 
 use std::ffi::OsString;
 
 use airlock_host::pending::Decision;
-use clap::{ArgAction, ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueHint};
-use clap_complete::Shell;
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
+use clap_complete::{ArgValueCompleter, Shell};
 
 use crate::commands::run;
 use crate::terminal::output::Format;
@@ -25,6 +28,7 @@ use crate::terminal::output::Format;
 use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
+use completing::{Plugins, Tools};
 #[cfg(feature = "author")]
 use new::NewArgs;
 use shared::{CallArgs, SessionArgs, StoreArgs};
@@ -94,13 +98,15 @@ pub enum Command {
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
     /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
     /// The tool's name; may be left out where the plugin has one tool
+    #[arg(add = ArgValueCompleter::new(Tools))]
     pub tool: Option<String>,
 
-    /// The tool's parameters: JSON, `@FILE`, or `-` for standard input [default: {}]
+    /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or each as an option of its
+    /// name, such as `--files '*.jpeg'`: `airlock run PLUGIN --help` lists them
     pub params: Option<String>,
 
     #[command(flatten)]
@@ -139,7 +145,7 @@ pub struct RunArgs {
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
     /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
-    #[arg(value_hint = ValueHint::FilePath)]
+    #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
     /// Print one JSON object, with the full schemas
@@ -164,15 +170,6 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-impl CompletionsArgs {
-    pub fn script(&self) -> String {
-        // Not straight to standard output: the generator panics where it can't write.
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "airlock", &mut script);
-        String::from_utf8_lossy(&script).trim_end().to_owned()
-    }
-}
-
 impl From<RunArgs> for run::Request {
     fn from(args: RunArgs) -> Self {
         let apply = args.apply.map(|reason| (Decision::Apply, reason));
@@ -181,6 +178,7 @@ impl From<RunArgs> for run::Request {
             plugin: args.plugin,
             tool: args.tool,
             params: args.params,
+            given: Vec::new(),
             session: args.session.into(),
             limits: args.call.limits(),
             decision: apply.or(discard),
@@ -228,6 +226,8 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

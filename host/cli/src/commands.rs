@@ -1,11 +1,12 @@
-//! The commands, a file or a folder each, and what several of them share: `context` and
-//! `still_pending`.
+//! The commands, a file or a folder each, and what several of them share: `context`,
+//! `params` and `still_pending`.
 
 #[cfg(feature = "author")]
 pub mod author;
 mod context;
 pub mod inspect;
 pub mod log;
+pub mod params;
 pub mod pending;
 pub mod plugins;
 pub mod resolve;

@@ -86,6 +86,11 @@ impl Failure {
         self.kind
     }
 
+    /// For a command that says where it came from.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// What the command ends with.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -9,10 +9,14 @@ mod input;
 mod load;
 mod terminal;
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tokio::runtime::Runtime;
 
+use crate::args::run_line::RunLine;
 use crate::args::{Cli, Command};
 #[cfg(feature = "author")]
 use crate::commands::author;
@@ -27,10 +31,27 @@ fn main() -> ExitCode {
     airlock_host::compile::compiler_main();
     #[cfg(all(unix, feature = "ast-edit"))]
     airlock_ast_edit::parser_main();
-    match Cli::try_parse() {
-        Ok(cli) => answer(cli).into(),
-        Err(error) => args::usage::report(&error).into(),
+    if args::completing::answer() {
+        return Exit::Done.into();
     }
+    let words: Vec<OsString> = env::args_os().collect();
+    let exit = match Cli::try_parse_from(&words) {
+        Ok(cli) => answer(cli),
+        Err(error) => match RunLine::of(words, &error) {
+            Some(line) => answer_line(line),
+            None => args::usage::report(&error),
+        },
+    };
+    exit.into()
+}
+
+/// The line of a tool that has options of its own.
+fn answer_line(line: RunLine) -> Exit {
+    terminal::style::use_everywhere(line.color.into());
+    terminal::log::start(line.verbose);
+    let mut out = Output::new(line.format());
+    let done = block_on(line.run(&mut out));
+    finish(done, out)
 }
 
 fn answer(cli: Cli) -> Exit {
@@ -38,6 +59,10 @@ fn answer(cli: Cli) -> Exit {
     terminal::log::start(cli.verbose);
     let mut out = Output::new(cli.command.format());
     let done = dispatch(cli.command, cli.verbose, &mut out);
+    finish(done, out)
+}
+
+fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
     let done = done.unwrap_or_else(|failure| failure.report(&mut out));
     match out.finish() {
         Ok(()) => done,
@@ -51,7 +76,7 @@ fn answer(cli: Cli) -> Exit {
 /// From here on nobody knows of the command line, but of what is asked for.
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => block_on(run::run(&args.into(), verbose, out)),
+        Command::Run(args) => block_on(run::run(&args.into(), None, verbose, out)),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
         Command::Show(args) => block_on(show::show(&args.id, args.store.store.as_deref(), out)),
         Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
@@ -68,7 +93,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Author(_) => Err(args::usage::without_author()),
         Command::Plugins(_) => plugins::list(out),
         Command::Completions(args) => {
-            out.write(args.script());
+            out.write(args::completing::script(args.shell)?);
             Ok(Exit::Done)
         }
     }
@@ -78,15 +103,20 @@ fn block_on<F>(command: F) -> Result<Exit, Failure>
 where
     F: Future<Output = Result<Exit, Failure>>,
 {
-    // Guests run on this thread; the other one wakes it when time is up or Ctrl-C is pressed.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::host(format!("could not start the runtime: {error}")))?;
+    let runtime = runtime()?;
     let done = runtime.block_on(command);
     // A plugin that is being compiled, or a line that is being read, can't be interrupted and need
     // not be waited for.
     runtime.shutdown_background();
     done
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    // Guests run on the thread that waits for them; the other one wakes it when time is up or
+    // Ctrl-C is pressed.
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::host(format!("could not start the runtime: {error}")))
 }

@@ -4,7 +4,9 @@ use airlock_desk::target;
 use airlock_host::pending::Decision;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
 
+use super::completing::{Ids, PendingIds};
 use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
@@ -49,7 +51,7 @@ impl PendingArgs {
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
     /// The action's id, of any session; its beginning or its end will do where that is unique
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
     #[command(flatten)]
@@ -97,6 +99,7 @@ pub struct ResolveArgs {
     /// The action, of any session, by its id or a unique part of it as for `airlock show`
     /// [default: the session's topmost]
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
 
     /// All that is pending in the session, one after the other from the top, until one fails

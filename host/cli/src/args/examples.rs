@@ -11,7 +11,7 @@ Exit codes:
 
 pub const HELP: &str = "\
 Examples:
-  airlock run batch-rename '{\"files\": [\"*.jpeg\"], \"find\": \"jpeg$\", \"replace\": \"jpg\"}'
+  airlock run batch-rename --files '*.jpeg' --find 'jpeg$' --replace jpg
   airlock pending
   airlock resolve apply --reason 'I read the list'
   airlock inspect ./my_plugin.wasm
@@ -38,13 +38,16 @@ pub const LEFT_OUT: &str = match cfg!(feature = "author") {
 pub const RUN_EXAMPLES: &str = "\
 Examples:
   Preview, and be asked what to do:
-    airlock run batch-rename '{\"files\": [\"*.jpeg\"], \"find\": \"jpeg$\", \"replace\": \"jpg\"}'
+    airlock run batch-rename --files '*.jpeg' --find 'jpeg$' --replace jpg
+
+  Its params:
+    airlock run batch-rename --help
 
   Preview and apply, in another directory, with params from a file:
     airlock run batch-rename @params.json --workspace ~/photos --apply 'I read the list'
 
   Rewrite code by its structure, in many files at once:
-    airlock run ast_edit '{\"ops\": [{\"pat\": \"$A.unwrap()\", \"out\": \"$A?\"}], \"lang\": \"rust\"}'
+    airlock run ast_edit --ops.pat '$A.unwrap()' --ops.out '$A?' --lang rust
 
   A plugin of your own that has several tools, between two programs:
     make-params | airlock run ./my_plugin.wasm my_tool - --json | jq .pending
@@ -194,7 +197,10 @@ Examples:
   airlock inspect ast_edit";
 
 pub const COMPLETIONS_EXAMPLES: &str = "\
+The script asks this program, which knows the tools of a plugin, their params, and the ids of what
+is pending. It is made anew at each start of the shell, so that it fits the program.
+
 Examples:
-  airlock completions bash > ~/.local/share/bash-completion/completions/airlock
-  airlock completions zsh > ~/.zfunc/_airlock
-  airlock completions fish > ~/.config/fish/completions/airlock.fish";
+  echo 'source <(airlock completions bash)' >> ~/.bashrc
+  echo 'source <(airlock completions zsh)' >> ~/.zshrc
+  echo 'airlock completions fish | source' >> ~/.config/fish/config.fish";

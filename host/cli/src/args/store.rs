@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueHint};
+use clap_complete::ArgValueCompleter;
 
 use super::StoreArgs;
+use super::completing::Ids;
 use super::examples::{
     BACKUP_EXAMPLES, CHECK_EXAMPLES, FORGET_EXAMPLES, LIMIT_EXAMPLES, PRUNE_EXAMPLES,
     RESTORE_EXAMPLES, RETENTION_EXAMPLES, STATS_EXAMPLES,
@@ -123,6 +125,7 @@ pub struct PruneArgs {
 pub struct ForgetArgs {
     /// The id of an action that was resolved, or a unique part of it
     #[arg(value_parser = NonEmptyStringValueParser::new())]
+    #[arg(add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
     #[command(flatten)]

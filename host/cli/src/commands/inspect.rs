@@ -1,8 +1,6 @@
 //! `airlock inspect`: what a plugin is, has and gets.
 
 mod native;
-mod params;
-mod table;
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -17,6 +15,7 @@ use serde_json::{Value, json};
 
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
+use crate::commands::params::{self, table};
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -133,7 +132,10 @@ fn of_tool(tool: &ToolDefinition) -> Block {
     let params = params::of(&tool.parameters.value());
     let block = match params.is_empty() {
         true => block.line(Line::from("It lists no params.").indented(2)),
-        false => block.line("").block(table::of(&params).indented(2)),
+        false => {
+            let rows: Vec<table::Row<'_>> = params.iter().map(table::Row::of).collect();
+            block.line("").block(table::of("param", &rows).indented(2))
+        }
     };
     block.quoted()
 }

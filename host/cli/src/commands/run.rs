@@ -1,7 +1,8 @@
 //! `airlock run`: one call of a tool, and the decisions about what it wants to do.
 
-mod call;
+pub mod call;
 mod decide;
+mod missing;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::commands::context::CommandContext;
+use crate::commands::params::given::Given;
 use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
 use crate::load;
@@ -36,6 +38,8 @@ pub struct Request {
     pub tool: Option<String>,
     /// As `input` reads them.
     pub params: Option<String>,
+    /// What was given one by one, over those.
+    pub given: Vec<Given>,
     pub session: SessionChoice,
     pub limits: Limits,
     /// About all that becomes pending, with the reason. Else somebody is asked, where somebody is
@@ -50,20 +54,30 @@ pub struct Request {
 const REASON: &str =
     "undecided when `airlock run` ended, and the tool keeps its preview only in memory";
 
-pub async fn run(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let called = Call::read(request)?;
+/// With the plugin, where it is loaded already.
+pub async fn run(
+    request: &Request,
+    loaded: Option<Loaded>,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut called = Call::read(request)?;
     let decider = Decider::choose(request, out)?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
-    let loaded = load::load(
-        &request.plugin,
-        request.limits.clone(),
-        &interrupt,
-        &progress,
-    )
-    .await?;
-    let tool = called.tool_of(&loaded)?;
+    let loaded = match loaded {
+        Some(loaded) => loaded,
+        None => {
+            let limits = request.limits.clone();
+            load::load(&request.plugin, limits, &interrupt, &progress).await?
+        }
+    };
+    let tool = called.tool_of(&loaded)?.to_owned();
+    let tool = tool.as_str();
     called.tell_what_was_left_out(&loaded);
+    if decider.is_somebody() {
+        missing::ask(tool, &loaded, &mut called.params, &interrupt).await?;
+    }
     let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
     let context = CommandContext {
         session: open(request, &loaded, &store, &progress)?,

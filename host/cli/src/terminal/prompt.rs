@@ -151,6 +151,12 @@ fn default_reason(decision: Decision) -> &'static str {
 
 /// One line without surrounding space; none at the end of the input, and after Ctrl-C.
 async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
+    let line = read_line(question, interrupt).await?;
+    Some(line.trim().to_owned())
+}
+
+/// One line as it is typed; none at the end of the input, and after Ctrl-C.
+pub async fn read_line(question: &str, interrupt: &Interrupt) -> Option<String> {
     let mut stderr = io::stderr();
     let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
     let line = spawn_blocking(|| {
@@ -163,7 +169,8 @@ async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
     let line = interrupt.token().run_until_cancelled(line).await;
     match line {
         Some(Ok(Ok(line))) if !line.is_empty() => {
-            Some(String::from_utf8_lossy(&line).trim().to_owned())
+            let line = String::from_utf8_lossy(&line);
+            Some(line.trim_end_matches(['\n', '\r']).to_owned())
         }
         // The cursor is still behind the question.
         _ => {

@@ -137,7 +137,7 @@ fn it_is_listed_inspected_and_its_mistakes_are_usage() {
     assert!(shown.stdout.contains("part of this program"), "{shown:#?}");
     assert!(shown.stdout.contains("ops[].pat"), "{shown:#?}");
     let help = airlock(&["run", "--help"]).run();
-    assert!(help.stdout.contains("airlock run ast_edit '{"), "{help:#?}");
+    assert!(help.stdout.contains("airlock run ast_edit --ops.pat "), "{help:#?}");
 
     let folder = sources();
     for params in [

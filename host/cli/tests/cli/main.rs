@@ -33,5 +33,6 @@ mod test_cases;
 mod test_kit;
 mod text;
 mod toolchain;
+mod typed_params;
 mod volatile;
 mod workspaces;

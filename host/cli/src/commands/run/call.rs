@@ -1,11 +1,15 @@
 //! Which tool is called, and with what.
 
+use std::ffi::OsStr;
+
 use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
+use airlock_host::tool::ToolDefinition;
 use airlock_render::{Line, Role, shell};
 use serde_json::{Value, json};
 
 use super::Request;
+use crate::commands::params::given;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::terminal::output::on_stderr;
@@ -27,10 +31,12 @@ impl Call {
             let message = "the params and `--extra` can't both be read from standard input";
             return Err(Failure::usage(message).with_hint("put one of them into a file: `@FILE`"));
         }
-        let params = match params {
+        let mut params = match params {
             Some(word) => input::json("params", word)?,
             None => json!({}),
         };
+        given::put(&mut params, &request.given)
+            .map_err(|wrong| Failure::usage(format!("the option {wrong}")).quoting())?;
         Ok(Self {
             plugin: request.plugin.to_string_lossy().into_owned(),
             tool,
@@ -45,7 +51,7 @@ impl Call {
             1 => ("a tool".to_owned(), "was"),
             count => (format!("{count} tools"), "were"),
         };
-        let inspect = self.inspect();
+        let inspect = inspect(&self.plugin);
         on_stderr(Line::new().with_role(Role::Note, "note:").with(format!(
             " {tools} of this plugin can't be used and {were} left out; {inspect} shows why"
         )));
@@ -53,68 +59,102 @@ impl Call {
 
     /// The tool that was named, or the only one that is not hidden.
     pub fn tool_of<'a>(&'a self, loaded: &'a Loaded) -> Result<&'a str, Failure> {
-        if let Some(tool) = &self.tool {
-            let rejected = loaded
-                .rejected()
-                .iter()
-                .find(|rejected| rejected.name == *tool);
-            let is_there = loaded.tools().iter().any(|loaded| loaded.name == *tool);
-            return match rejected.filter(|_| !is_there) {
-                Some(rejected) => Err(Failure::new(
-                    Exit::Usage,
-                    "unknown-tool",
-                    rejected.to_string(),
-                )),
-                None => Ok(tool),
-            };
-        }
-        let visible: Vec<&str> = loaded
-            .tools()
-            .into_iter()
-            .filter(|tool| !tool.traits.hidden)
-            .map(|tool| tool.name.as_str())
-            .collect();
-        match visible[..] {
-            [only] => Ok(only),
-            [] => Err(
-                Failure::usage(format!("all tools of {} are hidden", loaded.name()))
-                    .with_hint(format!("name one of those that {} shows", self.inspect())),
-            ),
-            _ => {
-                let message = format!(
-                    "{} has several tools: {}",
-                    loaded.name(),
-                    visible.join(", ")
-                );
-                let first = shell::quote(visible[0]);
-                let hint = format!(
-                    "name one: `airlock run {} {first} …`",
-                    shell::quote(&self.plugin)
-                );
-                Err(Failure::usage(message).with_hint(hint))
-            }
-        }
+        tool_of(loaded, &self.plugin, self.tool.as_deref())
     }
 
     /// Why the call did not succeed.
     pub fn explain(&self, error: &Error) -> Failure {
         let failure = Failure::from(error);
         match error {
-            Error::InvalidParams { .. } | Error::UnknownTool { .. } => failure.with_hint(format!(
-                "{} shows its tools and their params",
-                self.inspect()
-            )),
+            Error::InvalidParams { .. } => {
+                let words = ["airlock", "run", &self.plugin];
+                let words = words
+                    .into_iter()
+                    .chain(self.tool.as_deref())
+                    .chain(["--help"]);
+                failure.with_hint(format!("`{}` shows its params", shell::join(words)))
+            }
+            Error::UnknownTool { .. } => {
+                failure.with_hint(format!("{} shows its tools", inspect(&self.plugin)))
+            }
             _ => failure,
         }
     }
+}
 
-    fn inspect(&self) -> String {
-        format!("`airlock inspect {}`", shell::quote(&self.plugin))
+/// The tool that was named, or the only one that is not hidden. Whether there is one of that name is
+/// not asked.
+fn tool_of<'a>(
+    loaded: &'a Loaded,
+    plugin: &str,
+    named: Option<&'a str>,
+) -> Result<&'a str, Failure> {
+    if let Some(tool) = named {
+        let mut rejected = loaded.rejected().iter();
+        let rejected = rejected.find(|rejected| rejected.name == *tool);
+        let is_there = loaded.tools().iter().any(|loaded| loaded.name == *tool);
+        return match rejected.filter(|_| !is_there) {
+            Some(rejected) => Err(Failure::new(
+                Exit::Usage,
+                "unknown-tool",
+                rejected.to_string(),
+            )),
+            None => Ok(tool),
+        };
+    }
+    let visible: Vec<&str> = loaded
+        .tools()
+        .into_iter()
+        .filter(|tool| !tool.traits.hidden)
+        .map(|tool| tool.name.as_str())
+        .collect();
+    match visible[..] {
+        [only] => Ok(only),
+        [] => Err(
+            Failure::usage(format!("all tools of {} are hidden", loaded.name()))
+                .with_hint(format!("name one of those that {} shows", inspect(plugin))),
+        ),
+        _ => {
+            let message = format!(
+                "{} has several tools: {}",
+                loaded.name(),
+                visible.join(", ")
+            );
+            let first = shell::quote(visible[0]);
+            let hint = format!("name one: `airlock run {} {first} …`", shell::quote(plugin));
+            Err(Failure::usage(message).with_hint(hint))
+        }
     }
 }
 
+/// The definition of the tool that was named, or of the only one that is not hidden.
+///
+/// # Errors
+/// Where there is none.
+pub fn definition<'a>(
+    loaded: &'a Loaded,
+    plugin: &OsStr,
+    named: Option<&'a str>,
+) -> Result<&'a ToolDefinition, Failure> {
+    let plugin = plugin.to_string_lossy();
+    let name = tool_of(loaded, &plugin, named)?;
+    let tools = loaded.tools();
+    let tool = tools.iter().find(|tool| tool.name == name);
+    tool.copied().ok_or_else(|| {
+        let error = Error::UnknownTool {
+            name: name.to_owned(),
+            known: tools.iter().map(|tool| tool.name.clone()).collect(),
+        };
+        Failure::from(error).with_hint(format!("{} shows its tools", inspect(&plugin)))
+    })
+}
+
+fn inspect(plugin: &str) -> String {
+    format!("`airlock inspect {}`", shell::quote(plugin))
+}
+
 /// No tool's name begins like this.
-fn is_params(word: &str) -> bool {
+pub fn is_params(word: &str) -> bool {
     word == "-" || word.trim_start().starts_with(['{', '@'])
 }
 

@@ -44,6 +44,11 @@ impl Decider {
         }))
     }
 
+    /// Whether somebody can be asked.
+    pub fn is_somebody(&self) -> bool {
+        matches!(self, Decider::Terminal)
+    }
+
     /// What the call gave. What is about to be decided anyway need not be told to be pending.
     pub fn preview(&self, outcome: &CallOutcome) -> Block {
         match self {

@@ -1,6 +1,13 @@
 //! A JSON Schema as a list of params. It is a summary: what it leaves out is in the schema.
 
+pub mod given;
+pub mod table;
+pub mod typed;
+
+use std::fmt;
+
 use serde_json::Value;
+use typed::Typed;
 
 /// How far objects inside of objects are followed; a schema may refer to itself.
 const DEPTH: usize = 4;
@@ -9,19 +16,72 @@ const DEPTH: usize = 4;
 const VALUES: usize = 8;
 
 /// One param, in the guest's own words.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    /// With the names of the objects that it is in, such as `where.path`.
-    pub name: String,
+    pub place: Place,
     pub kind: String,
+    /// How it is read from a word.
+    pub typed: Typed,
+    /// Whether the object that it is in must have it.
     pub required: bool,
     pub description: String,
+}
+
+/// Where a param is: the names of the objects that it is in, and its own. Displays as
+/// `where.path`, and in a list of objects as `ops[].pat`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place(Vec<Part>);
+
+/// One step down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    Name(String),
+    /// Into each item of a list.
+    Items,
+}
+
+impl Place {
+    fn then(&self, part: Part) -> Self {
+        Self(self.0.iter().cloned().chain([part]).collect())
+    }
+
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
+    /// Whether it is a name in the other one, or in each item of that.
+    pub fn is_directly_in(&self, other: &Place) -> bool {
+        let inner = match self.0.strip_prefix(&*other.0) {
+            Some([Part::Items, inner @ ..]) => inner,
+            Some(inner) => inner,
+            None => return false,
+        };
+        matches!(inner, [Part::Name(_)])
+    }
+
+    /// Whether it lies in the other one, at any depth.
+    pub fn is_in(&self, other: &Place) -> bool {
+        self.0.len() > other.0.len() && self.0.starts_with(&other.0)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, part) in self.0.iter().enumerate() {
+            match part {
+                Part::Name(name) if index == 0 => f.write_str(name)?,
+                Part::Name(name) => write!(f, ".{name}")?,
+                Part::Items => f.write_str("[]")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The params of an object's schema, each before what is inside of it.
 pub fn of(schema: &Value) -> Vec<Param> {
     let mut params = Vec::new();
-    Reader { root: schema }.read(schema, "", DEPTH, &mut params);
+    Reader { root: schema }.read(schema, &Place::default(), DEPTH, &mut params);
     params
 }
 
@@ -31,7 +91,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn read(&self, schema: &'a Value, prefix: &str, depth: usize, params: &mut Vec<Param>) {
+    fn read(&self, schema: &'a Value, inside: &Place, depth: usize, params: &mut Vec<Param>) {
         let schema = self.follow(schema);
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return;
@@ -41,17 +101,18 @@ impl<'a> Reader<'a> {
             names.is_some_and(|names| names.iter().any(|required| required == name))
         };
         for (name, property) in properties {
-            let path = format!("{prefix}{name}");
+            let place = inside.then(Part::Name(name.clone()));
             params.push(Param {
+                place: place.clone(),
                 kind: self.kind(property, depth),
+                typed: self.typed(property, depth),
                 required: required(name),
                 description: self.description(property),
-                name: path.clone(),
             });
             if depth > 1 {
-                self.read(property, &format!("{path}."), depth - 1, params);
+                self.read(property, &place, depth - 1, params);
                 if let Some(items) = self.follow(property).get("items") {
-                    self.read(items, &format!("{path}[]."), depth - 1, params);
+                    self.read(items, &place.then(Part::Items), depth - 1, params);
                 }
             }
         }
@@ -181,7 +242,7 @@ mod tests {
                 "" => String::new(),
                 text => format!(" ({text})"),
             };
-            format!("{}{mark}: {}{description}", param.name, param.kind)
+            format!("{}{mark}: {}{description}", param.place, param.kind)
         });
         assert_eq!(params.collect::<Vec<_>>(), expected);
     }

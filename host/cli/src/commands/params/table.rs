@@ -2,35 +2,47 @@
 
 use airlock_render::{Block, Line, Role, width};
 
-use super::params::Param;
+use super::Param;
 
 const GAP: &str = "  ";
 
 /// The longest that a name or a type makes its column; what is longer shifts the rest of its row.
 const WIDEST: usize = 30;
 
-/// The table, with a heading.
-pub fn of(params: &[Param]) -> Block {
-    let column = |heading: &str, text: fn(&Param) -> &str| {
-        let widest = params
-            .iter()
-            .map(|param| width(text(param)))
-            .filter(|width| *width <= WIDEST);
-        widest.max().unwrap_or(0).max(width(heading))
+/// One row.
+pub struct Row<'a> {
+    /// What it is called where it is given.
+    pub name: String,
+    pub param: &'a Param,
+}
+
+impl<'a> Row<'a> {
+    /// Under its own name.
+    pub fn of(param: &'a Param) -> Self {
+        let name = param.place.to_string();
+        Self { name, param }
+    }
+}
+
+/// The table, with a heading for the names.
+pub fn of(heading: &str, rows: &[Row<'_>]) -> Block {
+    let column = |heading: &str, text: fn(&Row<'_>) -> usize| {
+        let widths = rows.iter().map(text).filter(|width| *width <= WIDEST);
+        widths.max().unwrap_or(0).max(width(heading))
     };
-    let names = column("param", |param| &param.name);
-    let kinds = column("type", |param| &param.kind);
+    let names = column(heading, |row| width(&row.name));
+    let kinds = column("type", |row| width(&row.param.kind));
     let needs = width("required");
     let indent = names + kinds + needs + 3 * GAP.len();
 
     let heading = format!(
-        "{:names$}{GAP}{:kinds$}{GAP}{:needs$}{GAP}description",
-        "param", "type", "required"
+        "{heading:names$}{GAP}{:kinds$}{GAP}{:needs$}{GAP}description",
+        "type", "required"
     );
     let heading = Block::from(Line::new().with_role(Role::Title, heading).hanging(2));
-    params.iter().fold(heading, |table, param| {
+    rows.iter().fold(heading, |table, Row { name, param }| {
         let needed = if param.required { "yes" } else { "no" };
-        let (name, kind) = (pad(&param.name, names), pad(&param.kind, kinds));
+        let (name, kind) = (pad(name, names), pad(&param.kind, kinds));
         let description = &param.description;
         let row = format!("{name}{GAP}{kind}{GAP}{needed:needs$}{GAP}{description}");
         table.line(Line::from(row.trim_end()).hanging(indent))
@@ -47,12 +59,15 @@ mod tests {
     use airlock_render::Renderer;
 
     use super::*;
+    use crate::commands::params::typed::Typed;
+    use crate::commands::params::{Part, Place};
 
     #[test]
     fn descriptions_stay_in_their_column() {
         let param = |name: &str, kind: &str, required, description: &str| Param {
-            name: name.to_owned(),
+            place: Place(vec![Part::Name(name.to_owned())]),
             kind: kind.to_owned(),
+            typed: Typed::Any,
             required,
             description: description.to_owned(),
         };
@@ -66,8 +81,9 @@ mod tests {
             param("日本", "integer", false, ""),
             param("\u{1b}[2J", "\u{9b}", false, "\u{202e}"),
         ];
+        let rows = params.each_ref().map(Row::of);
         assert_eq!(
-            Renderer::plain().width(65).render(&of(&params)),
+            Renderer::plain().width(65).render(&of("param", &rows)),
             r"param      type             required  description
 files      array of string  yes       Which files to look at, as
                                       paths or globs

@@ -1,0 +1,213 @@
+//! Completion of command lines: the shell asks this program, which knows plugins, their params and
+//! what is pending.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use airlock_desk::store::{self, WhenMissing};
+use airlock_host::Limits;
+use airlock_host::store::ResolvedQuery;
+use airlock_render::escape_line;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::env::{CompleteEnv, EnvCompleter, Shells};
+
+use super::Cli;
+use super::run_line::{self, lenient};
+use crate::bundled::CATALOG;
+use crate::commands::run::call;
+use crate::failure::Failure;
+use crate::load;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::progress::Progress;
+
+/// What is set where a shell asks.
+const VARIABLE: &str = "AIRLOCK_COMPLETE";
+
+/// Who pressed Tab waits no longer: a plugin may have to be compiled first.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How many ids are offered.
+const OFFERED: usize = 100;
+
+/// Answers a shell. Whether one asked.
+pub fn answer() -> bool {
+    let here = env::current_dir().ok();
+    let complete = CompleteEnv::with_factory(command).var(VARIABLE);
+    // Where there is nothing to offer, nothing is.
+    complete
+        .try_complete(env::args_os(), here.as_deref())
+        .unwrap_or(true)
+}
+
+/// The script that makes a shell ask.
+///
+/// # Errors
+/// Where there is none for the shell.
+pub fn script(shell: Shell) -> Result<String, Failure> {
+    let named = shell.to_string();
+    let shells = Shells::builtins();
+    let missing = || Failure::usage(format!("there is no completion for {named}"));
+    let completer: &dyn EnvCompleter = shells.completer(&named).ok_or_else(missing)?;
+    let mut script = Vec::new();
+    completer
+        .write_registration(VARIABLE, "airlock", "airlock", &program(), &mut script)
+        .map_err(|error| Failure::host(format!("could not make the script: {error}")))?;
+    Ok(String::from_utf8_lossy(&script).trim().to_owned())
+}
+
+/// As it was called: one that is found by its name is still found after an update.
+fn program() -> String {
+    let called = PathBuf::from(env::args_os().next().unwrap_or_default());
+    let path = match called.components().count() {
+        0 | 1 => PathBuf::from("airlock"),
+        _ => env::current_dir().map_or(called.clone(), |here| here.join(called)),
+    };
+    path.to_string_lossy().into_owned()
+}
+
+/// The command line, with the params of the tool that the line names.
+fn command() -> Command {
+    let command = Cli::command();
+    match tool_options() {
+        Some(options) => command.mut_subcommand("run", |run| options.add_to(run, true)),
+        None => command,
+    }
+}
+
+fn tool_options() -> Option<super::tool_options::ToolOptions> {
+    let matches = lenient(&words())?;
+    let run = matches.subcommand_matches("run")?;
+    let plugin = run.get_one::<OsString>("plugin")?;
+    let tool = run.get_one::<String>("tool");
+    let tool = tool.filter(|word| !call::is_params(word));
+    let loaded = block_on(loaded(plugin))?;
+    let definition = call::definition(&loaded, plugin, tool.map(String::as_str));
+    // It may be half of a name.
+    let definition = definition.or_else(|_| call::definition(&loaded, plugin, None));
+    Some(run_line::options_of(definition.ok()?))
+}
+
+async fn loaded(plugin: &OsStr) -> Option<airlock_desk::plugin::Loaded> {
+    let (interrupt, progress) = (Interrupt::watch(), Progress::new(1));
+    load::load(plugin, Limits::default(), &interrupt, &progress)
+        .await
+        .ok()
+}
+
+/// The line that is being completed, as the shell's script passes it.
+fn words() -> Vec<OsString> {
+    let mut words = env::args_os().skip_while(|word| word != "--");
+    words.next();
+    words.collect()
+}
+
+fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
+    let runtime = crate::runtime().ok()?;
+    let done = runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await });
+    runtime.shutdown_background();
+    done.ok()?
+}
+
+/// Plugins: those that come with the program, and files.
+#[derive(Clone)]
+pub struct Plugins;
+
+impl ValueCompleter for Plugins {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let bundled = CATALOG
+            .all()
+            .iter()
+            .map(|bundled| CompletionCandidate::new(bundled.name).help(Some(bundled.about.into())));
+        let mut all = begin_with(current, bundled);
+        all.extend(PathCompleter::any().complete(current));
+        all
+    }
+}
+
+/// The tools of the plugin that the line names.
+#[derive(Clone)]
+pub struct Tools;
+
+impl ValueCompleter for Tools {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let tools = || {
+            let matches = lenient(&words())?;
+            let run = matches.subcommand_matches("run")?;
+            let loaded = block_on(loaded(run.get_one::<OsString>("plugin")?))?;
+            let tools = loaded.tools();
+            let shown = tools.iter().filter(|tool| !tool.traits.hidden);
+            let names = shown.map(|tool| CompletionCandidate::new(&tool.name));
+            Some(begin_with(current, names))
+        };
+        tools().unwrap_or_default()
+    }
+}
+
+/// Ids of pending actions.
+#[derive(Clone)]
+pub struct PendingIds;
+
+impl ValueCompleter for PendingIds {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        begin_with(current, block_on(ids(false)).unwrap_or_default())
+    }
+}
+
+/// Ids of actions, also of those that were decided.
+#[derive(Clone)]
+pub struct Ids;
+
+impl ValueCompleter for Ids {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        begin_with(current, block_on(ids(true)).unwrap_or_default())
+    }
+}
+
+async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
+    let words = words();
+    let named = named_store(&words);
+    let store = store::open(named.as_deref(), WhenMissing::Refuse)
+        .await
+        .ok()?;
+    let mut all = store.durable().open_actions(None).await.ok()?;
+    if with_resolved {
+        let query = ResolvedQuery {
+            session: None,
+            limit: OFFERED,
+        };
+        all.extend(store.durable().resolved_actions(&query).await.ok()?);
+    }
+    let ids = all.iter().take(OFFERED).map(|record| {
+        let label = escape_line(&record.action.label).into_owned();
+        CompletionCandidate::new(record.action.id.as_str()).help(Some(label.into()))
+    });
+    Some(ids.collect())
+}
+
+/// What the line says of the store, wherever it does.
+fn named_store(words: &[OsString]) -> Option<OsString> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--store" {
+            return words.next().cloned();
+        }
+        if let Some(store) = word.to_str().and_then(|word| word.strip_prefix("--store=")) {
+            return Some(store.into());
+        }
+    }
+    None
+}
+
+fn begin_with(
+    current: &OsStr,
+    all: impl IntoIterator<Item = CompletionCandidate>,
+) -> Vec<CompletionCandidate> {
+    let begin = current.as_encoded_bytes();
+    all.into_iter()
+        .filter(|one| one.get_value().as_encoded_bytes().starts_with(begin))
+        .collect()
+}

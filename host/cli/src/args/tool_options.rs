@@ -1,0 +1,331 @@
+//! A tool's params as options of `run`, made from its schema.
+
+use std::collections::HashSet;
+
+use airlock_host::tool::ToolDefinition;
+use airlock_render::Block;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::commands::params::given::Given;
+use crate::commands::params::table::{self, Row};
+use crate::commands::params::typed::Typed;
+use crate::commands::params::{self, Param, Part, Place};
+use crate::failure::Failure;
+
+/// The options of one tool. What has no name that an option can have is given as JSON alone.
+#[derive(Debug, Clone)]
+pub struct ToolOptions {
+    tool: String,
+    options: Vec<ToolOption>,
+}
+
+#[derive(Debug, Clone)]
+struct ToolOption {
+    /// Without the dashes.
+    long: String,
+    /// What is taken for it, too.
+    aliases: Vec<String>,
+    param: Param,
+}
+
+impl ToolOptions {
+    /// Those of a tool, beside the options that the command has already: one of the same name is
+    /// called `--param.NAME`.
+    pub fn of(tool: &ToolDefinition, command: &Command) -> Self {
+        let mut taken: HashSet<String> = command
+            .get_arguments()
+            .flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default())
+            .map(str::to_owned)
+            .collect();
+        taken.extend(["help".to_owned(), "version".to_owned()]);
+        let mut options: Vec<ToolOption> = Vec::new();
+        for param in params::of(&tool.parameters.value()) {
+            let Some(name) = name_of(&param.place) else {
+                continue;
+            };
+            let full = format!("param.{name}");
+            let mut names = vec![kebab(&name), name, full];
+            names.dedup();
+            names.retain(|name| taken.insert(name.clone()));
+            if names.is_empty() {
+                continue;
+            }
+            options.push(ToolOption {
+                long: names.remove(0),
+                aliases: names,
+                param,
+            });
+        }
+        let tool = tool.name.clone();
+        Self { tool, options }
+    }
+
+    /// The command with these options. They are left out of its help, where each row is the host's
+    /// own: see [`described`](Self::described).
+    pub fn add_to(&self, command: Command, shown: bool) -> Command {
+        let args = self.options.iter().flat_map(|option| option.args(!shown));
+        command.args(args)
+    }
+
+    /// What was given, in its order.
+    ///
+    /// # Errors
+    /// Where a word is no value of its param's type.
+    pub fn read(&self, matches: &ArgMatches) -> Result<Vec<Given>, Failure> {
+        let mut all: Vec<(usize, Given)> = Vec::new();
+        for option in &self.options {
+            let negated = option.negated();
+            if let Some(mut indices) = matches.indices_of(&option.long) {
+                let occurrences = matches.get_occurrences::<String>(&option.long);
+                for words in occurrences.into_iter().flatten() {
+                    let words: Vec<&str> = words.map(String::as_str).collect();
+                    let index = indices.next().unwrap_or_default();
+                    // There is one for each word.
+                    indices.by_ref().take(words.len() - 1).for_each(drop);
+                    let given = Given::read(&option.param, words);
+                    let given = given.map_err(|(word, wrong)| option.explain(word, &wrong))?;
+                    all.push((index, given));
+                }
+            }
+            if option.param.typed == Typed::Boolean && matches.get_flag(&negated) {
+                let index = matches.index_of(&negated).unwrap_or_default();
+                let given = Given {
+                    place: option.param.place.clone(),
+                    values: vec![false.into()],
+                    is_list: false,
+                };
+                all.push((index, given));
+            }
+        }
+        all.sort_by_key(|(index, _)| *index);
+        Ok(all.into_iter().map(|(_, given)| given).collect())
+    }
+
+    /// The table of the options, in the tool's own words.
+    pub fn described(&self) -> Block {
+        let title = format!("Params of {}:", self.tool);
+        let block = Block::new().line(title);
+        if self.options.is_empty() {
+            return block.line("  none");
+        }
+        let rows: Vec<Row<'_>> = self.options.iter().map(ToolOption::row).collect();
+        block.block(table::of("option", &rows).quoted())
+    }
+}
+
+impl ToolOption {
+    fn args(&self, hidden: bool) -> Vec<Arg> {
+        let arg = Arg::new(self.long.clone())
+            .long(self.long.clone())
+            .aliases(self.aliases.clone())
+            .value_name(self.param.typed.value_name())
+            .help(self.param.description.clone())
+            .hide(hidden);
+        match &self.param.typed {
+            Typed::Boolean => {
+                let negated = Arg::new(self.negated())
+                    .long(self.negated())
+                    .action(ArgAction::SetTrue)
+                    .conflicts_with(self.long.clone())
+                    .hide(true);
+                let arg = arg
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("true");
+                vec![arg, negated]
+            }
+            Typed::List(item) => {
+                let arg = arg.num_args(1..).action(ArgAction::Append);
+                vec![match **item {
+                    Typed::Number => arg.allow_negative_numbers(true),
+                    _ => arg,
+                }]
+            }
+            Typed::Choice(choices) if choices.iter().all(|choice| is_plain(choice)) => {
+                vec![self.once(arg.value_parser(PossibleValuesParser::new(choices.clone())))]
+            }
+            _ => vec![self.once(arg.allow_hyphen_values(true))],
+        }
+    }
+
+    /// In a list of objects, each of them has it.
+    fn once(&self, arg: Arg) -> Arg {
+        match self.param.place.parts().contains(&Part::Items) {
+            true => arg.action(ArgAction::Append),
+            false => arg,
+        }
+    }
+
+    fn negated(&self) -> String {
+        format!("no-{}", self.long)
+    }
+
+    fn row(&self) -> Row<'_> {
+        Row {
+            name: format!("--{}", self.long),
+            param: &self.param,
+        }
+    }
+
+    fn explain(&self, word: &str, wrong: &str) -> Failure {
+        let message = format!("the value {word:?} of `--{}` {wrong}", self.long);
+        Failure::usage(message).quoting()
+    }
+}
+
+/// What the option is called, where it can be one: dots part the names of objects.
+fn name_of(place: &Place) -> Option<String> {
+    let mut names = Vec::new();
+    for pair in place.parts() {
+        match pair {
+            Part::Name(name) if is_name(name) => names.push(name.as_str()),
+            Part::Name(_) => return None,
+            Part::Items => {}
+        }
+    }
+    Some(names.join("."))
+}
+
+fn is_name(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    begins
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
+/// Whether a terminal shows it as it is.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// As options are written: `maxFiles` and `max_files` as `max-files`.
+fn kebab(name: &str) -> String {
+    let mut kebab = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && was_lower {
+            kebab.push('-');
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        kebab.push(if c == '_' {
+            '-'
+        } else {
+            c.to_ascii_lowercase()
+        });
+    }
+    kebab
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_host::json::Json;
+    use airlock_host::tool::ToolTraits;
+    use clap::CommandFactory;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::args::Cli;
+    use crate::commands::params::given;
+
+    fn options(properties: Value) -> ToolOptions {
+        let tool = ToolDefinition {
+            name: "tool".to_owned(),
+            label: "Tool".to_owned(),
+            description: String::new(),
+            parameters: Json::of_own(&json!({"type": "object", "properties": properties})),
+            output: None,
+            traits: ToolTraits::default(),
+        };
+        let mut command = Cli::command();
+        command.build();
+        ToolOptions::of(&tool, command.find_subcommand("run").unwrap())
+    }
+
+    #[test]
+    fn params_are_options_of_their_names_unless_these_are_taken() {
+        let options = options(json!({
+            "max_files": {"type": "integer"},
+            "dryRun": {"type": "boolean"},
+            "apply": {"type": "string"},
+            "help": {"type": "string"},
+            "--x": {"type": "string"},
+            "a b": {"type": "string"},
+            "where": {"type": "object", "properties": {"path": {"type": "string"}}},
+        }));
+        let names: Vec<&str> = options.options.iter().map(|it| it.long.as_str()).collect();
+        let mut names = names;
+        names.sort_unstable();
+        let expected = [
+            "dry-run",
+            "max-files",
+            "param.apply",
+            "param.help",
+            "where",
+            "where.path",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_is_typed_is_what_the_tool_gets() {
+        let options = options(json!({
+            "files": {"type": "array", "items": {"type": "string"}},
+            "max_files": {"type": "integer"},
+            "dry": {"type": "boolean"},
+            "text": {"type": "string"},
+            "mode": {"enum": ["fast", "safe"]},
+            "ops": {"type": "array", "items": {"type": "object", "properties": {
+                "pat": {"type": "string"}, "out": {"type": "string"},
+            }}},
+        }));
+        let check = |words: &[&str], expected: Option<Value>| {
+            let command = options.add_to(Command::new("run").no_binary_name(true), false);
+            let read = command
+                .try_get_matches_from(words)
+                .ok()
+                .and_then(|matches| options.read(&matches).ok())
+                .map(|given| {
+                    let mut params = json!({});
+                    given::put(&mut params, &given).unwrap();
+                    params
+                });
+            assert_eq!(read, expected, "{words:?}");
+        };
+        check(&[], Some(json!({})));
+        check(
+            &["--files", "a", "b", "--files", "c"],
+            Some(json!({"files": ["a", "b", "c"]})),
+        );
+        check(&["--max-files", "3"], Some(json!({"max_files": 3})));
+        check(&["--max_files", "-3"], Some(json!({"max_files": -3})));
+        check(&["--param.max_files=3"], Some(json!({"max_files": 3})));
+        check(&["--max-files", "many"], None);
+        check(&["--dry"], Some(json!({"dry": true})));
+        check(&["--dry=false"], Some(json!({"dry": false})));
+        check(&["--no-dry"], Some(json!({"dry": false})));
+        check(&["--text", "-x"], Some(json!({"text": "-x"})));
+        check(&["--text", "a", "--text", "b"], None);
+        check(&["--mode", "fast"], Some(json!({"mode": "fast"})));
+        check(&["--mode", "slow"], None);
+        check(
+            &[
+                "--ops.pat",
+                "a",
+                "--ops.out",
+                "b",
+                "--ops.pat",
+                "c",
+                "--ops.out",
+                "d",
+            ],
+            Some(json!({"ops": [{"pat": "a", "out": "b"}, {"pat": "c", "out": "d"}]})),
+        );
+        check(
+            &["--ops", r#"{"pat": "a"}"#, "--ops.out", "b"],
+            Some(json!({"ops": [{"pat": "a", "out": "b"}]})),
+        );
+        check(&["--nothing"], None);
+    }
+}

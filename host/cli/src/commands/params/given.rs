@@ -1,0 +1,216 @@
+//! Params that were given one by one, put together to the object that the tool gets.
+
+use serde_json::{Map, Value};
+
+use super::typed::{Typed, Wrong};
+use super::{Param, Part, Place};
+
+/// What was given for one param, at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    pub place: Place,
+    /// More than one only for a list.
+    pub values: Vec<Value>,
+    pub is_list: bool,
+}
+
+impl Given {
+    /// Reads the words that were given for a param.
+    ///
+    /// # Errors
+    /// Where one is nothing of its type, with that word.
+    pub fn read<'a>(
+        param: &Param,
+        words: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, (&'a str, Wrong)> {
+        let mut values = Vec::new();
+        for word in words {
+            let value = param.typed.read(word).map_err(|wrong| (word, wrong))?;
+            match (&param.typed, value) {
+                // A list of objects may be given as a whole.
+                (Typed::List(item), Value::Array(all)) if !matches!(**item, Typed::List(_)) => {
+                    values.extend(all);
+                }
+                (_, value) => values.push(value),
+            }
+        }
+        Ok(Self {
+            place: param.place.clone(),
+            values,
+            is_list: matches!(param.typed, Typed::List(_)),
+        })
+    }
+}
+
+/// Puts what was given into the params, in its order, each in place of what they had there.
+/// In a list of objects, what the last object has already begins the next one.
+///
+/// # Errors
+/// Where something is given inside of what is no object, or no list.
+pub fn put(params: &mut Value, given: &[Given]) -> Result<(), Wrong> {
+    // Lists that were begun here, rather than by the params.
+    let mut begun = Vec::new();
+    for given in given {
+        let parts = given.place.parts();
+        let items = parts.iter().position(|part| *part == Part::Items);
+        let list = match (items, given.is_list) {
+            (Some(index), _) => Some(&parts[..index]),
+            (None, true) => Some(parts),
+            (None, false) => None,
+        };
+        if let Some(list) = list
+            && !begun.contains(&list)
+        {
+            put_at(params, list, &given.place, Value::Array(Vec::new()), false)?;
+            begun.push(list);
+        }
+        match given.is_list {
+            true => {
+                let values = given.values.clone();
+                put_at(params, parts, &given.place, Value::Array(values), true)?;
+            }
+            false => {
+                if let Some(value) = given.values.last() {
+                    put_at(params, parts, &given.place, value.clone(), false)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Goes down to where the value belongs, and makes what is missing on the way.
+fn put_at(
+    at: &mut Value,
+    parts: &[Part],
+    place: &Place,
+    value: Value,
+    appends: bool,
+) -> Result<(), Wrong> {
+    match parts {
+        [] => {
+            match (at, value) {
+                (Value::Array(all), Value::Array(more)) if appends => all.extend(more),
+                (at, value) => *at = value,
+            }
+            Ok(())
+        }
+        [Part::Name(name), rest @ ..] => match at {
+            Value::Null => {
+                *at = Value::Object(Map::new());
+                put_at(at, parts, place, value, appends)
+            }
+            Value::Object(object) => {
+                let next = object.entry(name).or_insert(Value::Null);
+                put_at(next, rest, place, value, appends)
+            }
+            _ => Err(format!("can't be put into what is no object: {place}")),
+        },
+        [Part::Items, rest @ ..] => match at {
+            Value::Null => {
+                *at = Value::Array(Vec::new());
+                put_at(at, parts, place, value, appends)
+            }
+            Value::Array(all) => match all.last_mut() {
+                Some(last) if !has(last, rest) => put_at(last, rest, place, value, appends),
+                _ => {
+                    let mut item = Value::Null;
+                    put_at(&mut item, rest, place, value, appends)?;
+                    all.push(item);
+                    Ok(())
+                }
+            },
+            _ => Err(format!("can't be put into what is no list: {place}")),
+        },
+    }
+}
+
+/// Whether there is something at the end of these parts.
+fn has(at: &Value, parts: &[Part]) -> bool {
+    match parts {
+        [] => true,
+        [Part::Name(name), rest @ ..] => at.get(name).is_some_and(|next| has(next, rest)),
+        [Part::Items, rest @ ..] => {
+            let last = at.as_array().and_then(|all| all.last());
+            last.is_some_and(|last| has(last, rest))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::params;
+
+    #[test]
+    fn what_is_given_one_by_one_becomes_the_object() {
+        let schema = json!({"type": "object", "properties": {
+            "files": {"type": "array", "items": {"type": "string"}},
+            "count": {"type": "integer"},
+            "where": {"type": "object", "properties": {"path": {"type": "string"}}},
+            "ops": {"type": "array", "items": {"type": "object", "properties": {
+                "pat": {"type": "string"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            }}},
+        }});
+        let all = params::of(&schema);
+        let check = |base: Value, given: &[(&str, &[&str])], expected: Result<Value, &str>| {
+            let given: Vec<Given> = given
+                .iter()
+                .map(|(name, words)| {
+                    let param = all.iter().find(|it| it.place.to_string() == *name);
+                    Given::read(param.unwrap(), words.iter().copied()).unwrap()
+                })
+                .collect();
+            let mut params = base;
+            let done = put(&mut params, &given).map(|()| params);
+            match (done, expected) {
+                (Ok(params), Ok(expected)) => assert_eq!(params, expected),
+                (Err(wrong), Err(expected)) => assert!(wrong.contains(expected), "{wrong}"),
+                (done, expected) => panic!("{done:?} is not {expected:?}"),
+            }
+        };
+        check(json!({}), &[("count", &["3"])], Ok(json!({"count": 3})));
+        check(
+            json!({}),
+            &[("files", &["a", "b"]), ("files", &["c"])],
+            Ok(json!({"files": ["a", "b", "c"]})),
+        );
+        check(
+            json!({"files": ["x"], "count": 1}),
+            &[("files", &["a"]), ("count", &["2"])],
+            Ok(json!({"files": ["a"], "count": 2})),
+        );
+        check(
+            json!({"where": {"deep": true}}),
+            &[("where.path", &["src"])],
+            Ok(json!({"where": {"deep": true, "path": "src"}})),
+        );
+        check(
+            json!({"ops": [{"pat": "old"}]}),
+            &[
+                ("ops[].pat", &["a"]),
+                ("ops[].tags", &["x", "y"]),
+                ("ops[].pat", &["b"]),
+                ("ops[].tags", &["z"]),
+            ],
+            Ok(json!({"ops": [{"pat": "a", "tags": ["x", "y"]}, {"pat": "b", "tags": ["z"]}]})),
+        );
+        check(
+            json!({}),
+            &[(
+                "ops",
+                &[r#"{"pat": "a"}"#, r#"[{"pat": "b"}, {"pat": "c"}]"#],
+            )],
+            Ok(json!({"ops": [{"pat": "a"}, {"pat": "b"}, {"pat": "c"}]})),
+        );
+        check(
+            json!({"where": 1}),
+            &[("where.path", &["a"])],
+            Err("where.path"),
+        );
+        check(json!([]), &[("count", &["3"])], Err("count"));
+    }
+}
