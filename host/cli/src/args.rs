@@ -17,6 +17,7 @@ pub mod usage;
 pub mod values;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use airlock_host::pending::Decision;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
@@ -35,10 +36,10 @@ use shared::{CallArgs, SessionArgs, StoreArgs};
 use store::StoreCommand;
 #[cfg(feature = "author")]
 use test::TestArgs;
-use values::ColorWhen;
+use values::{ColorWhen, age};
 
 use examples::{
-    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP,
+    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY,
     PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
@@ -94,7 +95,7 @@ pub enum Command {
 
 /// Call a tool, and decide about what it would do
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
+#[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
     /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
@@ -131,6 +132,16 @@ pub struct RunArgs {
         requires = "decision"
     )]
     pub extra: Option<String>,
+
+    /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
+    /// [default: for ever]
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub expires: Option<Duration>,
+
+    /// A command for the shell, run when an action waits for a decision, and when somebody else
+    /// decides about it: see below [default: AIRLOCK_NOTIFY]
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
 
     #[command(flatten)]
     pub store: StoreArgs,
@@ -183,6 +194,8 @@ impl From<RunArgs> for run::Request {
             limits: args.call.limits(),
             decision: apply.or(discard),
             extra: args.extra,
+            expires: args.expires,
+            notify: args.notify,
             store: args.store.store,
         }
     }

@@ -62,8 +62,8 @@ pub mod pending {
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::pending::{
-        ActionId, ActionState, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, NamedAction, SessionId,
-        StackedAction,
+        ActionId, ActionState, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, EXPIRED, NamedAction,
+        SessionId, StackedAction,
     };
 }
 

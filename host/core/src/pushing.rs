@@ -4,7 +4,7 @@ mod staged;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::identity::WorkspaceIdentity;
 use airlock_model::json::Json;
@@ -32,6 +32,8 @@ pub(crate) struct SessionContext {
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
+    /// How long what its tools push waits for a decision.
+    pub expires_after: Option<Duration>,
     pub lost: LostActions,
     /// The room that calls which have not ended yet have taken.
     pub reserved: Arc<Reserved>,
@@ -172,6 +174,9 @@ impl PushContext<'_> {
         action.durable = pushed.state.is_some();
         action.workspace = session.workspace.clone();
         action.workspace_identity = session.workspace_identity.clone();
+        action.expires_at = session
+            .expires_after
+            .and_then(|after| now.checked_add(after));
         Ok((action, pushed.state))
     }
 }

@@ -6,6 +6,7 @@ mod bindings;
 mod builder;
 mod cancellable;
 mod clear;
+mod expired;
 mod lease;
 mod resolve;
 mod resolver;

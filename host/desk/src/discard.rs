@@ -1,8 +1,10 @@
 //! Discarding actions without asking the plugin that pushed them, which may be what failed.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, ActionState, EXPIRED, SessionId, StackedAction};
+use airlock_host::store::ActionRecord;
 use airlock_host::{Error, PendingAction, Resolution, Session};
 
 use crate::decider;
@@ -50,6 +52,25 @@ pub async fn discard_volatile(
         discard(session.id(), store, &action.id, reason).await?;
     }
     Ok(left.len())
+}
+
+/// Discards those that have expired, and tells how many these were. Their plugins aren't asked: what
+/// lists them has none. What somebody has tried to apply stays.
+///
+/// # Errors
+/// If the store can't be used.
+pub async fn discard_expired(store: &Store, open: &[ActionRecord]) -> Result<usize, Error> {
+    let now = SystemTime::now();
+    let is_expired = |record: &&ActionRecord| {
+        let is_untried = matches!(record.state, ActionState::Pending | ActionState::Lost);
+        is_untried && record.attempts == 0 && record.action.has_expired(now)
+    };
+    let mut count = 0;
+    for record in open.iter().filter(is_expired) {
+        discard(&record.session, store, &record.action.id, EXPIRED).await?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Those of the pushed actions that are pending, in their order.

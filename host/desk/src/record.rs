@@ -36,6 +36,9 @@ pub struct Entry<'a> {
     pushed: ActionSummary<'a>,
     session: &'a SessionId,
     pushed_at: Option<String>,
+    /// When it can no longer be applied; left out where that is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
     attempts: u32,
     state: ActionState,
     /// The call that pushed it, which others may have been pushed by too.
@@ -163,6 +166,7 @@ impl<'a> Entry<'a> {
             pushed: ActionSummary::new(&record.action),
             session: &record.session,
             pushed_at: utc(record.action.pushed_at),
+            expires_at: record.action.expires_at.and_then(utc),
             attempts: record.attempts,
             state: record.state,
             call_id: record.action.call.as_ref(),

@@ -159,6 +159,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::Refused { .. }
             | Error::NeedsPerson { .. }
             | Error::Busy { .. }
+            | Error::Expired(_)
             | Error::Store(_)
             | Error::OtherWorkspace { .. }
             | Error::WorkspaceReplaced { .. }

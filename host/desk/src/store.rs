@@ -181,6 +181,11 @@ impl Store {
         &*self.durable
     }
 
+    /// The same, for who outlives the borrow.
+    pub fn shared(&self) -> Arc<dyn DurableStore> {
+        Arc::clone(&self.durable)
+    }
+
     /// For a session.
     pub fn pending(&self) -> Arc<dyn PendingStore> {
         Arc::clone(&self.durable) as Arc<dyn PendingStore>

@@ -85,6 +85,9 @@ pub enum Error {
     /// The stack is empty.
     #[error("No pending action to resolve. Nothing to apply or discard.")]
     NothingPending,
+    /// Nobody decided in time, and the action was discarded.
+    #[error("Pending action {0} has expired, and was discarded. Nothing was applied.")]
+    Expired(ActionId),
     /// The action has already been resolved.
     #[error("Pending action {id} was already {}.", .decision.past())]
     AlreadyResolved {
@@ -219,6 +222,7 @@ impl Error {
             Error::InvalidParams { .. } => "invalid-params",
             Error::UnknownTool { .. } => "unknown-tool",
             Error::NothingPending => "nothing-pending",
+            Error::Expired(_) => "expired",
             Error::AlreadyResolved { .. } => "already-resolved",
             Error::ResolutionInProgress(_) => "resolution-in-progress",
             Error::UnknownAction(_) => "unknown-action",

@@ -15,6 +15,9 @@ use crate::identity::WorkspaceIdentity;
 use crate::json::Json;
 use crate::policy::Policy;
 
+/// Why an action is discarded that has [expired](PendingAction::expires_at).
+pub const EXPIRED: &str = "expired: nobody decided in time";
+
 /// The source tool's name where a plugin gives none.
 pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";
 
@@ -123,6 +126,8 @@ pub struct PendingAction {
     /// The call that pushed it, of which its store has a
     /// [record](crate::call_record::CallRecord); none for an action of an older version.
     pub call: Option<CallId>,
+    /// When it can no longer be applied, by this machine's clock; none for never.
+    pub expires_at: Option<SystemTime>,
 }
 
 impl PendingAction {
@@ -151,7 +156,13 @@ impl PendingAction {
             workspace_identity: None,
             pushed_at,
             call: None,
+            expires_at: None,
         }
+    }
+
+    /// Whether nobody may apply it any more at this time.
+    pub fn has_expired(&self, now: SystemTime) -> bool {
+        self.expires_at.is_some_and(|expires_at| now >= expires_at)
     }
 }
 

@@ -339,6 +339,7 @@ mod tests {
                 workspace_identity: None,
                 pushed_at: SystemTime::UNIX_EPOCH,
                 call: None,
+                expires_at: None,
             }),
             attempts,
             last_error: None,

@@ -57,7 +57,12 @@ impl Block {
             .fact(NAMES, "tool", &tool_of(action))
             .fact(NAMES, "session", record.session.as_str())
             .fact(NAMES, "workspace", &workspace)
-            .own_fact(NAMES, "previewed", &when(action.pushed_at))
+            .own_fact(NAMES, "previewed", &when(action.pushed_at));
+        let block = match action.expires_at.filter(|_| record.resolved.is_none()) {
+            Some(expires_at) => block.own_fact(NAMES, "expires", &when(expires_at)),
+            None => block,
+        };
+        let block = block
             .own_fact(
                 NAMES,
                 "plugin",

@@ -38,13 +38,13 @@ macro_rules! push_onto {
             $before,
             " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
                 durable, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
-                workspace_identity, call)
+                workspace_identity, call, expires_at)
             SELECT $1, $2, stack.top - $5 + a.place, $4, a.id, a.label, a.source_tool_name, a.details, a.has_reject,
                 a.durable, $8, $9, a.pushed_at, a.guest_state, CASE WHEN a.durable THEN NULL ELSE $10::bytea END, a.bytes, $11,
-                a.source_is_own_tool, $12, $23::text
+                a.source_is_own_tool, $12, $23::text, a.expires_at
             FROM stack, unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::boolean[], $18::boolean[],
-                $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[]) WITH ORDINALITY AS a
-                (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, place)
+                $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[], $28::bigint[]) WITH ORDINALITY AS a
+                (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, expires_at, place)
             RETURNING 1"
         )
     };
@@ -58,7 +58,7 @@ const PUSH: &str = push_onto!(
 
 const PUSH_WITH_PLUGIN: &str = push_onto!(
     ", kept AS (
-        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $28, $29 FROM stack ON CONFLICT (digest) DO NOTHING
+        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $29, $30 FROM stack ON CONFLICT (digest) DO NOTHING
     )",
     ""
 );
@@ -272,7 +272,12 @@ impl PostgresStoreInner {
             .bind(call.map(|call| escaped(&call.tool)))
             .bind(call.map(|call| nanos_of_time(call.called_at)))
             .bind(plain)
-            .bind(pieces))
+            .bind(pieces)
+            .bind(
+                actions()
+                    .map(|it| it.expires_at.map(nanos_of_time))
+                    .collect::<Vec<_>>(),
+            ))
     }
 }
 

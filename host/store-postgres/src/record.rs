@@ -20,7 +20,7 @@ use super::text::unescaped;
 macro_rules! action_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
-        a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call"
+        a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call, a.expires_at"
     };
 }
 
@@ -132,6 +132,7 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     action.workspace = workspace.map(path_of_bytes);
     action.workspace_identity = optional_json(row, "workspace_identity")?.map(Arc::new);
     action.call = optional_text(row, "call")?.map(CallId::from);
+    action.expires_at = get::<Option<i64>>(row, "expires_at")?.map(time_of_nanos);
     Ok(action)
 }
 

@@ -9,11 +9,12 @@ use super::problem::Failure;
 
 /// What brings the schema from each version to the next one. Never change one that was released:
 /// add another.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),
     include_str!("schema-3.sql"),
     include_str!("schema-4.sql"),
+    include_str!("schema-5.sql"),
 ];
 
 /// The version that this library writes.

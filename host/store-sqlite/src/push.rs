@@ -88,10 +88,10 @@ fn insert(
     let (small_state, large_state) = by_size(pushed.guest_state.as_deref());
     let insert = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
             source_is_own_tool, has_reject, durable, plugin, plugin_name, grants, workspace, workspace_identity, details,
-            guest_state, bytes, pushed_at, owner, call)
+            guest_state, bytes, pushed_at, owner, call, expires_at)
         VALUES (:id, :session, :position, 'pending', :label, :source_tool_name,
             :source_is_own_tool, :has_reject, :durable, :plugin, :plugin_name, :grants, :workspace, :workspace_identity, :details,
-            :guest_state, :bytes, :pushed_at, :owner, :call)";
+            :guest_state, :bytes, :pushed_at, :owner, :call, :expires_at)";
     connection.prepare_cached(insert)?.execute(named_params! {
         ":id": action.id.as_str(),
         ":session": session.as_str(),
@@ -112,6 +112,7 @@ fn insert(
         ":pushed_at": millis(action.pushed_at),
         ":owner": (!action.durable).then(|| hosts.own()),
         ":call": action.call.as_ref().map(CallId::as_str),
+        ":expires_at": action.expires_at.map(millis),
     })?;
     let number = connection.last_insert_rowid();
     if let Some(details) = large_details {

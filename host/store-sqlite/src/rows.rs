@@ -16,7 +16,7 @@ use super::problem::Problem;
 /// value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
-    a.workspace_identity, a.pushed_at, a.call,
+    a.workspace_identity, a.pushed_at, a.call, a.expires_at,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
     a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
@@ -60,6 +60,7 @@ impl ActionRow {
         action.workspace = workspace.map(|bytes| path_of_bytes(&bytes));
         action.workspace_identity = json(row, "workspace_identity")?.map(Arc::new);
         action.call = row.get::<_, Option<String>>("call")?.map(CallId::from);
+        action.expires_at = row.get::<_, Option<i64>>("expires_at")?.map(time);
         let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {
             None => None,
             Some("apply") => Some(Decision::Apply),

@@ -9,13 +9,19 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// One step for each version, from an empty file on. A released step is never changed.
-const STEPS: [&str; VERSION as usize] = [FIRST, FEWER_PAGES, PLACES_AND_SIZES, CALLS_AND_DECIDERS];
+const STEPS: [&str; VERSION as usize] = [
+    FIRST,
+    FEWER_PAGES,
+    PLACES_AND_SIZES,
+    CALLS_AND_DECIDERS,
+    EXPIRY,
+];
 
 const FIRST: &str = "
 CREATE TABLE meta (
@@ -137,6 +143,10 @@ ALTER TABLE actions ADD COLUMN call TEXT;
 CREATE INDEX actions_of_calls ON actions (call) WHERE call IS NOT NULL;
 ALTER TABLE actions ADD COLUMN actor TEXT;
 ALTER TABLE actions ADD COLUMN evidence TEXT;
+";
+
+const EXPIRY: &str = "
+ALTER TABLE actions ADD COLUMN expires_at INTEGER;
 ";
 
 /// What is wrong with a file that is to be a store.

@@ -3,6 +3,7 @@
 
 mod cancelling;
 mod choosing;
+mod expiring;
 mod failing;
 mod hidden;
 mod plugins;

@@ -22,6 +22,8 @@ Environment:
   NO_COLOR           where set, no colours
   AIRLOCK_STORE      where pending actions are kept, as for `--store`: a file, or the address of a
                      PostgreSQL database; default: airlock/pending.db in the user's state folder
+  AIRLOCK_NOTIFY     what to run when something waits for a decision, as for `run --notify`
+  AIRLOCK_PAGER      what shows long texts on a terminal; default: PAGER, or less
   AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder
   AIRLOCK_SDK        a clone of Airlock whose SDKs `airlock new` uses, in place of published ones
   AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
@@ -54,6 +56,16 @@ Examples:
 
   What is left undecided stays pending:
     airlock resolve apply --reason 'I read the list'";
+
+pub const NOTIFY: &str = "\
+The command of `--notify` is run by `sh`, with one JSON object on its standard input and in its
+environment:
+  AIRLOCK_EVENT    `pending`: an action waits for a decision; `decided`: somebody else decided
+  AIRLOCK_ACTION   the action's id
+  AIRLOCK_LABEL    what it would do, in one line, as its tool wrote it
+  AIRLOCK_SESSION  its session
+  AIRLOCK_STATE    `pending`, or with `decided`: `applied` or `discarded`
+For example: --notify 'notify-send Airlock \"$AIRLOCK_LABEL\"'";
 
 pub const PENDING_EXAMPLES: &str = "\
 Examples:

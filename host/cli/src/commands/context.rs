@@ -1,9 +1,10 @@
 //! What the commands that call and resolve share.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use airlock_desk::resolution::{self, Resolved};
-use airlock_host::pending::{Actor, DecidedBy, Decision, Evidence};
+use airlock_desk::resolution::{self, Resolved, was_tried};
+use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence};
 use airlock_host::{PendingAction, Resolution, Session};
 
 use crate::terminal::interrupt::Interrupt;
@@ -15,6 +16,22 @@ pub struct CommandContext {
     pub progress: Progress,
     /// Who runs the program, for the audit trail.
     pub user: Actor,
+    /// What it decides itself.
+    pub own: OwnDecisions,
+}
+
+/// The actions that this command decides about, rather than somebody else. Clones are the same.
+#[derive(Clone, Default)]
+pub struct OwnDecisions(Arc<Mutex<HashSet<ActionId>>>);
+
+impl OwnDecisions {
+    pub fn has(&self, id: &ActionId) -> bool {
+        self.ids().contains(id)
+    }
+
+    fn ids(&self) -> MutexGuard<'_, HashSet<ActionId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl CommandContext {
@@ -37,6 +54,11 @@ impl CommandContext {
         let cancelled = self.interrupt.token();
         let carrying_out =
             resolution::resolve(&self.session, action, resolution, decided_by, cancelled);
-        self.progress.during(what.to_owned(), carrying_out).await
+        self.own.ids().insert(action.id.clone());
+        let resolved = self.progress.during(what.to_owned(), carrying_out).await;
+        if matches!(&resolved.outcome, Err(error) if !was_tried(error)) {
+            self.own.ids().remove(&action.id);
+        }
+        resolved
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
+use airlock_desk::discard;
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
@@ -12,7 +13,7 @@ use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::failure::{Exit, Failure};
-use crate::terminal::output::{Output, show_on_stderr};
+use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::time;
 
 /// The arguments of the command.
@@ -27,7 +28,12 @@ pub struct Request {
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
     let session = request.session.as_ref().map(|choice| choice.id(&store));
-    let open = store.durable().open_actions(session.as_ref()).await?;
+    let mut open = store.durable().open_actions(session.as_ref()).await?;
+    let expired = discard::discard_expired(&store, &open).await?;
+    if expired > 0 {
+        open = store.durable().open_actions(session.as_ref()).await?;
+        tell_of_expired(expired);
+    }
     let unreadable = store.unreadable(session.as_ref()).await?;
     let calls = match request.verbose {
         true => Calls::read(&store, &open).await?,
@@ -59,6 +65,14 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         warn_of(&unreadable);
     }
     Ok(Exit::Done)
+}
+
+fn tell_of_expired(count: usize) {
+    let told = match count {
+        1 => " 1 action has expired, and was discarded".to_owned(),
+        _ => format!(" {count} actions have expired, and were discarded"),
+    };
+    on_stderr(Line::new().with_role(Role::Note, "note:").with(told));
 }
 
 fn warn_of(unreadable: &[UnreadableAction]) {

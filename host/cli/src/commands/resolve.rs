@@ -13,7 +13,7 @@ use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
-use crate::commands::context::CommandContext;
+use crate::commands::context::{CommandContext, OwnDecisions};
 use crate::commands::{show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -196,6 +196,7 @@ impl Desk<'_> {
             interrupt: self.interrupt.clone(),
             progress: self.progress.clone(),
             user: decider::user_at_machine(),
+            own: OwnDecisions::default(),
         };
         let by_whom = match self.asks {
             true => context.at_terminal(),

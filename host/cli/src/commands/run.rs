@@ -3,9 +3,11 @@
 pub mod call;
 mod decide;
 mod missing;
+mod notify;
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_desk::decider;
 use airlock_desk::discard;
@@ -21,7 +23,7 @@ use airlock_host::{Limits, PendingAction, Session};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::commands::context::CommandContext;
+use crate::commands::context::{CommandContext, OwnDecisions};
 use crate::commands::params::given::Given;
 use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
@@ -31,6 +33,7 @@ use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 use call::Call;
 use decide::Decider;
+use notify::Notifier;
 
 /// The arguments of the command.
 pub struct Request {
@@ -47,6 +50,10 @@ pub struct Request {
     pub decision: Option<(Decision, String)>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
+    /// How long what is pushed can be applied.
+    pub expires: Option<Duration>,
+    /// What is run when something waits, or was decided elsewhere.
+    pub notify: Option<String>,
     pub store: Option<OsString>,
 }
 
@@ -84,11 +91,20 @@ pub async fn run(
         interrupt,
         progress,
         user: decider::user_at_machine(),
+        own: OwnDecisions::default(),
     };
 
     let outcome = call(&context, tool, &called).await?;
     out.show(&decider.preview(&outcome));
+    let notifier = match decider.is_on_the_line() {
+        true => None,
+        false => Notifier::of(request.notify.as_deref(), &context.session, &store),
+    };
+    let notifier = notifier.map(|notifier| notifier.begin(&outcome.pushed, context.own.clone()));
     let resolved = decider.decide(&context, &outcome, out).await;
+    if let Some(notifier) = notifier {
+        notifier.end().await;
+    }
     let given_up = give_up(&context, &store, &outcome.pushed).await;
     // What was done must be told also where the store can't be read any more.
     let (pending, unread) = match context.session.pending().await {
@@ -157,8 +173,12 @@ fn open(
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.pending())
-        .limits(request.limits.clone())
-        .observer(move |_, event| progress.observe(event));
+        .limits(request.limits.clone());
+    let session = match request.expires {
+        Some(time) => session.pending_expires_after(time),
+        None => session,
+    };
+    let session = session.observer(move |_, event| progress.observe(event));
     Ok(loaded.bind_to(session).open()?)
 }
 

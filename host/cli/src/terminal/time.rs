@@ -16,10 +16,17 @@ fn local(time: SystemTime) -> String {
     }
 }
 
-/// Both when, and how long ago it was.
+/// Both when, and how long ago it was, or in what time it will be.
 pub fn moment(time: SystemTime) -> String {
-    format!("{} ({})", local(time), ago(time))
+    let from_now = match time.duration_since(SystemTime::now()) {
+        Ok(ahead) if ahead > CLOCKS_DIFFER => format!("in {}", length(ahead)),
+        _ => ago(time),
+    };
+    format!("{} ({from_now})", local(time))
 }
+
+/// What is less ahead than that is another clock's now.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(30);
 
 /// How long ago it was.
 pub fn ago(time: SystemTime) -> String {
@@ -81,6 +88,17 @@ mod tests {
         check(2 * 3600, "2 hours", "2h");
         check(30 * 86400, "4 weeks", "30d");
         check(14 * 86400, "2 weeks", "2w");
+    }
+
+    #[test]
+    fn a_moment_to_come_is_told_as_one() {
+        let check = |ahead, expected: &str| {
+            let told = moment(SystemTime::now() + Duration::from_secs(ahead));
+            assert!(told.ends_with(expected), "{told}");
+        };
+        check(0, "(just now)");
+        check(10, "(just now)");
+        check(3 * 86400 + 60, "(in 3 days)");
     }
 
     #[test]

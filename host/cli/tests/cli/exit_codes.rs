@@ -96,7 +96,7 @@ fn a_failed_call_is_told_as_it_is_whatever_it_pushed() {
 #[test]
 fn two_where_the_caller_is_wrong() {
     let puppet = guest("puppet");
-    let shows = format!("hint: `airlock inspect {puppet}` shows its tools and their params");
+    let shows = format!("hint: `airlock inspect {puppet}` shows its tools");
     let run = |args: &[&str]| airlock(&[&["run", &puppet], args].concat()).run();
     check(
         run(&["strings"]),

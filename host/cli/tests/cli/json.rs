@@ -197,7 +197,7 @@ fn an_error_is_the_only_object() {
         "invalid-params",
         "the params of `typed` don't fit its schema: \"name\" is a required property; /count: 99 is greater than the maximum of 10",
         Some(&format!(
-            "`airlock inspect {}` shows its tools and their params",
+            "`airlock run {} typed --help` shows its params",
             guest("puppet")
         )),
     );

@@ -35,4 +35,5 @@ mod text;
 mod toolchain;
 mod typed_params;
 mod volatile;
+mod waiting;
 mod workspaces;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::error::Error;
 use airlock_model::event::{Event, EventSource, Observer};
@@ -39,6 +39,7 @@ pub struct SessionBuilder {
     producers: Vec<ProducerWithPolicy>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
+    expires_after: Option<Duration>,
 }
 
 #[derive(Default)]
@@ -117,6 +118,16 @@ impl SessionBuilder {
         self
     }
 
+    /// How long what is pushed in this session waits for a decision. An action that nobody has
+    /// tried to apply by then can't be: a resolution that would fails with [`Error::Expired`], and
+    /// it is discarded, then or by [`Session::discard_expired`], with
+    /// [`EXPIRED`](crate::pending::EXPIRED) as the reason. The action keeps its time, so that it
+    /// holds in every session and process. Default: for ever.
+    pub fn pending_expires_after(mut self, time: Duration) -> Self {
+        self.expires_after = Some(time);
+        self
+    }
+
     /// Binds a plugin or a native producer, under the default policy unless another is
     /// [given](ProducerWithPolicy). Tools of both kinds stand beside each other, in the order in
     /// which these are bound.
@@ -165,6 +176,7 @@ impl SessionBuilder {
                     store,
                     workspace: workspace.as_ref().map(|it| it.path().into()),
                     workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
+                    expires_after: self.expires_after,
                     lost: LostActions::default(),
                     reserved: Arc::default(),
                     descriptors: Arc::default(),

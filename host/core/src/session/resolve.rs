@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
@@ -100,6 +100,9 @@ impl Session {
     /// Where the actor is the model, an apply needs the session's [`Approver`](super::Approver):
     /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
     /// was.
+    ///
+    /// [`Error::Expired`] where nobody decided [in time](super::SessionBuilder::pending_expires_after):
+    /// it is discarded then.
     pub fn resolve<'a>(
         &'a self,
         resolution: Resolution,
@@ -112,6 +115,23 @@ impl Session {
     pub(super) async fn resolve_until(
         &self,
         resolution: Resolution,
+        decided_by: DecidedBy,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<ResolutionOutcome, Error> {
+        self.inner.turns.count_resolution();
+        match self.resolve_once(resolution, decided_by, cancel).await {
+            Err(Error::Expired(id)) => {
+                self.discard_one_expired(&id).await?;
+                Err(Error::Expired(id))
+            }
+            resolved => resolved,
+        }
+    }
+
+    /// The same, where what has expired stays pending.
+    pub(super) async fn resolve_once(
+        &self,
+        resolution: Resolution,
         mut decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<ResolutionOutcome, Error> {
@@ -119,7 +139,6 @@ impl Session {
             return Err(Error::Cancelled);
         }
         let mut resolution = with_flat_extra(resolution)?;
-        self.inner.turns.count_resolution();
         // Without a store nothing can be pending.
         let Ok(store) = self.store() else {
             return self.ask_standing_handler(resolution, cancel).await;
@@ -154,6 +173,11 @@ impl Session {
                 reason: "somebody else has tried to apply it since that was approved; ask again"
                     .to_owned(),
             });
+        }
+        let is_first = resolution.decision == Decision::Apply && attempt == 1;
+        if is_first && action.has_expired(SystemTime::now()) {
+            held.release().await;
+            return Err(Error::Expired(action.id.clone()));
         }
         if let Some(refused) = self.refused_here(&action, &resolution, attempt) {
             // Nothing was tried.

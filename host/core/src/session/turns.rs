@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, StackedAction};
@@ -87,6 +88,12 @@ impl Session {
         let turns = &self.inner.turns;
         let resolutions = turns.resolutions.load(Ordering::Relaxed);
         let mut pending = self.pending().await?;
+        let now = SystemTime::now();
+        let has_expired = |stacked: &StackedAction| stacked.action.has_expired(now);
+        if pending.iter().any(has_expired) {
+            self.discard_expired().await?;
+            pending = self.pending().await?;
+        }
         let count = pending.len();
         let is_pending = |id: &ActionId| pending.iter().any(|stacked| stacked.action.id == *id);
         let mut left = turns.left();

@@ -74,6 +74,8 @@ impl Spec {
         action.durable = self.guest_state.is_some();
         action.workspace = workspace(self.workspace);
         action.workspace_identity = identity(self.workspace);
+        let day = Duration::from_secs(24 * 3600);
+        action.expires_at = self.has_reject.then(|| action.pushed_at + day);
         action
     }
 

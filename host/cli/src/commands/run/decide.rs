@@ -49,6 +49,11 @@ impl Decider {
         matches!(self, Decider::Terminal)
     }
 
+    /// Whether nobody need look, since the command line has decided.
+    pub fn is_on_the_line(&self) -> bool {
+        matches!(self, Decider::Decided(_))
+    }
+
     /// What the call gave. What is about to be decided anyway need not be told to be pending.
     pub fn preview(&self, outcome: &CallOutcome) -> Block {
         match self {

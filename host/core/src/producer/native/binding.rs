@@ -336,6 +336,7 @@ mod tests {
                 store: None,
                 workspace: None,
                 workspace_identity: None,
+                expires_after: None,
                 lost: Default::default(),
                 reserved: Default::default(),
                 descriptors: Default::default(),

@@ -1,0 +1,166 @@
+//! A command of the user's that is told when something waits for a decision, or was decided
+//! elsewhere.
+
+use std::env;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_desk::record::Record;
+use airlock_desk::store::Store;
+use airlock_host::pending::{ActionId, ActionState};
+use airlock_host::store::{ActionRecord, DurableStore};
+use airlock_host::{PendingAction, Session};
+use airlock_render::{Line, Role, escape_line};
+use serde::Serialize;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::commands::context::OwnDecisions;
+use crate::terminal::output::on_stderr;
+
+/// The environment variable for those who want it always.
+const VARIABLE: &str = "AIRLOCK_NOTIFY";
+
+/// How long a command may take before this program goes on without it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Who is told, and of which session.
+pub struct Notifier {
+    command: String,
+    session: Session,
+    store: Arc<dyn DurableStore>,
+}
+
+/// A notifier at work, beside whoever decides.
+pub struct Notifying {
+    task: JoinHandle<()>,
+    stop: oneshot::Sender<()>,
+}
+
+impl Notifying {
+    /// Waits until all is told.
+    pub async fn end(self) {
+        // Who has ended by itself, or panicked, has nothing to tell.
+        let _ = self.stop.send(());
+        let _ = self.task.await;
+    }
+}
+
+fn is_decided(state: ActionState) -> bool {
+    matches!(state, ActionState::Applied | ActionState::Discarded)
+}
+
+/// What the command reads.
+#[derive(Serialize)]
+struct Told<'a> {
+    event: &'static str,
+    action: Record<'a>,
+}
+
+impl Notifier {
+    /// None where nobody wants to be told.
+    pub fn of(named: Option<&str>, session: &Session, store: &Store) -> Option<Self> {
+        let command = match named {
+            Some(command) => command.to_owned(),
+            None => env::var(VARIABLE).ok()?,
+        };
+        (!command.trim().is_empty()).then(|| Self {
+            command,
+            session: session.clone(),
+            store: store.shared(),
+        })
+    }
+
+    /// Tells that these wait, and of each as soon as somebody else has decided about it.
+    pub fn begin(self, pushed: &[Arc<PendingAction>], own: OwnDecisions) -> Notifying {
+        let ids: Vec<ActionId> = pushed.iter().map(|action| action.id.clone()).collect();
+        let (stop, mut stopped) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            for id in &ids {
+                self.tell("pending", id, |state| state == ActionState::Pending)
+                    .await;
+            }
+            let mut waiting = ids;
+            loop {
+                let changed = self.session.pending_changed();
+                self.tell_decided(&mut waiting, &own).await;
+                tokio::select! {
+                    _ = &mut stopped => break,
+                    () = changed => {}
+                }
+            }
+            self.tell_decided(&mut waiting, &own).await;
+        });
+        Notifying { task, stop }
+    }
+
+    async fn tell_decided(&self, waiting: &mut Vec<ActionId>, own: &OwnDecisions) {
+        let mut still = Vec::new();
+        for id in waiting.drain(..) {
+            if own.has(&id) || !self.tell("decided", &id, is_decided).await {
+                still.push(id);
+            }
+        }
+        *waiting = still;
+    }
+
+    /// Runs the command, where the action is in such a state. Whether it is.
+    async fn tell(
+        &self,
+        event: &'static str,
+        id: &ActionId,
+        is_so: impl Fn(ActionState) -> bool,
+    ) -> bool {
+        let Ok(Some(record)) = self.store.find(id).await else {
+            return false;
+        };
+        if !is_so(record.state) {
+            return false;
+        }
+        let running = tokio::time::timeout(PATIENCE, self.run(event, &record));
+        let problem = match running.await {
+            Ok(Ok(None)) => return true,
+            Ok(Ok(Some(status))) => status,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("it took longer than {} seconds", PATIENCE.as_secs()),
+        };
+        let note = Line::new().with_role(Role::Note, "note:");
+        on_stderr(note.with(format!(" the command of `--notify` failed: {problem}")));
+        true
+    }
+
+    /// How it failed, if it ran.
+    async fn run(
+        &self,
+        event: &'static str,
+        record: &ActionRecord,
+    ) -> std::io::Result<Option<String>> {
+        let told = Told {
+            event,
+            action: Record::new(record),
+        };
+        let json = serde_json::to_vec(&told)?;
+        let mut child = Command::new("sh")
+            .arg("-c")
+            .arg(&self.command)
+            .env("AIRLOCK_EVENT", event)
+            .env("AIRLOCK_ACTION", record.action.id.as_str())
+            .env("AIRLOCK_LABEL", &*escape_line(&record.action.label))
+            .env("AIRLOCK_SESSION", record.session.as_str())
+            .env("AIRLOCK_STATE", record.state.as_str())
+            .stdin(Stdio::piped())
+            // Standard output is the tool's.
+            .stdout(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            // Who doesn't read it closes it.
+            let _ = input.write_all(&json).await;
+        }
+        let status = child.wait().await?;
+        Ok((!status.success()).then(|| status.to_string()))
+    }
+}

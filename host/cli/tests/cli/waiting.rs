@@ -1,0 +1,131 @@
+//! What waits for a decision: it can expire, and a command of the user's is told.
+
+use serde_json::{Value, json};
+
+use crate::airlock::{RENAME, Store, folder, names};
+use crate::terminal::Terminal;
+
+#[test]
+fn what_has_expired_is_discarded_and_can_not_be_applied() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let push = |expires: &str| {
+        let args = ["run", "batch-rename", RENAME, "--expires", expires];
+        let report = store.json(folder.path(), &args);
+        report["pending"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let id = push("0s");
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    assert!(ran.stdout.starts_with("Nothing is pending"), "{ran:#?}");
+    assert_eq!(
+        ran.stderr,
+        "note: 1 action has expired, and was discarded\n"
+    );
+    let log = store.json(folder.path(), &["log"]);
+    let resolved = &log["log"][0]["resolved"];
+    assert_eq!(log["log"][0]["id"], *id);
+    assert_eq!(resolved["reason"], "expired: nobody decided in time");
+    assert_eq!(resolved["decidedBy"]["actor"], "program", "{log}");
+
+    let id = push("0s");
+    let apply = [
+        "resolve", "apply", "--id", &id, "--reason", "late", "--json",
+    ];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!((ran.code, &*ran.error().0), (1, "expired"), "{ran:#?}");
+    assert_eq!(names(&folder), ["a.jpeg"]);
+
+    let id = push("30d");
+    let shown = store.airlock(folder.path(), &["show", &id]).run();
+    assert!(shown.stdout.contains("(in 4 weeks)"), "{shown:#?}");
+    let listed = store.json(folder.path(), &["pending"]);
+    assert!(listed["pending"][0]["expiresAt"].is_string(), "{listed}");
+    let reason = ["resolve", "apply", "--reason", "in time"];
+    assert_eq!(store.airlock(folder.path(), &reason).run().code, 0);
+    assert_eq!(names(&folder), ["a.jpg"]);
+}
+
+/// What the command was told, each as one line of JSON.
+fn told(folder: &std::path::Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("told.json")).unwrap_or_default();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Adds what it reads to a file, on a line of its own.
+const TELL: &str = "cat >> told.json; echo >> told.json";
+
+#[test]
+fn a_command_is_told_of_what_waits() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let run = ["run", "batch-rename", RENAME, "--json"];
+    let args = [&run[..], &["--notify", TELL]].concat();
+    let path = std::env::var("PATH").unwrap();
+    let ran = store.airlock(folder.path(), &args).env("PATH", &path).run();
+    let id = ran.json()["pending"][0]["id"].clone();
+    let waits = told(folder.path());
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert_eq!(
+        (&waits[0]["event"], &waits[0]["action"]["id"]),
+        (&json!("pending"), &id)
+    );
+
+    // What the command line decides does not wait. The variable holds for each.
+    let decided = [&run[..], &["--discard", "no"]].concat();
+    let ran = store.airlock(folder.path(), &decided);
+    assert_eq!(
+        ran.env("PATH", &path)
+            .env("AIRLOCK_NOTIFY", TELL)
+            .run()
+            .code,
+        0
+    );
+    assert_eq!(told(folder.path()).len(), 1);
+    let env = "printf '{\"%s\": \"%s\"}\\n' $AIRLOCK_EVENT $AIRLOCK_STATE >> told.json";
+    let ran = store.airlock(folder.path(), &run);
+    assert_eq!(
+        ran.env("PATH", &path).env("AIRLOCK_NOTIFY", env).run().code,
+        0
+    );
+    assert_eq!(told(folder.path())[1], json!({"pending": "pending"}));
+
+    let fails = [&run[..], &["--notify", "exit 3"]].concat();
+    let ran = store
+        .airlock(folder.path(), &fails)
+        .env("PATH", &path)
+        .run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(
+        ran.stderr
+            .contains("the command of `--notify` failed: exit status: 3"),
+        "{ran:#?}"
+    );
+}
+
+#[test]
+fn a_command_is_told_of_what_somebody_else_decides() {
+    let folder = folder(&["a.jpeg"]);
+    let run = ["run", "batch-rename", RENAME, "--notify", TELL];
+    let mut terminal = Terminal::run(folder.path(), &run);
+    terminal.sees("[a]pply, [d]iscard, [l]eave, [?]: ");
+    let discard = ["resolve", "discard", "--reason", "elsewhere"];
+    let ran = crate::airlock::airlock_in(folder.path(), &discard).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    terminal.types("l").ends(0);
+    let told = told(folder.path());
+    let events: Vec<_> = told
+        .iter()
+        .map(|it| (&it["event"], &it["action"]["state"]))
+        .collect();
+    let (pending, decided) = (json!("pending"), json!("decided"));
+    assert_eq!(
+        events,
+        [(&pending, &pending), (&decided, &json!("discarded"))]
+    );
+
+    // One's own decision is no news.
+    std::fs::remove_file(folder.path().join("told.json")).unwrap();
+    let mut terminal = Terminal::run(folder.path(), &run);
+    terminal.asks("a").asks_why("").ends(0);
+    assert_eq!(self::told(folder.path()).len(), 1);
+}
