@@ -81,7 +81,6 @@ impl Failure {
     }
 
     /// For a command that has more to say about it.
-    #[cfg(feature = "author")]
     pub fn kind(&self) -> &'static str {
         self.kind
     }

@@ -18,6 +18,8 @@ mod stream;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -105,6 +107,14 @@ impl fmt::Display for TooManyOpen {
 }
 
 impl std::error::Error for TooManyOpen {}
+
+/// The workspace can't be opened, which is no fault of the guest that needs it.
+#[derive(Debug, thiserror::Error)]
+#[error("can't open the workspace {}: {source}", .path.display())]
+pub(crate) struct UnusableWorkspace {
+    pub path: PathBuf,
+    pub source: io::Error,
+}
 
 impl Files {
     pub fn new(roots: Arc<Roots>, max_open: usize, scratch_bytes: u64) -> Self {

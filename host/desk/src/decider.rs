@@ -2,7 +2,6 @@
 
 use std::env;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 
 use airlock_host::pending::Actor;
 
@@ -25,13 +24,35 @@ fn user() -> String {
     let named = ["USER", "LOGNAME"]
         .into_iter()
         .find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
-    named
-        .or_else(user_id)
-        .unwrap_or_else(|| "somebody".to_owned())
+    named.unwrap_or_else(|| {
+        let id = rustix::process::geteuid().as_raw();
+        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        name_of(id, &users).unwrap_or_else(|| format!("uid{id}"))
+    })
 }
 
-/// The user's name; their numeric id where the environment has no name.
-fn user_id() -> Option<String> {
-    let own = fs::metadata("/proc/self").ok()?;
-    Some(format!("uid{}", own.uid()))
+/// The name of a user of this machine: see passwd(5).
+fn name_of(id: u32, users: &str) -> Option<String> {
+    let id = id.to_string();
+    let mut users = users.lines().map(|line| line.split(':'));
+    users.find_map(|mut fields| {
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)? == id).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_without_a_name_in_the_environment_has_that_of_the_machine() {
+        let users = "root:x:0:0:root:/root:/bin/bash\n# broken\nann:x:1000:1000::/home/ann:/bin/sh\n:x:7:\n";
+        let check =
+            |id, expected: Option<&str>| assert_eq!(name_of(id, users).as_deref(), expected);
+        check(0, Some("root"));
+        check(1000, Some("ann"));
+        check(7, None);
+        check(10, None);
+    }
 }

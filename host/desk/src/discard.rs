@@ -54,8 +54,8 @@ pub async fn discard_volatile(
     Ok(left.len())
 }
 
-/// Discards those that have expired, and tells how many these were. Their plugins aren't asked: what
-/// lists them has none. What somebody has tried to apply stays.
+/// Discards those that have expired, and tells how many these were. Their plugins aren't asked:
+/// what lists them has none. What somebody has tried to apply stays.
 ///
 /// # Errors
 /// If the store can't be used.

@@ -9,6 +9,7 @@
 //! | carry out a decision, and report how that ended | [`resolution`] |
 //! | know who decides | [`decider`] |
 //! | discard what nobody is to decide about | [`discard`] |
+//! | say what an action is beside others that wait | [`marks`] |
 //! | tell programs what a store keeps | [`record`] |
 //! | advise people on an error | [`advice`], [`Error::advice`] |
 //!
@@ -21,6 +22,7 @@ pub mod advice;
 pub mod decider;
 pub mod discard;
 mod error;
+pub mod marks;
 pub mod plugin;
 pub mod record;
 pub mod resolution;

@@ -13,6 +13,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::marks::Marks;
+
 /// An action as it was pushed, in a few words.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +43,13 @@ pub struct Entry<'a> {
     expires_at: Option<String>,
     attempts: u32,
     state: ActionState,
+    /// One that was pushed before and is the same by all that a listing knows; left out where there
+    /// is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_as: Option<&'a ActionId>,
+    /// What was last applied to the workspace since this was previewed; left out where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied_since: Option<&'a ActionId>,
     /// The call that pushed it, which others may have been pushed by too.
     call_id: Option<&'a CallId>,
     /// That call; left out where it is not asked for, or not known any more.
@@ -169,6 +178,8 @@ impl<'a> Entry<'a> {
             expires_at: record.action.expires_at.and_then(utc),
             attempts: record.attempts,
             state: record.state,
+            same_as: None,
+            applied_since: None,
             call_id: record.action.call.as_ref(),
             call: None,
         }
@@ -177,6 +188,13 @@ impl<'a> Entry<'a> {
     /// With all that is known of the call.
     pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
         self.call = call.map(Call::new);
+        self
+    }
+
+    /// With what it is beside others.
+    pub fn with_marks(mut self, marks: &'a Marks, action: &PendingAction) -> Self {
+        self.same_as = marks.same_as(action);
+        self.applied_since = marks.applied_since(action);
         self
     }
 }

@@ -6,6 +6,7 @@ use airlock_host::identity::Machine;
 use airlock_host::pending::SessionId;
 use airlock_render::escape_line;
 
+use crate::Error;
 use crate::store::Store;
 
 /// How the user chose a session.
@@ -21,6 +22,36 @@ impl SessionChoice {
     /// The workspace that was named, or the current directory.
     pub fn workspace(&self) -> &Path {
         self.workspace.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// The same choice; but where nothing was named, and nothing is pending for the current
+    /// directory, that of the nearest directory above it for which something is.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn or_above(&self, store: &Store) -> Result<Self, Error> {
+        if *self != Self::default() {
+            return Ok(self.clone());
+        }
+        let here = real_path(self.workspace());
+        for folder in here.ancestors() {
+            let session = of_workspace(folder, store);
+            if !store
+                .durable()
+                .open_actions(Some(&session))
+                .await?
+                .is_empty()
+            {
+                return Ok(match folder == here {
+                    true => self.clone(),
+                    false => Self {
+                        workspace: Some(folder.to_owned()),
+                        session: None,
+                    },
+                });
+            }
+        }
+        Ok(self.clone())
     }
 
     /// The session that was named, or the workspace's.

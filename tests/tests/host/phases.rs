@@ -378,17 +378,23 @@ async fn the_workspace_is_behind_its_absolute_name_and_behind_relative_paths() {
 }
 
 #[tokio::test]
-async fn a_workspace_that_was_replaced_is_not_used() {
-    let puppet = Puppet::new().await;
-    let moved = puppet.workspace().with_extension("moved");
-    fs::rename(puppet.workspace(), &moved).unwrap();
-    fs::create_dir(puppet.workspace()).unwrap();
-    let look = json!([{"do": "fs", "op": "ls", "path": "."}]);
-    let error = puppet.call(look).await.unwrap_err().to_string();
-    assert!(
-        error.contains("the workspace was replaced by another directory"),
-        "{error}"
-    );
-    assert_eq!(snapshot(puppet.workspace()), BTreeMap::new());
-    fs::remove_dir(moved).unwrap();
+async fn a_workspace_that_was_replaced_or_is_gone_is_not_used_and_no_fault_of_the_tool() {
+    let check = async |replace: fn(&Path), expected: &str| {
+        let puppet = Puppet::new().await;
+        let moved = puppet.workspace().with_extension("moved");
+        fs::rename(puppet.workspace(), &moved).unwrap();
+        replace(puppet.workspace());
+        let look = json!([{"do": "fs", "op": "ls", "path": "."}]);
+        let error = puppet.call(look).await.unwrap_err();
+        assert_eq!(error.kind(), "workspace", "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+        if puppet.workspace().is_dir() {
+            assert_eq!(snapshot(puppet.workspace()), BTreeMap::new());
+        }
+        fs::remove_dir(moved).unwrap();
+    };
+    let replaced = "the workspace was replaced by another directory";
+    check(|path| fs::create_dir(path).unwrap(), replaced).await;
+    check(|_| {}, "No such file or directory").await;
+    check(|path| fs::write(path, "a file").unwrap(), "Not a directory").await;
 }

@@ -4,11 +4,40 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_desk::resolution::{self, Resolved, was_tried};
+use airlock_desk::session::SessionChoice;
+use airlock_desk::store::Store;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence};
 use airlock_host::{PendingAction, Resolution, Session};
+use airlock_render::{Line, Role};
 
+use crate::failure::Failure;
 use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::progress::Progress;
+
+/// The session that is meant; where nothing is pending for the directory that the user is in, that
+/// of a workspace above it, and says so.
+pub async fn chosen(
+    choice: &SessionChoice,
+    store: &Store,
+    out: &Output,
+) -> Result<SessionChoice, Failure> {
+    let chosen = choice.or_above(store).await?;
+    if let (Some(above), true) = (&chosen.workspace, chosen != *choice)
+        && !out.is_json()
+    {
+        let note = Line::new().with_role(Role::Note, "note:");
+        let above = above.to_string_lossy();
+        on_stderr(
+            note.with(
+                " nothing is pending for this directory; this is about the workspace above it, ",
+            )
+            .with_quoted(Role::Plain, above)
+            .hanging(2),
+        );
+    }
+    Ok(chosen)
+}
 
 pub struct CommandContext {
     pub session: Session,

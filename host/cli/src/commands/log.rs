@@ -8,6 +8,7 @@ use airlock_desk::store::{self, WhenMissing};
 use airlock_host::store::ResolvedQuery;
 use airlock_render::{Block, Line, Role};
 
+use crate::commands::context::chosen;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
@@ -23,12 +24,17 @@ pub struct Request {
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
-    let session = request.session.as_ref().map(|choice| choice.id(&store));
-    let query = ResolvedQuery {
+    let mut session = request.session.as_ref().map(|choice| choice.id(&store));
+    let mut query = ResolvedQuery {
         session: session.clone(),
         limit: request.limit,
     };
-    let resolved = store.durable().resolved_actions(&query).await?;
+    let mut resolved = store.durable().resolved_actions(&query).await?;
+    if let (Some(choice), true) = (&request.session, resolved.is_empty()) {
+        session = Some(chosen(choice, &store, out).await?.id(&store));
+        query.session.clone_from(&session);
+        resolved = store.durable().resolved_actions(&query).await?;
+    }
     out.json(&Log {
         log: resolved.iter().map(Record::new).collect(),
     });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 
 use airlock_desk::discard;
+use airlock_desk::marks::Marks;
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
@@ -12,6 +13,7 @@ use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
+use crate::commands::context::chosen;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::time;
@@ -27,7 +29,10 @@ pub struct Request {
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
-    let session = request.session.as_ref().map(|choice| choice.id(&store));
+    let session = match &request.session {
+        Some(choice) => Some(chosen(choice, &store, out).await?.id(&store)),
+        None => None,
+    };
     let mut open = store.durable().open_actions(session.as_ref()).await?;
     let expired = discard::discard_expired(&store, &open).await?;
     if expired > 0 {
@@ -39,8 +44,9 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         true => Calls::read(&store, &open).await?,
         false => Calls::default(),
     };
+    let marks = Marks::of(&open, &store).await?;
     let entries = open.iter().map(|record| {
-        let entry = Entry::new(record);
+        let entry = Entry::new(record).with_marks(&marks, &record.action);
         entry.with_call(calls.of(&record.action))
     });
     out.json(&Pending {
@@ -52,8 +58,8 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
         (chosen, open) => {
             let block = match chosen {
-                Some(_) => actions(open, &calls),
-                None => sessions(open, &calls),
+                Some(_) => actions(open, &calls, &marks),
+                None => sessions(open, &calls, &marks),
             };
             match request.verbose {
                 true => out.page(&block),
@@ -123,7 +129,7 @@ impl Calls {
     }
 }
 
-fn sessions(open: &[ActionRecord], calls: &Calls) -> Block {
+fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
     let sessions = open.chunk_by(|one, next| one.session == next.session);
     let mut block = Block::new();
     for (index, records) in sessions.enumerate() {
@@ -133,19 +139,37 @@ fn sessions(open: &[ActionRecord], calls: &Calls) -> Block {
         let session = format!("In the session {}:", records[0].session);
         block = block
             .line(Line::new().with_role(Role::Faint, session))
-            .block(actions(records, calls));
+            .block(actions(records, calls, marks));
     }
     block
 }
 
+fn told_of(action: &PendingAction, marks: &Marks) -> Vec<String> {
+    let same = marks.same_as(action).map(|first| {
+        format!(
+            "the same plugin, tool, label and details as {first}: perhaps the same preview twice"
+        )
+    });
+    let since = marks.applied_since(action).map(|latest| {
+        format!(
+            "previewed before {latest} was applied to the same workspace, and perhaps out of date: preview it again"
+        )
+    });
+    same.into_iter().chain(since).collect()
+}
+
 /// The actions; what one call pushed stands together, with its preview below.
-fn actions(open: &[ActionRecord], calls: &Calls) -> Block {
+fn actions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
     let mut block = Block::new();
     for of_one_call in
         open.chunk_by(|one, next| one.action.call.is_some() && one.action.call == next.action.call)
     {
         for record in of_one_call {
             block = block.block(Block::open(record, time::ago));
+            for mark in told_of(&record.action, marks) {
+                let mark = Line::new().with_role(Role::Note, mark);
+                block = block.line(mark.indented(2).hanging(2));
+            }
             let place = record.action.workspace_identity.as_deref();
             if let Some(place) = place.filter(|place| !place.machine.is_this()) {
                 let elsewhere = format!(

@@ -13,7 +13,7 @@ use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
-use crate::commands::context::{CommandContext, OwnDecisions};
+use crate::commands::context::{CommandContext, OwnDecisions, chosen};
 use crate::commands::{show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -24,6 +24,7 @@ use crate::terminal::progress::Progress;
 use crate::terminal::prompt::{self, Answer, Question};
 
 /// The arguments of the command.
+#[derive(Clone)]
 pub struct Request {
     /// What is decided, and about what.
     pub target: target::Request,
@@ -43,6 +44,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let mut request = request.clone();
+    if request.target.id.is_none() {
+        request.target.session = chosen(&request.target.session, &store, out).await?;
+    }
+    let request = &request;
     let targets = match request.all {
         true => Target::all(&request.target, &store).await?,
         false => vec![request.target.clone()],

@@ -129,3 +129,78 @@ fn a_command_is_told_of_what_somebody_else_decides() {
     terminal.asks("a").asks_why("").ends(0);
     assert_eq!(self::told(folder.path()).len(), 1);
 }
+
+#[test]
+fn a_folder_below_a_workspace_with_pending_actions_is_about_those() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let below = folder.path().join("below/deeper");
+    std::fs::create_dir_all(&below).unwrap();
+    let ran = store.airlock(&below, &["pending"]).run();
+    assert!(ran.stdout.starts_with("Nothing is pending"), "{ran:#?}");
+    assert_eq!(ran.stderr, "");
+    store.push_rename(folder.path());
+    let real = folder.path().canonicalize().unwrap();
+    let note = format!(
+        "note: nothing is pending for this directory; this is about the workspace above it, {}",
+        real.display()
+    );
+    let ran = store.airlock(&below, &["pending"]).run();
+    assert!(ran.stdout.contains("Batch rename"), "{ran:#?}");
+    assert_eq!(ran.stderr.trim_end(), note);
+    // Who names one means it.
+    let ran = store
+        .airlock(&below, &["pending", "--workspace", "."])
+        .run();
+    assert!(ran.stdout.starts_with("Nothing is pending"), "{ran:#?}");
+    let resolve = ["resolve", "apply", "--reason", "from below"];
+    let ran = store.airlock(&below, &resolve).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stderr.starts_with(&note), "{ran:#?}");
+    assert!(names(&folder).contains(&"a.jpg".to_owned()));
+}
+
+#[test]
+fn what_looks_the_same_and_what_was_previewed_before_an_apply_is_marked() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let first = store.push_rename(folder.path());
+    let second = store.push_rename(folder.path());
+    let other = r#"{"files": ["*.jpeg"], "find": "a", "replace": "b"}"#;
+    let third = store.json(folder.path(), &["run", "batch-rename", other]);
+    let third = third["pending"][0]["id"].clone();
+    let listed = store.json(folder.path(), &["pending"]);
+    let marks = |listed: &Value, mark: &str| -> Vec<Value> {
+        let listed = listed["pending"].as_array().unwrap();
+        listed.iter().map(|action| action[mark].clone()).collect()
+    };
+    assert_eq!(
+        marks(&listed, "sameAs"),
+        [Value::Null, json!(first), Value::Null]
+    );
+    assert_eq!(
+        marks(&listed, "appliedSince"),
+        [Value::Null, Value::Null, Value::Null]
+    );
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    let same = format!("  the same plugin, tool, label and details as {first}: perhaps");
+    assert!(ran.stdout.contains(&same), "{ran:#?}");
+
+    let apply = [
+        "resolve",
+        "apply",
+        "--id",
+        &second,
+        "--reason",
+        "one of them",
+    ];
+    assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+    let listed = store.json(folder.path(), &["pending"]);
+    assert_eq!(marks(&listed, "id"), [third, json!(first)]);
+    assert_eq!(
+        marks(&listed, "appliedSince"),
+        [json!(second), json!(second)]
+    );
+    assert_eq!(marks(&listed, "sameAs"), [Value::Null, Value::Null]);
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    let since = format!("  previewed before {second} was applied to the same workspace");
+    assert_eq!(ran.stdout.matches(&since).count(), 2, "{ran:#?}");
+}

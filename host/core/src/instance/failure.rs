@@ -7,7 +7,7 @@ use wasmtime::component::ResourceTableError;
 use wasmtime_wasi::I32Exit;
 
 use super::state::State;
-use crate::workspace::TooManyOpen;
+use crate::workspace::{TooManyOpen, UnusableWorkspace};
 
 /// wasmtime keeps the error's type to itself.
 const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
@@ -41,6 +41,9 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
     }
     if let Some(too_many @ TooManyOpen { .. }) = error.downcast_ref() {
         return limit(LimitKind::Handles, too_many.to_string());
+    }
+    if let Some(UnusableWorkspace { path, source }) = error.downcast_ref() {
+        return Error::workspace(path, source);
     }
     let cause = error.root_cause().to_string();
     if cause.contains(HOSTCALL_FUEL) {

@@ -101,8 +101,8 @@ impl Session {
     /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
     /// was.
     ///
-    /// [`Error::Expired`] where nobody decided [in time](super::SessionBuilder::pending_expires_after):
-    /// it is discarded then.
+    /// [`Error::Expired`] where nobody decided
+    /// [in time](super::SessionBuilder::pending_expires_after): it is discarded then.
     pub fn resolve<'a>(
         &'a self,
         resolution: Resolution,
@@ -118,6 +118,10 @@ impl Session {
         decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<ResolutionOutcome, Error> {
+        if cancel.is_some_and(CancellationToken::is_cancelled) {
+            return Err(Error::Cancelled);
+        }
+        let resolution = with_flat_extra(resolution)?;
         self.inner.turns.count_resolution();
         match self.resolve_once(resolution, decided_by, cancel).await {
             Err(Error::Expired(id)) => {
@@ -128,17 +132,13 @@ impl Session {
         }
     }
 
-    /// The same, where what has expired stays pending.
+    /// The same, where what has expired stays pending. It counts for no turn of the model's.
     pub(super) async fn resolve_once(
         &self,
-        resolution: Resolution,
+        mut resolution: Resolution,
         mut decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<ResolutionOutcome, Error> {
-        if cancel.is_some_and(CancellationToken::is_cancelled) {
-            return Err(Error::Cancelled);
-        }
-        let mut resolution = with_flat_extra(resolution)?;
         // Without a store nothing can be pending.
         let Ok(store) = self.store() else {
             return self.ask_standing_handler(resolution, cancel).await;

@@ -10,7 +10,7 @@ use airlock_model::regular::open_folder;
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
-use super::{OpenedRoots, ScratchFolder, TooManyOpen};
+use super::{OpenedRoots, ScratchFolder, TooManyOpen, UnusableWorkspace};
 use crate::descriptors::Descriptors;
 
 /// What one plugin of one session sees of the host's files.
@@ -29,11 +29,20 @@ impl Roots {
         let held = held.ok_or(TooManyOpen { limit: None })?;
         let workspace = self.workspace.as_ref();
         Ok(OpenedRoots {
-            workspace: workspace.map(|workspace| workspace.open()).transpose()?,
+            workspace: workspace
+                .map(|workspace| open_usable(workspace))
+                .transpose()?,
             scratch: self.scratch.open()?,
             _held: held,
         })
     }
+}
+
+fn open_usable(workspace: &WorkspaceFolder) -> Result<Dir, UnusableWorkspace> {
+    workspace.open().map_err(|source| UnusableWorkspace {
+        path: workspace.path.clone(),
+        source,
+    })
 }
 
 /// A workspace, known by its path and by what was there when the session was opened.

@@ -82,8 +82,8 @@ impl Call {
     }
 }
 
-/// The tool that was named, or the only one that is not hidden. Whether there is one of that name is
-/// not asked.
+/// The tool that was named, or the only one that is not hidden. Whether there is one of that name
+/// is not asked.
 fn tool_of<'a>(
     loaded: &'a Loaded,
     plugin: &str,

@@ -64,7 +64,12 @@ pub async fn restore(
         }
     };
     refuse_store_at(path)?;
-    file::restore(from, path).await?;
+    // What is advised about a store that is damaged is to restore a backup.
+    let restored = file::restore(from, path).await.map_err(Failure::from);
+    restored.map_err(|failure| match failure.kind() {
+        "store-damaged" => failure.with_hint("restore another backup"),
+        _ => failure,
+    })?;
     let list = choice.command(&["pending", "--all"]);
     out.line(format_args!(
         "Restored {} from {}.",
