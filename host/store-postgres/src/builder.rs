@@ -76,7 +76,9 @@ impl PostgresStoreBuilder {
 
     /// Connects, and makes the tables where there are none. Those of an older version are brought
     /// up to date, which takes seconds for millions of actions. Hosts of that version that are
-    /// connected work on, but may take a session for full that is not.
+    /// connected wait meanwhile. From then on each call of theirs fails with
+    /// [`BackendErrorKind::Newer`] and changes nothing, and what they have claimed is free again
+    /// once their leases have run out.
     ///
     /// # Errors
     /// [`StoreError::Backend`] with [`BackendErrorKind::Settings`] where the address or a setting

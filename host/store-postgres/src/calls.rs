@@ -7,13 +7,21 @@ use airlock_model::store::StoreError;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, text, time_of_nanos};
+use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-const FIND: &str = "SELECT c.id, c.tool, c.called_at, c.body FROM airlock.calls AS c
-    JOIN airlock.actions AS a ON a.call = c.id WHERE a.id = $1 AND a.session = $2";
+const FIND: &str = concat!(
+    "SELECT c.id, c.tool, c.called_at, c.body FROM airlock.calls AS c
+    JOIN airlock.actions AS a ON a.call = c.id WHERE a.id = $1 AND a.session = $2 AND ",
+    same_schema!()
+);
 
-const PIECES: &str = "SELECT bytes FROM airlock.call_pieces WHERE call = $1 ORDER BY place";
+const PIECES: &str = concat!(
+    "SELECT bytes FROM airlock.call_pieces WHERE call = $1 AND ",
+    same_schema!(),
+    " ORDER BY place"
+);
 
 impl PostgresStoreInner {
     /// The record of the call that pushed the action.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::record::get;
+use super::schema::same_schema;
 
 /// How long a host relies on its last count, plus what it pushes itself. Counting with each push
 /// would make each wait for all others.
@@ -19,20 +20,35 @@ const NO_LIMIT: &str = "none";
 
 /// What is open, as the rows of the sessions have it, which is no less than there is; and the
 /// plugins.
-const SUM: &str = "SELECT (
+const SUM: &str = concat!(
+    "SELECT (
         SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.sessions
     ) + (
         SELECT coalesce(sum(octet_length(bytes)), 0)::bigint FROM airlock.plugins
-    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit";
+    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit WHERE ",
+    same_schema!()
+);
 
 /// The same, to the byte.
-const COUNT: &str = "SELECT (
+const COUNT: &str = concat!(
+    "SELECT (
         SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.actions WHERE open
     ) + (
         SELECT coalesce(sum(octet_length(bytes)), 0)::bigint FROM airlock.plugins
-    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit";
+    ) AS held, (SELECT value FROM airlock.meta WHERE name = 'byte_limit') AS byte_limit WHERE ",
+    same_schema!()
+);
 
-const LIMIT: &str = "SELECT value AS byte_limit FROM airlock.meta WHERE name = 'byte_limit'";
+const LIMIT: &str = concat!(
+    "SELECT value AS byte_limit FROM airlock.meta WHERE name = 'byte_limit' AND ",
+    same_schema!()
+);
+
+const SET_LIMIT: &str = concat!(
+    "INSERT INTO airlock.meta (name, value) SELECT 'byte_limit', $1 WHERE ",
+    same_schema!(),
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+);
 
 /// A host's estimate of what the store holds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,11 +132,7 @@ impl PostgresStoreInner {
 
     pub async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
         let limit = limit.map_or(NO_LIMIT.to_owned(), |bytes| bytes.to_string());
-        let statement = Statement::new(
-            "INSERT INTO airlock.meta (name, value) VALUES ('byte_limit', $1)
-                ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        );
-        self.read(&statement.bind(limit)).await?;
+        self.read(&Statement::new(SET_LIMIT).bind(limit)).await?;
         // What was counted is no longer compared with the right limit.
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = UsageEstimate::default();
         Ok(())

@@ -2,11 +2,11 @@
 
 use airlock_model::store::StoreError;
 
-use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::durable::AFTER;
 use super::record::{get, text};
 use super::text::escaped;
+use super::{PostgresStoreInner, schema};
 
 /// Each gives one column of sentences, and sees one moment of the store.
 const QUESTIONS: [&str; 9] = [
@@ -44,6 +44,8 @@ const PAGE: i64 = 1000;
 
 impl PostgresStoreInner {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        // The questions are about tables of this version.
+        self.read(&Statement::new(schema::IS_SAME)).await?;
         let mut problems = Vec::new();
         for question in QUESTIONS {
             for row in self.read(&Statement::new(question)).await? {

@@ -13,6 +13,7 @@ use sqlx::postgres::PgRow;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{action, action_columns, get, micros, text};
+use super::schema::same_schema;
 use super::text::escaped;
 use super::{Nonce, PostgresStoreInner, session_key};
 
@@ -42,6 +43,8 @@ macro_rules! claim {
                 lease_until = clock_timestamp() + $5 * interval '1 microsecond',
                 decision = $2, reason = $6, extra = $7, decided_by = $8, actor = $11, evidence = $12 ",
             $which,
+            " AND ",
+            same_schema!(),
             " RETURNING ",
             claimed_columns!()
         )
@@ -69,11 +72,16 @@ const CLAIM_NAMED: &str = claim!(
 /// counts from now on.
 const RECALL: &str = concat!(
     "UPDATE airlock.actions AS a SET lease_until = clock_timestamp() + $3 * interval '1 microsecond'
-    WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' RETURNING ",
+    WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' AND ",
+    same_schema!(),
+    " RETURNING ",
     claimed_columns!()
 );
 
-const STATE: &str = "SELECT state FROM airlock.actions WHERE id = $1 AND session = $2";
+const STATE: &str = concat!(
+    "SELECT state FROM airlock.actions WHERE id = $1 AND session = $2 AND ",
+    same_schema!()
+);
 
 impl PostgresStoreInner {
     pub async fn claim(

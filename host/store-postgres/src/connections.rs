@@ -15,7 +15,8 @@ use sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
 use sqlx::{Arguments, ConnectOptions, Encode, Executor, PgConnection, Postgres, Type};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::problem::{Failure, is_duplicate, is_passing};
+use super::problem::{Failure, is_duplicate, is_other_schema, is_passing};
+use super::schema;
 
 /// The first pause before another try; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
@@ -175,11 +176,16 @@ impl Connections {
                 // the time.
                 let _ = self.pool.retain(|_, _| false);
             } else {
+                if recall.is_none() || !is_duplicate(&error) {
+                    let why = why_refused(pooled.connection(), error);
+                    let why = timeout_at(backoff.deadline, why).await;
+                    let after = self.patience;
+                    let why = why.map_err(|_| Failure::Silent { after })?;
+                    pooled.give_back();
+                    return Err(Failure::Refused(why));
+                }
                 // A statement that was refused leaves its connection as good as it was.
                 pooled.give_back();
-                if recall.is_none() || !is_duplicate(&error) {
-                    return Err(Failure::Refused(error));
-                }
             }
             backoff.pause(error).await?;
         }
@@ -234,6 +240,18 @@ async fn ask(
         }
     }
     statement.rows(connection).await
+}
+
+/// Why a statement was refused: where a newer host has changed the tables, a part that it names may
+/// be gone, and the server says so before it evaluates any condition.
+async fn why_refused(connection: &mut PgConnection, error: sqlx::Error) -> sqlx::Error {
+    if is_other_schema(&error) {
+        return error;
+    }
+    match Statement::new(schema::IS_SAME).rows(connection).await {
+        Err(other) if is_other_schema(&other) => other,
+        _ => error,
+    }
 }
 
 /// How long a call goes on trying.

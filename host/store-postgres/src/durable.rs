@@ -12,6 +12,7 @@ use sqlx::postgres::PgRow;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{self, action_columns, get, record_columns, state_columns, text};
+use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStore, PostgresStoreInner, schema, session_key};
 
@@ -25,6 +26,8 @@ macro_rules! records {
             ", ",
             record_columns!(),
             " FROM airlock.actions AS a WHERE ",
+            same_schema!(),
+            " AND ",
             $rest
         )
     };
@@ -39,10 +42,15 @@ const RESOLVED_OF_SESSION: &str =
 /// A page of all.
 pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
 
-const LIKE: &str = "SELECT id FROM airlock.actions
-    WHERE starts_with(id, $1) OR right(id, length($1)) = $1 ORDER BY id DESC LIMIT $2";
+const LIKE: &str = concat!(
+    "SELECT id FROM airlock.actions
+    WHERE (starts_with(id, $1) OR right(id, length($1)) = $1) AND ",
+    same_schema!(),
+    " ORDER BY id DESC LIMIT $2"
+);
 
-const STATS: &str = "SELECT o.*, r.*, p.*, (
+const STATS: &str = concat!(
+    "SELECT o.*, r.*, p.*, (
         SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
         FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE n.nspname = 'airlock' AND c.relkind IN ('r', 'S')
@@ -68,7 +76,10 @@ const STATS: &str = "SELECT o.*, r.*, p.*, (
         FROM airlock.actions WHERE NOT open
     ) AS r, (
         SELECT count(*) AS plugins, coalesce(sum(octet_length(bytes)), 0)::bigint AS plugin_bytes FROM airlock.plugins
-    ) AS p";
+    ) AS p
+    WHERE ",
+    same_schema!()
+);
 
 impl PostgresStoreInner {
     async fn records(&self, statement: Statement) -> Result<Vec<ActionRecord>, StoreError> {

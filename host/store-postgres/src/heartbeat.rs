@@ -12,11 +12,15 @@ use super::HostId;
 use super::connections::{Connections, Statement};
 use super::problem::Failure;
 use super::record::micros;
+use super::schema::same_schema;
 use super::text::escaped;
 
-const BEAT: &str = "INSERT INTO airlock.hosts (id, name, alive_until)
-    VALUES ($1, $2, clock_timestamp() + $3 * interval '1 microsecond')
-    ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until";
+const BEAT: &str = concat!(
+    "INSERT INTO airlock.hosts (id, name, alive_until)
+    SELECT $1, $2, clock_timestamp() + $3 * interval '1 microsecond' WHERE ",
+    same_schema!(),
+    " ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until"
+);
 
 /// Beats from the first volatile action on, until the store is dropped.
 #[derive(Debug)]

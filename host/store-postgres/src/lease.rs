@@ -6,29 +6,40 @@ use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, L
 
 use super::connections::Statement;
 use super::record::{get, micros};
+use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-const RENEW: &str =
+const RENEW: &str = concat!(
     "UPDATE airlock.actions SET lease_until = clock_timestamp() + $4 * interval '1 microsecond'
-    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND lease_until > clock_timestamp()
-    RETURNING 1";
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND lease_until > clock_timestamp() AND ",
+    same_schema!(),
+    " RETURNING 1"
+);
 
 /// Also where the lease has run out, as long as nobody else has claimed the action since: it is the
 /// truth, and spares somebody an action of unknown end.
-const COMPLETE: &str = "UPDATE airlock.actions SET open = false,
+const COMPLETE: &str = concat!(
+    "UPDATE airlock.actions SET open = false,
         state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
         guest_state = NULL, lease_until = NULL, nonce = NULL,
         resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
-    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
-    RETURNING plugin";
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
+    same_schema!(),
+    " RETURNING plugin"
+);
 
+/// Asks for no version of the tables, as for each statement that recalls what was done before: what
+/// was done was done.
 const RECALL_COMPLETED: &str =
     "SELECT plugin FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";
 
-const REQUEUE: &str = "WITH held AS (
+const REQUEUE: &str = concat!(
+    "WITH held AS (
         SELECT session FROM airlock.actions
-        WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' FOR UPDATE
+        WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
+    same_schema!(),
+    " FOR UPDATE
     ), stack AS (
         UPDATE airlock.sessions AS s SET top = s.top + 1 FROM held WHERE s.key = held.session RETURNING s.top
     ), back AS (
@@ -38,26 +49,35 @@ const REQUEUE: &str = "WITH held AS (
         FROM stack WHERE a.id = $1
         RETURNING 1
     )
-    SELECT 1 FROM back";
+    SELECT 1 FROM back"
+);
 
 const RECALL_REQUEUED: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND state = 'pending'";
 
-const RELEASE: &str =
+const RELEASE: &str = concat!(
     "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
         attempts = attempts - CASE WHEN decision = 'apply' THEN 1 ELSE 0 END
-    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
-    RETURNING 1";
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
+    same_schema!(),
+    " RETURNING 1"
+);
 
 /// The same as for a lease that expires.
-const ABANDON: &str = "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
+const ABANDON: &str = concat!(
+    "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
         interrupted = interrupted OR decision = 'apply',
         last_error = CASE WHEN decision = 'apply' THEN $4 WHEN interrupted THEN last_error ELSE $5 END
-    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving'
-    RETURNING 1";
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
+    same_schema!(),
+    " RETURNING 1"
+);
 
 /// No host has an empty name, so the owner is gone.
-const LOSE: &str = "UPDATE airlock.actions SET owner = ''::bytea
-    WHERE id = ANY($1) AND session = $2 AND open AND NOT durable";
+const LOSE: &str = concat!(
+    "UPDATE airlock.actions SET owner = ''::bytea
+    WHERE id = ANY($1) AND session = $2 AND open AND NOT durable AND ",
+    same_schema!()
+);
 
 impl PostgresStoreInner {
     pub async fn lose(&self, session: &SessionId, actions: &[ActionId]) -> Result<(), StoreError> {

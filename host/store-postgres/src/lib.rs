@@ -44,6 +44,7 @@ use self::heartbeat::Heartbeat;
 use self::notifications::ChangeNotifier;
 use self::problem::Failure;
 use self::record::{action_columns, get, state_columns, stored, text};
+use self::schema::same_schema;
 
 pub use builder::PostgresStoreBuilder;
 
@@ -124,11 +125,15 @@ const LIST: &str = concat!(
     ", ",
     state_columns!(),
     " FROM airlock.actions AS a
-    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())
-    ORDER BY a.position DESC LIMIT $2"
+    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
+    same_schema!(),
+    " ORDER BY a.position DESC LIMIT $2"
 );
 
-const PLUGIN: &str = "SELECT name, bytes FROM airlock.plugins WHERE digest = $1";
+const PLUGIN: &str = concat!(
+    "SELECT name, bytes FROM airlock.plugins WHERE digest = $1 AND ",
+    same_schema!()
+);
 
 impl PostgresStore {
     /// A builder for a store at `url`: `postgres://user:password@server:port/database`.

@@ -14,6 +14,7 @@ use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, micros};
+use super::schema::same_schema;
 use super::text::escaped;
 
 /// How many rows one statement takes away: so few that nobody waits for long.
@@ -30,34 +31,47 @@ const GOES_ON: Duration = Duration::from_secs(60);
 
 /// The oldest come first, so a batch with nothing to forget is the last. Rows that others are
 /// taking away are left to them.
-const PRUNE: &str = "WITH oldest AS (
+const PRUNE: &str = concat!(
+    "WITH oldest AS (
         SELECT id, resolved_order, resolved_at FROM airlock.actions
-        WHERE NOT open AND resolved_order > $1 ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
+        WHERE NOT open AND resolved_order > $1 AND ",
+    same_schema!(),
+    " ORDER BY resolved_order LIMIT $2 FOR UPDATE SKIP LOCKED
     ), gone AS (
         DELETE FROM airlock.actions AS a USING oldest AS o
         WHERE a.id = o.id AND o.resolved_at <= clock_timestamp() - $3 * interval '1 microsecond'
         RETURNING 1
     )
-    SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last";
+    SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last"
+);
 
 /// A session onto which something was pushed since we looked has another top, and stays. Those that
 /// somebody pushes onto are left alone.
-const FORGET_SESSIONS: &str = "WITH idle AS MATERIALIZED (
+const FORGET_SESSIONS: &str = concat!(
+    "WITH idle AS MATERIALIZED (
         SELECT s.key, s.top FROM airlock.sessions AS s
-        WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.session = s.key) LIMIT $1
+        WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.session = s.key) AND ",
+    same_schema!(),
+    " LIMIT $1
     ), locked AS (
         SELECT s.key FROM airlock.sessions AS s JOIN idle USING (key) WHERE s.top = idle.top FOR UPDATE OF s SKIP LOCKED
     ), gone AS (
         DELETE FROM airlock.sessions AS s USING locked WHERE s.key = locked.key RETURNING 1
     )
-    SELECT count(*) AS gone FROM gone";
+    SELECT count(*) AS gone FROM gone"
+);
 
-const FORGET_HOSTS: &str =
-    "DELETE FROM airlock.hosts WHERE alive_until < clock_timestamp() - interval '1 day'";
+const FORGET_HOSTS: &str = concat!(
+    "DELETE FROM airlock.hosts WHERE alive_until < clock_timestamp() - interval '1 day' AND ",
+    same_schema!()
+);
 
 macro_rules! unneeded_plugins {
     () => {
-        "airlock.plugins AS p WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.plugin = p.digest)"
+        concat!(
+            "airlock.plugins AS p WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.open AND a.plugin = p.digest) AND ",
+            same_schema!()
+        )
     };
 }
 
@@ -75,11 +89,13 @@ const FORGET_PLUGINS: &str = concat!(
 const UNNEEDED_PLUGIN: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " AND p.digest = $1");
 
 /// Notes how far it came, in the order of the ends.
-const FORGET_DETAILS: &str = "WITH old AS (
+const FORGET_DETAILS: &str = concat!(
+    "WITH old AS (
         SELECT id, resolved_order FROM airlock.actions
         WHERE NOT open AND resolved_at <= clock_timestamp() - $1 * interval '1 microsecond' AND resolved_order > coalesce(
-            (SELECT value::bigint FROM airlock.meta WHERE name = 'details_forgotten'), 0)
-        ORDER BY resolved_order LIMIT $2
+            (SELECT value::bigint FROM airlock.meta WHERE name = 'details_forgotten'), 0) AND ",
+    same_schema!(),
+    " ORDER BY resolved_order LIMIT $2
     ), forgotten AS (
         UPDATE airlock.actions AS a SET details = NULL, call = NULL FROM old
             WHERE a.id = old.id AND (a.details IS NOT NULL OR a.call IS NOT NULL)
@@ -87,19 +103,42 @@ const FORGET_DETAILS: &str = "WITH old AS (
         INSERT INTO airlock.meta (name, value) SELECT 'details_forgotten', max(resolved_order)::text FROM old HAVING count(*) > 0
         ON CONFLICT (name) DO UPDATE SET value = excluded.value
     )
-    SELECT count(*) AS seen FROM old";
+    SELECT count(*) AS seen FROM old"
+);
 
 /// What no action refers to. A push makes a call and its actions in one statement.
-const FORGET_CALLS: &str = "WITH unneeded AS (
-        SELECT id FROM airlock.calls AS c WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.call = c.id) LIMIT $1
+const FORGET_CALLS: &str = concat!(
+    "WITH unneeded AS (
+        SELECT id FROM airlock.calls AS c WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.call = c.id) AND ",
+    same_schema!(),
+    " LIMIT $1
     ), gone AS (
         DELETE FROM airlock.calls AS c USING unneeded AS u WHERE c.id = u.id RETURNING 1
     )
-    SELECT count(*) AS gone FROM gone";
+    SELECT count(*) AS gone FROM gone"
+);
 
-const FORGET: &str = "DELETE FROM airlock.actions WHERE id = $1 AND NOT open RETURNING 1";
+const FORGET: &str = concat!(
+    "DELETE FROM airlock.actions WHERE id = $1 AND NOT open AND ",
+    same_schema!(),
+    " RETURNING 1"
+);
 
-const RETENTION: &str = "SELECT value FROM airlock.meta WHERE name = 'retention'";
+const RETENTION: &str = concat!(
+    "SELECT value FROM airlock.meta WHERE name = 'retention' AND ",
+    same_schema!()
+);
+
+const SET_RETENTION: &str = concat!(
+    "INSERT INTO airlock.meta (name, value) SELECT 'retention', $1 WHERE ",
+    same_schema!(),
+    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+);
+
+const UNSET_RETENTION: &str = concat!(
+    "DELETE FROM airlock.meta WHERE name = 'retention' AND ",
+    same_schema!()
+);
 
 impl PostgresStoreInner {
     pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
@@ -128,12 +167,8 @@ impl PostgresStoreInner {
 
     pub async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
         let statement = match retention {
-            Some(retention) => Statement::new(
-                "INSERT INTO airlock.meta (name, value) VALUES ('retention', $1)
-                    ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            )
-            .bind(retention.as_secs().to_string()),
-            None => Statement::new("DELETE FROM airlock.meta WHERE name = 'retention'"),
+            Some(retention) => Statement::new(SET_RETENTION).bind(retention.as_secs().to_string()),
+            None => Statement::new(UNSET_RETENTION),
         };
         self.read(&statement).await.map(drop)
     }

@@ -7,6 +7,8 @@ use airlock_model::pending::ActionId;
 use airlock_model::store::{BackendErrorKind, StoreError};
 use sqlx::error::DatabaseError;
 
+use super::schema;
+
 /// Why a statement has no answer.
 #[derive(Debug)]
 pub enum Failure {
@@ -53,6 +55,27 @@ pub fn is_duplicate(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation())
+}
+
+/// Whether the server ended a transaction that waited for another one, and that one for it.
+pub fn is_deadlock(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(|error| code(error) == "40P01")
+}
+
+/// Whether the tables were found to be of another version.
+pub fn is_other_schema(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(|error| other_schema(error).is_some())
+}
+
+fn other_schema(error: &dyn DatabaseError) -> Option<(BackendErrorKind, String)> {
+    match code(error) == "22P02" {
+        true => schema::other_than_ours(error.message()),
+        false => None,
+    }
 }
 
 fn code(error: &dyn DatabaseError) -> String {
@@ -162,6 +185,9 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
             _ => (BackendErrorKind::Other, format!("failed: {words}")),
         };
     };
+    if let Some(other) = other_schema(&**database) {
+        return other;
+    }
     let code = code(&**database);
     match code.as_str() {
         "53100" => (

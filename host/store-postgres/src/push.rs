@@ -12,6 +12,7 @@ use airlock_model::store::{NewAction, Push, Room, SessionRoom, StoreError};
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, nanos_of_time};
+use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
@@ -22,7 +23,8 @@ macro_rules! push_onto {
         concat!(
             "WITH stack AS (
                 INSERT INTO airlock.sessions AS s (key, id, open, top, bytes)
-                    SELECT $1, $2, $5, $5, $6 WHERE $5 <= $3 AND $6 <= $7",
+                    SELECT $1, $2, $5, $5, $6 WHERE $5 <= $3 AND $6 <= $7 AND ",
+            same_schema!(),
             $where,
             " ON CONFLICT (key) DO UPDATE SET open = s.open + $5, top = s.top + $5, bytes = s.bytes + $6
                     WHERE s.open + $5 <= $3 AND s.bytes + $6 <= $7
@@ -63,26 +65,38 @@ const PUSH_WITH_PLUGIN: &str = push_onto!(
     ""
 );
 
-const IS_KEPT: &str = "SELECT 1 FROM airlock.plugins WHERE digest = $1";
+const IS_KEPT: &str = concat!(
+    "SELECT 1 FROM airlock.plugins WHERE digest = $1 AND ",
+    same_schema!()
+);
 
 /// Takes back what nobody has claimed. The row of the session may count more than there is.
-const UNPUSH: &str =
-    "DELETE FROM airlock.actions WHERE id = ANY($1) AND session = $2 AND token = 0";
+const UNPUSH: &str = concat!(
+    "DELETE FROM airlock.actions WHERE id = ANY($1) AND session = $2 AND token = 0 AND ",
+    same_schema!()
+);
 
 /// What the session has.
-const ROOM: &str = "SELECT count(*) AS open, coalesce(sum(a.bytes), 0)::bigint AS bytes
-    FROM airlock.actions AS a WHERE a.session = $1 AND a.open";
+const ROOM: &str = concat!(
+    "SELECT count(*) AS open, coalesce(sum(a.bytes), 0)::bigint AS bytes
+    FROM airlock.actions AS a WHERE a.session = $1 AND a.open AND ",
+    same_schema!()
+);
 
 /// What the session has room for. Its row counts no resolutions, which so need not lock it: where
 /// it says that there is no room, what is open is counted. The top tells whether something was
 /// pushed since.
-const COUNT: &str = "UPDATE airlock.sessions AS s SET open = counted.open, bytes = counted.bytes
+const COUNT: &str = concat!(
+    "UPDATE airlock.sessions AS s SET open = counted.open, bytes = counted.bytes
     FROM (
         SELECT top, (SELECT count(*) FROM airlock.actions AS a WHERE a.session = $1 AND a.open) AS open,
             (SELECT coalesce(sum(a.bytes), 0)::bigint FROM airlock.actions AS a WHERE a.session = $1 AND a.open) AS bytes
         FROM airlock.sessions WHERE key = $1
     ) AS counted
-    WHERE s.key = $1 AND s.top = counted.top RETURNING s.open, s.bytes";
+    WHERE s.key = $1 AND s.top = counted.top AND ",
+    same_schema!(),
+    " RETURNING s.open, s.bytes"
+);
 
 /// Whether a push that had no answer took effect.
 const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";

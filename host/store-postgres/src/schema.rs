@@ -5,11 +5,50 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row, raw_sql};
 
 use super::connections::Statement;
-use super::problem::Failure;
+use super::problem::{Failure, is_deadlock};
+
+/// The version of the tables that this library reads and writes: one for each step. A literal, so
+/// that statements can have it in their texts.
+macro_rules! schema_version {
+    () => {
+        5
+    };
+}
+
+/// What begins the text that is no boolean, in the error that [`same_schema`] makes.
+macro_rules! other_schema {
+    () => {
+        "airlock schema "
+    };
+}
+
+/// A condition for statements: the tables have still the version that this library knows. Where a
+/// newer host has changed them since this one connected, it is an error, and the statement does
+/// nothing.
+///
+/// It needs no row of the statement's own, so the server evaluates it once, before it reads any.
+/// A statement keeps its lock on `airlock.meta` until it has ended, and takes its snapshot after
+/// that, so none is under way while [`bring_up_to_date`] changes the version.
+macro_rules! same_schema {
+    () => {
+        concat!(
+            "('",
+            $crate::schema::other_schema!(),
+            "' || nullif((SELECT value FROM airlock.meta WHERE name = 'schema'), '",
+            $crate::schema::schema_version!(),
+            "'))::boolean IS NULL"
+        )
+    };
+}
+
+pub(super) use {other_schema, same_schema, schema_version};
+
+/// Nothing but whether the tables have still the version that this library knows.
+pub const IS_SAME: &str = concat!("SELECT 1 WHERE ", same_schema!());
 
 /// What brings the schema from each version to the next one. Never change one that was released:
 /// add another.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; VERSION as usize] = [
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),
     include_str!("schema-3.sql"),
@@ -18,7 +57,7 @@ const STEPS: [&str; 5] = [
 ];
 
 /// The version that this library writes.
-pub const VERSION: u32 = STEPS.len() as u32;
+pub const VERSION: u32 = schema_version!();
 
 /// A number that no other program is likely to lock: `airlock` in ASCII.
 const LOCK: i64 = 0x61_6972_6c6f_636b;
@@ -68,21 +107,25 @@ async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result
     ))
 }
 
-/// Makes it that. Takes as long as the server takes to read all rows.
+/// Makes it that. Takes as long as the server takes to read all rows; hosts that are connected wait
+/// meanwhile, and are told afterwards that the store is newer.
 pub async fn bring_up_to_date(
     connection: &mut PgConnection,
     location: &str,
 ) -> Result<(), StoreError> {
     let at = |error: sqlx::Error| Failure::from(error).at(location);
-    raw_sql("BEGIN")
-        .execute(&mut *connection)
-        .await
-        .map_err(at)?;
+    let found = loop {
+        match begin(connection).await {
+            Ok(found) => break found,
+            // Of two that wait for each other the server ends one. It has done nothing yet.
+            Err(error) if is_deadlock(&error) => {
+                let back = raw_sql("ROLLBACK").execute(&mut *connection).await;
+                back.map_err(at)?;
+            }
+            Err(error) => return Err(at(error)),
+        }
+    };
     // The connection is closed where this fails, and with it the transaction.
-    let lock = Statement::new("SELECT pg_advisory_xact_lock($1)").bind(LOCK);
-    lock.rows(connection).await.map_err(at)?;
-    // Somebody else may have done it while we waited.
-    let found = version(connection).await.map_err(at)?;
     refuse_newer(found, location)?;
     for step in STEPS.iter().skip(found as usize) {
         raw_sql(*step).execute(&mut *connection).await.map_err(at)?;
@@ -95,6 +138,25 @@ pub async fn bring_up_to_date(
     write.rows(connection).await.map_err(at)?;
     raw_sql("COMMIT").execute(connection).await.map_err(at)?;
     Ok(())
+}
+
+/// Begins a transaction in which nobody else uses the tables, and gives their version.
+async fn begin(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
+    raw_sql("BEGIN").execute(&mut *connection).await?;
+    let lock = Statement::new("SELECT pg_advisory_xact_lock($1)").bind(LOCK);
+    lock.rows(connection).await?;
+    // Somebody else may have done it while we waited.
+    let found = version(connection).await?;
+    if (1..VERSION).contains(&found) {
+        // `meta` is what counts: see `same_schema`. The others are taken here rather than by the
+        // steps, since a deadlock would cost what they had done by then.
+        raw_sql(
+            "LOCK TABLE airlock.actions, airlock.sessions, airlock.plugins, airlock.hosts, airlock.meta IN ACCESS EXCLUSIVE MODE",
+        )
+        .execute(connection)
+        .await?;
+    }
+    Ok(found)
 }
 
 /// The version that is there; 0 for none.
@@ -124,16 +186,41 @@ fn one(rows: &[PgRow]) -> Result<&PgRow, sqlx::Error> {
 }
 
 fn refuse_newer(found: u32, location: &str) -> Result<(), StoreError> {
-    if found <= VERSION {
-        return Ok(());
+    match found > VERSION {
+        true => {
+            let (kind, problem) = other(found);
+            Err(StoreError::backend(kind, location, problem))
+        }
+        false => Ok(()),
     }
-    Err(StoreError::backend(
-        BackendErrorKind::Newer,
-        location,
-        format!(
-            "was made by a newer version: its schema is {found}, and this program supports at most {VERSION}; use a newer airlock"
+}
+
+/// What is wrong with tables of another version, as a clause.
+fn other(found: u32) -> (BackendErrorKind, String) {
+    match found > VERSION {
+        true => (
+            BackendErrorKind::Newer,
+            format!(
+                "was made by a newer version: its schema is {found}, and this program supports at most {VERSION}; use a newer airlock"
+            ),
         ),
-    ))
+        false => (
+            BackendErrorKind::Missing,
+            format!(
+                "was replaced by an older one after this host had connected: its schema is {found} instead of {VERSION}; restart this program, which brings it up to date"
+            ),
+        ),
+    }
+}
+
+/// What is wrong where [`same_schema`] made the error, of which this is the message, in whichever
+/// language the server speaks.
+pub fn other_than_ours(message: &str) -> Option<(BackendErrorKind, String)> {
+    let (_, found) = message.split_once(other_schema!())?;
+    let digits = found.find(|letter: char| !letter.is_ascii_digit());
+    // What nobody can read is surely not older.
+    let found = found[..digits.unwrap_or(found.len())].parse();
+    Some(other(found.unwrap_or(u32::MAX)))
 }
 
 /// Any text must fit.

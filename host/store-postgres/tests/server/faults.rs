@@ -4,11 +4,14 @@ use airlock_model::actor::{Actor, Evidence};
 use std::time::{Duration, Instant};
 
 use airlock_model::json::Json;
-use airlock_model::store::{BackendErrorKind, Claim, DurableStore, PendingStore, StoreError};
+use airlock_model::pending::Resolution;
+use airlock_model::store::{
+    BackendErrorKind, Claim, DurableStore, Lease, PendingStore, StoreError,
+};
 use airlock_store_postgres::PostgresStore;
-use airlock_store_suite::{PostgresServer, Sync};
+use airlock_store_suite::{PostgresServer, Sync, Tester, eventually};
 
-use crate::{action, connect, ids, push, push_action, server, session};
+use crate::{action, claim, connect, ids, push, push_action, server, session};
 
 /// Why connecting fails, and its text, which never has the password.
 async fn refusal(url: &str) -> (BackendErrorKind, String) {
@@ -140,8 +143,53 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
-    set("4");
+    set("5");
     assert_eq!(ids(&connect(&url).await, &stack).await, ["one"]);
+}
+
+#[tokio::test]
+async fn a_host_that_is_connected_while_a_newer_one_changes_the_tables_says_so_and_loses_nothing() {
+    let server = server();
+    let database = server.database();
+    let store = connect(&server.url(&database)).await;
+    let stack = session("kept");
+    push(&store, &stack, "one").await;
+    push(&store, &stack, "two").await;
+    let claimed = claim(&store, &stack, Resolution::apply("")).await;
+    let set = |version: &str| {
+        let set = format!("UPDATE airlock.meta SET value = '{version}' WHERE name = 'schema'");
+        server.sql(&database, &set);
+    };
+    set("99");
+    let newer = Some(BackendErrorKind::Newer);
+    eventually("it looks", async || kind(store.list(&stack).await) == newer).await;
+    let apply = Resolution::apply("");
+    let lease = || Lease {
+        session: stack.clone(),
+        action: "two".into(),
+        token: claimed.lease.token,
+    };
+    assert_eq!(kind(store.peek(&stack).await), newer);
+    assert_eq!(kind(store.room(&stack, 1).await), newer);
+    assert_eq!(
+        kind(push_action(&store, &stack, action("three")).await),
+        newer
+    );
+    assert_eq!(
+        kind(store.claim(&stack, &apply, &Tester.into()).await),
+        newer
+    );
+    assert_eq!(kind(store.renew(&lease()).await), newer);
+    assert_eq!(kind(store.requeue(lease(), "no").await), newer);
+    assert_eq!(kind(store.open_actions(None).await), newer);
+    set("5");
+    assert_eq!(ids(&store, &stack).await, ["one"]);
+    store.requeue(lease(), "it failed").await.unwrap();
+    assert_eq!(ids(&store, &stack).await, ["two", "one"]);
+}
+
+fn kind<T>(done: Result<T, StoreError>) -> Option<BackendErrorKind> {
+    done.err().and_then(|error| error.backend_kind())
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod encrypted;
 mod faults;
 mod keeping;
 mod leases;
+mod newer;
 mod restarts;
 mod starting;
 mod unreadable;
