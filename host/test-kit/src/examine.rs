@@ -8,14 +8,16 @@ use serde_json::json;
 
 use super::HarnessError;
 use super::case::{self, Cases};
-use super::files::{Entry, Files};
-use super::generate::Generator;
+use super::default_workspace::default_workspace;
+use super::files::Files;
+use super::generate::{Generator, Vocabulary};
 use super::notes::{self, Notes};
 use super::observe::{Observation, Sample, observe};
-use super::property::{self, Breach, Property, Tool, Verdict};
+use super::property::{self, Breach, Gap, Property, Tool, Verdict};
 use super::report::{CaseReport, Outcome, PropertyReport, Report, ToolReport};
 use super::schema::Schema;
 use super::shrink::shrink;
+use super::untried::{self, Calls, Untried};
 
 /// A tool that used up a limit so often is not tried any more: each time may take as long as a call
 /// may.
@@ -46,6 +48,7 @@ pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report,
         cases: Vec::new(),
         plugin: vec![definitions(plugin).await?],
         tools: Vec::new(),
+        untried: Vec::new(),
         notes: notes::about_imports(plugin),
     };
     let cases = settings.cases.iter().flat_map(|cases| &cases.cases);
@@ -60,9 +63,13 @@ pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report,
             breach,
         });
     }
+    let left_out = plugin.rejected().iter();
+    let left_out = left_out.filter(|rejected| wanted(&rejected.name));
+    report.untried.extend(left_out.map(untried::left_out));
     for definition in plugin.tools().filter(|tool| wanted(&tool.name)) {
         let mut examination = Examination::of(plugin, definition, settings);
         report.tools.push(examination.run().await?);
+        report.untried.append(&mut examination.untried);
         report.notes.extend(examination.notes.finish());
     }
     Ok(report)
@@ -97,6 +104,8 @@ struct Examination<'a> {
     tool: Tool<'a>,
     settings: &'a Settings<'a>,
     tallies: Vec<Tally>,
+    calls: Calls,
+    untried: Vec<Untried>,
     notes: Notes,
 }
 
@@ -106,17 +115,29 @@ struct Tally {
     held: usize,
     broken: usize,
     first: Option<(Sample, Breach)>,
-    untried: Option<&'static str>,
+    /// The last in their order: that nothing was pushed is true of a tool only where no try has
+    /// another reason.
+    gap: Option<Gap>,
+    not_applicable: Option<&'static str>,
 }
 
 impl Tally {
-    /// A try left the property untried. That nothing was pushed is true of a tool only where no try
-    /// has another reason.
-    fn leave_untried(&mut self, reason: &'static str) {
-        match reason {
-            property::NOTHING_PUSHED => _ = self.untried.get_or_insert(reason),
-            _ => self.untried = Some(reason),
+    fn take(&mut self, sample: &Sample, verdict: Verdict) {
+        match verdict {
+            Verdict::Held => self.held += 1,
+            Verdict::Untried(gap) => self.gap = self.gap.max(Some(gap)),
+            Verdict::NotApplicable(reason) => self.not_applicable = Some(reason),
+            Verdict::Broken(breach) => {
+                self.broken += 1;
+                self.first.get_or_insert_with(|| (sample.clone(), breach));
+            }
         }
+    }
+
+    /// Why there was nothing to keep: where some try says so, no other could have looked at more.
+    fn exempt(&self) -> Option<&'static str> {
+        self.not_applicable
+            .filter(|_| self.gap.is_none_or(|gap| gap == Gap::NothingPushed))
     }
 }
 
@@ -130,6 +151,8 @@ impl<'a> Examination<'a> {
             },
             settings,
             tallies: property::ALL.iter().map(|_| Tally::default()).collect(),
+            calls: Calls::default(),
+            untried: Vec::new(),
             notes: Notes::about(&definition.name, definition.traits.deferrable),
         }
     }
@@ -139,22 +162,24 @@ impl<'a> Examination<'a> {
         let name = &self.tool.definition.name;
         let samples = self.samples();
         let planned = samples.len();
-        let (mut tries, mut refused, mut used_up) = (0, 0, 0);
+        self.calls.planned = planned;
         for sample in samples {
-            if used_up == ENOUGH {
+            if self.calls.used_up == ENOUGH {
                 break;
             }
-            tries += 1;
-            (self.settings.tell)(format!("{name}: try {tries} of {planned}"));
+            self.calls.made += 1;
+            let made = self.calls.made;
+            (self.settings.tell)(format!("{name}: try {made} of {planned}"));
             let observation = observe(self.plugin, &sample).await?;
             let answer = &observation.preview.answer;
             if answer.as_ref().is_err_and(|error| error.is_refusal()) {
-                refused += 1;
+                self.calls.refused += 1;
                 continue;
             }
             if answer.as_ref().is_err_and(|error| error.is_limit()) {
-                used_up += 1;
+                self.calls.used_up += 1;
             }
+            self.calls.take(&observation);
             self.notes.take(&sample, &observation);
             self.count(&sample, &observation);
         }
@@ -167,10 +192,12 @@ impl<'a> Examination<'a> {
                 outcome: self.outcome(property, tally).await?,
             });
         }
+        let (calls, files) = (&self.calls, self.given_files());
+        self.untried = calls.untried(self.tool.definition, &properties, files);
         Ok(ToolReport {
             tool: name.clone(),
-            tries,
-            refused,
+            tries: calls.made,
+            refused: calls.refused,
             seconds: begun.elapsed().as_secs_f64(),
             properties,
         })
@@ -185,14 +212,10 @@ impl<'a> Examination<'a> {
             params: case.params.0.clone(),
             files: case.files.clone(),
         });
-        let files = self
-            .settings
-            .cases
-            .iter()
-            .find_map(|cases| cases.files.clone());
-        let files = files.unwrap_or_else(usual_files);
-        let words = words(&files);
-        let mut generator = Generator::new(self.tool.definition, &words, self.settings.seed);
+        let files = self.given_files().cloned();
+        let files = files.unwrap_or_else(default_workspace);
+        let known = Vocabulary::of(&files);
+        let mut generator = Generator::new(self.tool.definition, &known, self.settings.seed);
         let made_up = (0..self.settings.tries).map(|_| Sample {
             tool: name.clone(),
             params: generator.draw(),
@@ -201,29 +224,25 @@ impl<'a> Examination<'a> {
         written.chain(made_up).collect()
     }
 
+    /// What tries with generated params begin with, where the author says so.
+    fn given_files(&self) -> Option<&'a Files> {
+        let mut cases = self.settings.cases.iter();
+        cases.find_map(|cases| cases.files.as_ref())
+    }
+
     fn count(&mut self, sample: &Sample, observation: &Observation) {
         for (property, tally) in property::ALL.iter().zip(&mut self.tallies) {
-            match property.judge(&self.tool, observation) {
-                Verdict::Held => tally.held += 1,
-                Verdict::Untried(reason) => tally.leave_untried(reason),
-                Verdict::Broken(breach) => {
-                    tally.broken += 1;
-                    tally.first.get_or_insert_with(|| (sample.clone(), breach));
-                }
-            }
+            tally.take(sample, property.judge(&self.tool, observation));
         }
     }
 
     async fn outcome(&self, property: &Property, tally: Tally) -> Result<Outcome, HarnessError> {
-        let Some(first) = tally.first else {
-            return Ok(match (tally.held, tally.untried) {
-                (0, reason) => Outcome::Untried {
-                    reason: reason.unwrap_or("no params fit its schema").to_owned(),
-                },
-                (tries, _) => Outcome::Held { tries },
+        let Some((sample, mut breach)) = tally.first else {
+            return Ok(match tally.held {
+                0 => self.not_seen(property, &tally),
+                tries => Outcome::Held { tries },
             });
         };
-        let (sample, mut breach) = first;
         let smallest = shrink(sample, async |sample: &Sample| {
             let observation = observe(self.plugin, sample).await?;
             let verdict = property.judge(&self.tool, &observation);
@@ -232,7 +251,7 @@ impl<'a> Examination<'a> {
                     breach = came;
                     true
                 }
-                Verdict::Held | Verdict::Untried(_) => false,
+                Verdict::Held | Verdict::Untried(_) | Verdict::NotApplicable(_) => false,
             })
         })
         .await?;
@@ -242,37 +261,28 @@ impl<'a> Examination<'a> {
             example: Some(smallest.into()),
         })
     }
-}
 
-/// A few files for tools that look for some.
-fn usual_files() -> Files {
-    let mut files = Files::default();
-    for (path, contents) in [
-        ("a.txt", "one\ntwo\nthree\n"),
-        ("b.md", "# Title\n\nSome *text*.\n"),
-        ("data.json", "{\"name\": \"value\", \"list\": [1, 2, 3]}\n"),
-        ("empty", ""),
-        ("src/main.rs", "fn main() {\n    let hello = 1;\n}\n"),
-        ("with space.txt", "a\tb\r\nc"),
-    ] {
-        files.add_file(path, contents);
-    }
-    files
-}
-
-/// What a tool may look for in these files: their names, and the words in them.
-fn words(files: &Files) -> Vec<String> {
-    const MAX_WORDS: usize = 64;
-    let mut words: Vec<String> = files.paths().map(str::to_owned).collect();
-    for (_, entry) in files.iter() {
-        if let Entry::File(contents) = entry
-            && let Ok(text) = std::str::from_utf8(contents)
-        {
-            words.extend(text.split_whitespace().take(4).map(str::to_owned));
+    /// The outcome of a property that no try kept or broke.
+    fn not_seen(&self, property: &Property, tally: &Tally) -> Outcome {
+        let definition = self.tool.definition;
+        let pushes_nothing = definition.traits.read_only && tally.gap == Some(Gap::NothingPushed);
+        let exempt = property
+            .exempt(&self.tool)
+            .or(tally.exempt())
+            .or(pushes_nothing.then_some("it is read-only, and pushes nothing"));
+        match exempt {
+            Some(reason) => Outcome::NotApplicable {
+                reason: reason.to_owned(),
+            },
+            None => {
+                let kind = self.calls.kind_of(tally.gap, definition);
+                Outcome::Untried {
+                    kind,
+                    reason: self.calls.why(kind, definition),
+                }
+            }
         }
     }
-    words.truncate(MAX_WORDS);
-    words
 }
 
 #[cfg(test)]
@@ -281,16 +291,26 @@ mod tests {
 
     #[test]
     fn that_nothing_was_pushed_is_told_only_where_no_try_has_another_reason() {
-        let check = |reasons: &[&'static str], told| {
-            let mut tally = Tally::default();
-            for reason in reasons {
-                tally.leave_untried(reason);
-            }
-            assert_eq!(tally.untried, Some(told), "{reasons:?}");
+        let sample = Sample {
+            tool: "it".to_owned(),
+            params: json!({}),
+            files: Files::default(),
         };
-        let nothing = property::NOTHING_PUSHED;
-        check(&[nothing, nothing], nothing);
-        check(&["volatile", nothing], "volatile");
-        check(&[nothing, "volatile", nothing], "volatile");
+        let check = |verdicts: &[Verdict], gap, exempt| {
+            let mut tally = Tally::default();
+            for verdict in verdicts {
+                tally.take(&sample, verdict.clone());
+            }
+            assert_eq!((tally.gap, tally.exempt()), (gap, exempt), "{verdicts:?}");
+        };
+        let nothing = Verdict::Untried(Gap::NothingPushed);
+        let not_applied = Verdict::Untried(Gap::NotApplied);
+        let volatile = Verdict::NotApplicable("volatile");
+        let pushed_nothing = Some(Gap::NothingPushed);
+        check(&[nothing.clone(), nothing.clone()], pushed_nothing, None);
+        let some = [volatile.clone(), nothing.clone()];
+        check(&some, pushed_nothing, Some("volatile"));
+        let durable = [not_applied, volatile, nothing];
+        check(&durable, Some(Gap::NotApplied), None);
     }
 }

@@ -58,11 +58,11 @@ impl Files {
     pub(crate) fn read(folder: &Path) -> Result<Self, FolderError> {
         let mut files = Self::default();
         let mut bytes = 0;
-        files.add_folder(folder, folder, "", &mut bytes)?;
+        files.read_folder(folder, folder, "", &mut bytes)?;
         Ok(files)
     }
 
-    fn add_folder(
+    fn read_folder(
         &mut self,
         root: &Path,
         folder: &Path,
@@ -85,7 +85,7 @@ impl Files {
             }
             if metadata.is_dir() {
                 self.0.insert(name.clone(), Entry::Folder);
-                self.add_folder(root, &path, &format!("{name}/"), bytes)?;
+                self.read_folder(root, &path, &format!("{name}/"), bytes)?;
             } else if metadata.is_symlink() {
                 let target = fs::read_link(&path).map_err(failed(&path))?;
                 self.0.insert(name, Entry::Link(target));
@@ -108,6 +108,11 @@ impl Files {
         }
         self.0
             .insert(path.to_owned(), Entry::File(contents.as_ref().into()));
+    }
+
+    /// Puts an empty folder there, beside what lies at the top.
+    pub(crate) fn add_folder(&mut self, name: &str) {
+        self.0.insert(name.to_owned(), Entry::Folder);
     }
 
     /// What is no folder where one would have to be for a file at this path, or is one where the

@@ -3,6 +3,7 @@
 mod mutate;
 mod strategy;
 mod text;
+mod vocabulary;
 
 use airlock_host::tool::ToolDefinition;
 use proptest::prelude::*;
@@ -13,6 +14,8 @@ use serde_json::Value;
 
 use super::schema::Schema;
 use mutate::mutations;
+
+pub use vocabulary::{Vocabulary, names_files};
 
 /// How often a value is drawn until one fits. A schema can ask for more than a generator can see in
 /// it.
@@ -30,8 +33,8 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// `words` are texts that a tool is likely to know, such as the names of files.
-    pub fn new(tool: &ToolDefinition, words: &[String], seed: u64) -> Self {
+    /// `known` has texts that a tool is likely to know, such as the names of files.
+    pub fn new(tool: &ToolDefinition, known: &Vocabulary, seed: u64) -> Self {
         // Each tool has its own course of events, so that asking for one alone repeats it.
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -41,7 +44,7 @@ impl Generator {
         let parameters = tool.parameters.value();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         Self {
-            strategy: strategy::of(&parameters, words),
+            strategy: strategy::of(&parameters, known),
             schema: Schema::new(&tool.parameters),
             runner: TestRunner::new_with_rng(Config::default(), rng),
             drawn: 0,
@@ -89,6 +92,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::files::Files;
 
     fn tool(parameters: Value) -> ToolDefinition {
         ToolDefinition {
@@ -98,8 +102,10 @@ mod tests {
     }
 
     fn drawn(parameters: Value, seed: u64, count: usize) -> Vec<Value> {
-        let words = ["notes.txt".to_owned()];
-        let mut generator = Generator::new(&tool(parameters), &words, seed);
+        let mut files = Files::default();
+        files.add_file("docs/notes.txt", "some words");
+        let known = Vocabulary::of(&files);
+        let mut generator = Generator::new(&tool(parameters), &known, seed);
         (0..count).map(|_| generator.draw()).collect()
     }
 
@@ -189,8 +195,51 @@ mod tests {
         assert!(has(&|value| value["count"] == 10));
         let in_range = |count: &Value| count.as_i64().is_some_and(|it| (1..=10).contains(&it));
         assert!(has(&|value| !in_range(&value["count"])));
-        assert!(has(&|value| value["files"][0] == "notes.txt"));
+        assert!(has(&|value| value["files"][0] == "docs/notes.txt"));
         assert!(has(&|value| value.get("mode").is_none()));
+    }
+
+    #[test]
+    fn a_property_for_files_gets_the_workspaces_own_names_and_globs_far_more_often() {
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string"},
+                "globs": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                "where": {"$ref": "#/$defs/where"},
+                "text": {"type": "string"},
+            },
+            "$defs": {"where": {"type": ["string", "null"], "description": "A folder."}},
+            "required": ["path", "globs", "where", "text"],
+        });
+        let values = drawn(parameters, 1, 400);
+        let known = [
+            "docs",
+            "docs/notes.txt",
+            "*",
+            "**/*",
+            "*.txt",
+            "**/*.txt",
+            "docs/*",
+        ];
+        let count = |of: &dyn Fn(&Value) -> &Value, known: &[&str]| {
+            let is_known =
+                |value: &&Value| of(value).as_str().is_some_and(|it| known.contains(&it));
+            values.iter().filter(is_known).count()
+        };
+        let check = |of: &dyn Fn(&Value) -> &Value, least: usize| {
+            let found = count(of, &known);
+            assert!(found >= least, "{found} of 400");
+            for text in ["docs", "docs/notes.txt", "**/*.txt", "docs/*"] {
+                assert!(count(of, &[text]) > 0, "{text}");
+            }
+            assert!(found < 380, "other texts are tried, too: {found} of 400");
+        };
+        check(&|value| &value["path"], 200);
+        check(&|value| &value["globs"][0], 200);
+        check(&|value| &value["where"], 100);
+        // What no name of a file is expected in.
+        assert_eq!(count(&|value| &value["text"], &["**/*.txt", "docs/*"]), 0);
     }
 
     #[test]

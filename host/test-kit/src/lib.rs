@@ -3,7 +3,8 @@
 //!
 //! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or generated from
 //! their schemas, watches what they do, and makes a try that breaks something small. All of it goes
-//! through the public sessions of `airlock-host`, each on a copy of a workspace. Nothing here knows
+//! through the public sessions of `airlock-host`, each on a copy of a workspace. What no try could
+//! look at is part of what it found out: [`Untried`]. Nothing here knows
 //! of a command line, a terminal or a format: what is printed is made of the [`Report`].
 //!
 //! ```no_run
@@ -14,7 +15,7 @@
 //! let plugin = Plugin::load(&Engine::new()?, "build/rename.wasm").await?;
 //! let settings = Settings { cases: &[], tries: 64, seed: 1, tool: None, tell: &|_| {} };
 //! let report = examine(&plugin, &settings).await?;
-//! assert!(report.held(), "{report:?}");
+//! assert!(report.held() && report.untried.is_empty(), "{report:?}");
 //! # Ok(())
 //! # }
 //! ```
@@ -22,6 +23,7 @@
 #![warn(missing_docs)]
 
 mod case;
+mod default_workspace;
 mod examine;
 mod fault_injection;
 mod files;
@@ -33,6 +35,7 @@ mod property;
 mod report;
 mod schema;
 mod shrink;
+mod untried;
 
 use std::io;
 
@@ -44,7 +47,8 @@ pub use case::Cases;
 pub use examine::{Settings, examine};
 pub use files::{Entry, Files, FolderError};
 pub use property::{Breach, short};
-pub use report::{CaseReport, Example, Note, Outcome, PropertyReport, Report, ToolReport};
+pub use report::{CaseReport, Counts, Example, Note, Outcome, PropertyReport, Report, ToolReport};
+pub use untried::{Untried, UntriedKind};
 
 /// Why a tool could not be tested: the host or the machine is at fault.
 #[derive(Debug, thiserror::Error)]

@@ -15,6 +15,8 @@ pub struct Property {
     pub name: &'static str,
     /// For people, as a clause.
     pub about: &'static str,
+    /// Why there is nothing to keep for some tools, by their definitions.
+    exempt: fn(&Tool) -> Option<&'static str>,
     judge: fn(&Tool, &Observation) -> Verdict,
 }
 
@@ -28,8 +30,23 @@ pub struct Tool<'a> {
 pub enum Verdict {
     Held,
     Broken(Breach),
-    /// The observations say nothing about it, for this reason.
-    Untried(&'static str),
+    /// The observation says nothing about it.
+    Untried(Gap),
+    /// There was nothing to keep, for this reason.
+    NotApplicable(&'static str),
+}
+
+/// Why an observation says nothing about a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gap {
+    /// The preview pushed no action, or failed.
+    NothingPushed,
+    /// The preview gave no result.
+    NoResult,
+    /// No apply succeeded.
+    NotApplied,
+    /// Two applies of the same preview differed.
+    NeverTheSame,
 }
 
 /// What was expected and what happened instead, each in any number of lines.
@@ -43,7 +60,15 @@ pub struct Breach {
 
 impl Property {
     pub fn judge(&self, tool: &Tool, observation: &Observation) -> Verdict {
-        (self.judge)(tool, observation)
+        match self.exempt(tool) {
+            Some(reason) => Verdict::NotApplicable(reason),
+            None => (self.judge)(tool, observation),
+        }
+    }
+
+    /// Why this tool has nothing to keep here, whatever it does.
+    pub fn exempt(&self, tool: &Tool) -> Option<&'static str> {
+        (self.exempt)(tool)
     }
 }
 
@@ -52,48 +77,67 @@ pub const ALL: &[Property] = &[
     Property {
         name: "preview-changes-nothing",
         about: "a preview changes nothing in the workspace",
+        exempt: nobody,
         judge: preview_changes_nothing,
     },
     Property {
         name: "discard-leaves-nothing",
         about: "a discard leaves nothing behind",
+        exempt: nobody,
         judge: discard_leaves_nothing,
     },
     Property {
         name: "fresh-instance",
         about: "an apply by a fresh instance does the same",
+        exempt: nobody,
         judge: fresh_instance,
     },
     Property {
         name: "apply-twice",
         about: "a repeated apply changes nothing more",
+        exempt: nobody,
         judge: apply_twice,
     },
     Property {
         name: "no-crash",
         about: "no params make it crash",
+        exempt: nobody,
         judge: no_crash,
     },
     Property {
         name: "limits",
         about: "its calls stay within their limits, and what it pushes is accepted",
+        exempt: nobody,
         judge: limits,
     },
     Property {
         name: "output-schema",
         about: "its details fit the schema that it promises",
+        exempt: promises_no_output,
         judge: output_schema,
     },
     Property {
         name: "read-only",
         about: "a read-only tool changes nothing",
+        exempt: may_change_something,
         judge: read_only,
     },
 ];
 
-pub const NOTHING_PUSHED: &str = "no try pushed a pending action";
 const VOLATILE: &str = "its actions are volatile: only the instance that pushed one can apply it";
-const NOT_APPLIED: &str = "no apply succeeded";
+
+fn nobody(_: &Tool) -> Option<&'static str> {
+    None
+}
+
+fn promises_no_output(tool: &Tool) -> Option<&'static str> {
+    tool.output.is_none().then_some("it promises none")
+}
+
+fn may_change_something(tool: &Tool) -> Option<&'static str> {
+    let claims = tool.definition.traits.read_only;
+    (!claims).then_some("it doesn't claim to be read-only")
+}
 
 fn broken(expected: impl Into<String>, came: impl Into<String>) -> Verdict {
     Verdict::Broken(Breach {
@@ -111,7 +155,7 @@ fn preview_changes_nothing(_: &Tool, seen: &Observation) -> Verdict {
 
 fn discard_leaves_nothing(_: &Tool, seen: &Observation) -> Verdict {
     let Some(discarded) = &seen.discarded else {
-        return Verdict::Untried(NOTHING_PUSHED);
+        return Verdict::Untried(Gap::NothingPushed);
     };
     if !discarded.decided.changes.is_empty() {
         return broken("nothing changed", discarded.decided.changes.describe());
@@ -125,19 +169,17 @@ fn discard_leaves_nothing(_: &Tool, seen: &Observation) -> Verdict {
 
 fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
     let Some(applied) = &seen.applied else {
-        return Verdict::Untried(NOTHING_PUSHED);
+        return Verdict::Untried(Gap::NothingPushed);
     };
     let Some(fresh) = &seen.applied_fresh else {
-        return Verdict::Untried(VOLATILE);
+        return Verdict::NotApplicable(VOLATILE);
     };
     if fresh.agrees_with(applied) {
         return Verdict::Held;
     }
     match &seen.applied_again {
         // What is never the same twice can't be the same here.
-        Some(again) if !again.agrees_with(applied) => {
-            Verdict::Untried("no two applies of the same preview were the same")
-        }
+        Some(again) if !again.agrees_with(applied) => Verdict::Untried(Gap::NeverTheSame),
         _ => broken(
             format!("{}\n(in the instance that previewed)", effect(applied)),
             format!("{}\n(in a fresh instance)", effect(fresh)),
@@ -147,13 +189,13 @@ fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
 
 fn apply_twice(_: &Tool, seen: &Observation) -> Verdict {
     if seen.applied.is_none() {
-        return Verdict::Untried(NOTHING_PUSHED);
+        return Verdict::Untried(Gap::NothingPushed);
     }
     if seen.applied_fresh.is_none() {
-        return Verdict::Untried(VOLATILE);
+        return Verdict::NotApplicable(VOLATILE);
     }
     let Some(twice) = &seen.applied_twice else {
-        return Verdict::Untried(NOT_APPLIED);
+        return Verdict::Untried(Gap::NotApplied);
     };
     let crash = twice.second.iter().find_map(|answer| crash_of(answer));
     if let Some(crash) = crash {
@@ -197,13 +239,11 @@ fn limits(_: &Tool, seen: &Observation) -> Verdict {
 }
 
 fn output_schema(tool: &Tool, seen: &Observation) -> Verdict {
-    let Some(schema) = &tool.output else {
-        return Verdict::Untried("it promises none");
-    };
     let Ok(said) = &seen.preview.answer else {
-        return Verdict::Untried("no call gave a result");
+        return Verdict::Untried(Gap::NoResult);
     };
-    match schema.violation(&said.details) {
+    let violation = tool.output.as_ref();
+    match violation.and_then(|schema| schema.violation(&said.details)) {
         None => Verdict::Held,
         Some(violation) => broken(
             "details that fit the tool's output schema",
@@ -212,10 +252,7 @@ fn output_schema(tool: &Tool, seen: &Observation) -> Verdict {
     }
 }
 
-fn read_only(tool: &Tool, seen: &Observation) -> Verdict {
-    if !tool.definition.traits.read_only {
-        return Verdict::Untried("it doesn't claim to be read-only");
-    }
+fn read_only(_: &Tool, seen: &Observation) -> Verdict {
     match &seen.applied {
         Some(applied) if !applied.changes.is_empty() => {
             broken("nothing changed", applied.changes.describe())

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::files::Files;
 use super::observe::Sample;
 use super::property::Breach;
+use super::untried::{Untried, UntriedKind};
 
 /// All that [`examine()`](crate::examine()) found out.
 #[derive(Debug, Serialize)]
@@ -19,6 +20,8 @@ pub struct Report {
     pub plugin: Vec<PropertyReport>,
     /// Of each tool.
     pub tools: Vec<ToolReport>,
+    /// What no try could look at, by tool: what held says nothing about it.
+    pub untried: Vec<Untried>,
     /// What breaks nothing.
     pub notes: Vec<Note>,
 }
@@ -76,8 +79,15 @@ pub enum Outcome {
         /// How many.
         tries: usize,
     },
-    /// It could not be tested.
+    /// No try could look at it.
     Untried {
+        /// What kept it from being tried.
+        kind: UntriedKind,
+        /// Why, as a clause about the tool.
+        reason: String,
+    },
+    /// The tool has nothing to keep there.
+    NotApplicable {
         /// Why.
         reason: String,
     },
@@ -153,22 +163,35 @@ impl Report {
             .count()
     }
 
-    /// How many held, how many broke, and of how many nothing was seen.
-    pub fn counts(&self) -> (usize, usize, usize) {
-        let count = |test: fn(&Outcome) -> bool| {
-            self.properties()
-                .filter(|property| test(&property.outcome))
-                .count()
-        };
-        (
-            count(|outcome| matches!(outcome, Outcome::Held { .. })),
-            count(|outcome| matches!(outcome, Outcome::Broken { .. })),
-            count(|outcome| matches!(outcome, Outcome::Untried { .. })),
-        )
+    /// How the properties went.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for property in self.properties() {
+            *match property.outcome {
+                Outcome::Held { .. } => &mut counts.held,
+                Outcome::Broken { .. } => &mut counts.broken,
+                Outcome::Untried { .. } => &mut counts.untried,
+                Outcome::NotApplicable { .. } => &mut counts.not_applicable,
+            } += 1;
+        }
+        counts
     }
 
-    /// Whether nothing broke.
+    /// Whether nothing broke. What was untried can't have: [`Report::untried`] has that.
     pub fn held(&self) -> bool {
-        self.broken_cases() == 0 && self.counts().1 == 0
+        self.broken_cases() == 0 && self.counts().broken == 0
     }
+}
+
+/// How many properties went how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tried, and kept.
+    pub held: usize,
+    /// Violated.
+    pub broken: usize,
+    /// No try could look at them.
+    pub untried: usize,
+    /// The tool has nothing to keep there.
+    pub not_applicable: usize,
 }

@@ -16,6 +16,10 @@ use crate::commands::author::test::{Request, TRIES};
 /// generated from each tool's schema, and what the tool does with them is observed: in a preview, a
 /// discard, an apply, an apply by a fresh instance, and a repeated apply. A try that breaks
 /// something is shrunk before it is shown.
+///
+/// What no try could look at is listed as UNTRIED, with what to do about it: a tool that never
+/// pushed an action, though it doesn't claim to be read-only, and each property that only its
+/// actions, or its results, can break. With --strict, that fails the test.
 #[derive(Debug, Args)]
 #[command(
     after_help = TEST_EXAMPLES,
@@ -60,6 +64,10 @@ pub struct TestArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
 
+    /// Fail also where something was untried, such as a tool that never pushed an action
+    #[arg(long)]
+    pub strict: bool,
+
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -80,12 +88,15 @@ impl From<TestArgs> for Request {
                 None => limits,
             },
             junit: args.junit,
+            strict: args.strict,
         }
     }
 }
 
 const CASES: &str = r#"Cases, in airlock-test.toml:
   # The files that every case and every generated try begin with; a case may have its own.
+  # Without any, generated tries have a few folders, with text, Markdown, source files, JSON, CSV,
+  # an image, a large file, a hidden and an empty one, and a name with a blank that isn't ASCII.
   [workspace]
   folder = "tests/photos"              # copied, relative to this file
   files = { "a.txt" = "text", "b.bin" = { base64 = "AAEC" } }
@@ -124,4 +135,17 @@ Properties that every tool must have:
   limits                   no call uses up a limit, and what is pushed has a label of one line, and no part too large
   output-schema            details fit the schema that the tool promises
   read-only                what claims to be read-only changes nothing
-  definitions              the plugin describes its tools the same in each instance"#;
+  definitions              the plugin describes its tools the same in each instance
+
+Each of them is held, BROKEN or untried, or n/a where a tool has nothing to keep, such as an apply
+by a fresh instance of actions that are volatile.
+
+What keeps one from being tried (`kind`, in `report.untried` of --json):
+  left-out                 the host left the tool out, for what is wrong with its definition
+  no-params                the tool has no case, and --tries is 0
+  params-refused           no params fit its schema
+  always-failed            each of its calls ended in an error
+  never-pushed             it never pushed an action, and doesn't claim to be read-only
+  apply-failed             no apply succeeded, so none was repeated
+  never-the-same           no two applies of the same preview did the same
+  stopped-early            three calls used up a limit, so that the other tries were left out"#;

@@ -10,8 +10,9 @@ use crate::airlock::airlock_in;
 use crate::toolchain::{done, shell};
 
 /// What `airlock test` says of the project in `add-a-line`, and what it said on standard error.
+/// A project as it was made leaves nothing untried.
 fn test(folder: &Path, options: &str) -> (i32, Value, String) {
-    let line = format!("airlock test add-a-line --tries 1 --json {options}");
+    let line = format!("airlock test add-a-line --tries 1 --strict --json {options}");
     let output = shell("c", folder, &line);
     let said = String::from_utf8(output.stderr).unwrap();
     let object = serde_json::from_slice(&output.stdout).unwrap();

@@ -12,7 +12,8 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 use serde_json::{Map, Value, json};
 
-use super::text;
+use super::text::{self, Names};
+use super::vocabulary::{Vocabulary, names_files};
 
 /// How many schemas are looked at, each as often as it is referred to.
 const BUDGET: usize = 20_000;
@@ -25,23 +26,41 @@ const DEEPEST: usize = 12;
 const ITEMS: usize = 4;
 
 /// What makes values of this schema, which is a whole document.
-pub fn of(schema: &Value, words: &[String]) -> BoxedStrategy<Value> {
+pub fn of(schema: &Value, known: &Vocabulary) -> BoxedStrategy<Value> {
     let reader = Reader {
         root: schema,
-        words,
+        known,
         budget: Cell::new(BUDGET),
     };
-    reader.strategy(schema, 0)
+    reader.strategy(schema, Place::default())
 }
 
 struct Reader<'a> {
     root: &'a Value,
-    words: &'a [String],
+    known: &'a Vocabulary,
     budget: Cell<usize>,
 }
 
+/// Where in a value a schema stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// How many references led here.
+    references: usize,
+    /// Whether names of files are expected here.
+    names: Names,
+}
+
+impl Place {
+    fn referred(self) -> Self {
+        Self {
+            references: self.references + 1,
+            ..self
+        }
+    }
+}
+
 impl Reader<'_> {
-    fn strategy(&self, schema: &Value, references: usize) -> BoxedStrategy<Value> {
+    fn strategy(&self, schema: &Value, place: Place) -> BoxedStrategy<Value> {
         let Some(left) = self.budget.get().checked_sub(1) else {
             return Just(Value::Null).boxed();
         };
@@ -49,7 +68,7 @@ impl Reader<'_> {
         let Value::Object(members) = schema else {
             return self.anything();
         };
-        let own = self.without_examples(members, references);
+        let own = self.without_examples(members, place);
         let mut examples: Vec<Value> = members.get("default").into_iter().cloned().collect();
         if let Some(Value::Array(more)) = members.get("examples") {
             examples.extend(more.iter().cloned());
@@ -60,11 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    fn without_examples(
-        &self,
-        members: &Map<String, Value>,
-        references: usize,
-    ) -> BoxedStrategy<Value> {
+    fn without_examples(&self, members: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
         if let Some(value) = members.get("const") {
             return Just(value.clone()).boxed();
         }
@@ -75,11 +90,11 @@ impl Reader<'_> {
         }
         if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
             return match self.target(reference) {
-                Some(_) if references >= DEEPEST => Just(Value::Null).boxed(),
+                Some(_) if place.references >= DEEPEST => Just(Value::Null).boxed(),
                 Some(target) => {
                     let mut rest = members.clone();
                     rest.remove("$ref");
-                    self.strategy(&merged(&rest, target), references + 1)
+                    self.strategy(&merged(&rest, target), place.referred())
                 }
                 None => self.anything(),
             };
@@ -94,7 +109,7 @@ impl Reader<'_> {
                     _ => whole,
                 }
             });
-            return self.strategy(&whole, references);
+            return self.strategy(&whole, place);
         }
         for key in ["oneOf", "anyOf"] {
             if let Some(Value::Array(cases)) = members.get(key)
@@ -102,14 +117,14 @@ impl Reader<'_> {
             {
                 let mut rest = members.clone();
                 rest.remove(key);
-                let cases = cases
-                    .iter()
-                    .map(|case| self.strategy(&merged(&rest, self.followed(case)), references + 1));
+                let cases = cases.iter().map(|case| {
+                    self.strategy(&merged(&rest, self.followed(case)), place.referred())
+                });
                 return Union::new(cases.collect::<Vec<_>>()).boxed();
             }
         }
         let types = types_of(members).into_iter();
-        let types = types.map(|name| self.of_type(name, members, references));
+        let types = types.map(|name| self.of_type(name, members, place));
         match types.collect::<Vec<_>>() {
             types if types.is_empty() => self.anything(),
             types => Union::new(types).boxed(),
@@ -120,45 +135,55 @@ impl Reader<'_> {
         &self,
         name: &str,
         schema: &Map<String, Value>,
-        references: usize,
+        place: Place,
     ) -> BoxedStrategy<Value> {
         match name {
             "null" => Just(Value::Null).boxed(),
             "boolean" => any::<bool>().prop_map(Value::Bool).boxed(),
             "integer" => integers(schema),
             "number" => prop_oneof![integers(schema), fractions(schema)].boxed(),
-            "string" => text::of(schema, self.words).prop_map(Value::String).boxed(),
-            "array" => self.arrays(schema, references),
-            "object" => self.objects(schema, references),
+            "string" => text::of(schema, self.known, place.names)
+                .prop_map(Value::String)
+                .boxed(),
+            "array" => self.arrays(schema, place),
+            "object" => self.objects(schema, place),
             _ => self.anything(),
         }
     }
 
-    fn arrays(&self, schema: &Map<String, Value>, references: usize) -> BoxedStrategy<Value> {
+    fn arrays(&self, schema: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
         let first = match schema.get("prefixItems") {
             Some(Value::Array(first)) => first.as_slice(),
             _ => &[],
         };
         let count = |key: &str| Some(schema.get(key)?.as_u64()?.min(1000) as usize);
         let least = count("minItems").unwrap_or(0).saturating_sub(first.len());
-        let usual = if references >= DEEP { 0 } else { ITEMS };
+        let usual = if place.references >= DEEP { 0 } else { ITEMS };
         let most = match count("maxItems") {
             Some(most) => most.saturating_sub(first.len()).min(least + usual),
             None => least + usual,
         };
         let rest = match schema.get("items") {
             Some(Value::Bool(false)) => None,
-            Some(items) => Some(self.strategy(items, references)),
+            Some(items) => Some(self.strategy(items, place)),
             None => Some(self.anything()),
         };
         let first: Vec<_> = first
             .iter()
-            .map(|item| self.strategy(item, references))
+            .map(|item| self.strategy(item, place))
             .collect();
         let Some(rest) = rest else {
             return first.prop_map(Value::Array).boxed();
         };
-        (first, vec(rest, least..=most.max(least)))
+        let count = least..=most.max(least);
+        let mut rest = vec(rest, count.clone()).boxed();
+        // One name that isn't there is enough for many tools to refuse a whole list.
+        if let (Names::Likely, Some(items)) = (place.names, schema.get("items")) {
+            let names = Names::Only;
+            let known = self.strategy(items, Place { names, ..place });
+            rest = prop_oneof![rest, vec(known, count)].boxed();
+        }
+        (first, rest)
             .prop_map(|(mut items, rest)| {
                 items.extend(rest);
                 Value::Array(items)
@@ -166,7 +191,7 @@ impl Reader<'_> {
             .boxed()
     }
 
-    fn objects(&self, schema: &Map<String, Value>, references: usize) -> BoxedStrategy<Value> {
+    fn objects(&self, schema: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
         let no_properties = Map::new();
         let properties = match schema.get("properties") {
             Some(Value::Object(properties)) => properties,
@@ -180,10 +205,19 @@ impl Reader<'_> {
         let mut members: Vec<BoxedStrategy<Option<(String, Value)>>> = Vec::new();
         for (name, property) in properties {
             let is_required = required.contains(&name.as_str());
-            if !is_required && references >= DEEP {
+            if !is_required && place.references >= DEEP {
                 continue;
             }
-            let named = named(name, self.strategy(property, references));
+            let inside = Place {
+                names: match names_files(name, property)
+                    || names_files(name, self.followed(property))
+                {
+                    true => Names::Likely,
+                    false => Names::Unlikely,
+                },
+                ..place
+            };
+            let named = named(name, self.strategy(property, inside));
             members.push(match is_required {
                 true => named.prop_map(Some).boxed(),
                 false => weighted(0.6, named).boxed(),
@@ -192,15 +226,15 @@ impl Reader<'_> {
         for name in required {
             if !properties.contains_key(name) {
                 let any = match additional {
-                    Some(additional) => self.strategy(additional, references),
+                    Some(additional) => self.strategy(additional, place),
                     None => self.anything(),
                 };
                 members.push(named(name, any).prop_map(Some).boxed());
             }
         }
-        if additional != Some(&Value::Bool(false)) && references < DEEP {
+        if additional != Some(&Value::Bool(false)) && place.references < DEEP {
             let any = match additional {
-                Some(additional) => self.strategy(additional, references),
+                Some(additional) => self.strategy(additional, place),
                 None => self.anything(),
             };
             let (times, likely) = match properties.is_empty() {
@@ -208,7 +242,7 @@ impl Reader<'_> {
                 false => (1, 0.1),
             };
             for _ in 0..times {
-                let name = text::of(&Map::new(), self.words);
+                let name = text::of(&Map::new(), self.known, Names::Unlikely);
                 members.push(weighted(likely, (name, any.clone())).boxed());
             }
         }
@@ -223,7 +257,7 @@ impl Reader<'_> {
             Just(Value::Null),
             any::<bool>().prop_map(Value::Bool),
             integers(&Map::new()),
-            text::of(&Map::new(), self.words).prop_map(Value::String),
+            text::of(&Map::new(), self.known, Names::Unlikely).prop_map(Value::String),
         ];
         leaves
             .prop_recursive(2, 8, 3, |inner| {

@@ -5,8 +5,10 @@ use proptest::sample::select;
 use proptest::string::string_regex;
 use serde_json::{Map, Value};
 
+use super::vocabulary::Vocabulary;
+
 /// Texts that many tools understand, as a glob, a pattern or a part of a name.
-const COMMON: &[&str] = &["*", "**/*", "*.txt", ".", "a", "t", "x", "one"];
+const COMMON: &[&str] = &["*", "*.txt", ".", "a", "e", "t", "x", "one"];
 
 /// Texts that programs stumble over.
 const AWKWARD: &[&str] = &[
@@ -36,8 +38,20 @@ const AWKWARD: &[&str] = &[
     "a\u{301}",
 ];
 
+/// Whether a text names files of the workspace, or matches their names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Names {
+    /// No more than any text does.
+    #[default]
+    Unlikely,
+    /// More often than not.
+    Likely,
+    /// Always.
+    Only,
+}
+
 /// For a schema of a string.
-pub fn of(schema: &Map<String, Value>, words: &[String]) -> BoxedStrategy<String> {
+pub fn of(schema: &Map<String, Value>, known: &Vocabulary, names: Names) -> BoxedStrategy<String> {
     let length = |key: &str| Some(schema.get(key)?.as_u64()?.min(100_000) as usize);
     let (least, most) = (length("minLength").unwrap_or(0), length("maxLength"));
     let pattern = schema.get("pattern").and_then(Value::as_str);
@@ -45,26 +59,44 @@ pub fn of(schema: &Map<String, Value>, words: &[String]) -> BoxedStrategy<String
     let plain = match (pattern.and_then(of_pattern), format.and_then(example_of)) {
         (Some(strategy), _) => strategy,
         (None, Some(example)) => Just(example.to_owned()).boxed(),
-        (None, None) => any_text(words),
+        (None, None) => match names {
+            Names::Only if !known.paths.is_empty() => name_of_files(known),
+            Names::Likely if !known.paths.is_empty() => likely_name(known),
+            _ => any_text(&known.words),
+        },
     };
     plain
         .prop_map(move |text| of_length(text, least, most))
         .boxed()
 }
 
+/// Most are in the workspace, since a tool does little with others; but nowhere is an awkward text
+/// worth more than in a name.
+fn likely_name(known: &Vocabulary) -> BoxedStrategy<String> {
+    prop_oneof![5 => name_of_files(known), 2 => awkward(), 3 => any_text(&known.words)].boxed()
+}
+
+fn name_of_files(known: &Vocabulary) -> BoxedStrategy<String> {
+    let (paths, globs) = (select(known.paths.clone()), select(known.globs.clone()));
+    prop_oneof![3 => paths, 2 => globs].boxed()
+}
+
 fn any_text(words: &[String]) -> BoxedStrategy<String> {
-    let awkward: Vec<String> = AWKWARD.iter().map(|&text| text.to_owned()).collect();
     let common: Vec<String> = COMMON.iter().map(|&text| text.to_owned()).collect();
     let mut known = words.to_vec();
     known.extend(common.iter().cloned());
     prop_oneof![
-        3 => select(known),
+        4 => select(known),
         3 => select(common),
-        2 => select(awkward),
+        2 => awkward(),
         2 => "[a-z]{1,8}",
         1 => "\\PC{0,40}",
     ]
     .boxed()
+}
+
+fn awkward() -> impl Strategy<Value = String> {
+    select(AWKWARD).prop_map(str::to_owned)
 }
 
 /// None for a pattern that no text can be made from. Most are anchored, which the generator doesn't

@@ -4,6 +4,7 @@ mod breach;
 mod find;
 mod junit;
 mod text;
+mod untried;
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -40,6 +41,8 @@ pub struct Request {
     pub limits: Limits,
     /// Where the report goes as JUnit XML.
     pub junit: Option<PathBuf>,
+    /// Whether what was untried counts as broken.
+    pub strict: bool,
 }
 
 pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -71,20 +74,31 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
         return Err(Failure::interrupted());
     };
     let report = report?;
-    out.show(&text::block(&found, &plugin, &report));
+    out.show(&text::block(&found, &plugin, &report, request.strict));
     out.line(format_args!(
         "The same again: {}",
         again(request, report.seed)
     ));
     if let Some(path) = &request.junit {
-        let xml = junit::xml(&plugin, &report)?;
+        let xml = junit::xml(&plugin, &report, request.strict)?;
         fs::write(path, xml).map_err(|error| {
             Failure::host(format!("can't write {}: {error}", path.display()))
                 .with_hint("`--junit FILE` names a file that can be written")
         })?;
     }
-    out.json(&object(&found, &plugin, &report));
-    Ok(match report.held() {
+    let passed = report.held() && (!request.strict || report.untried.is_empty());
+    out.json(&json!({
+        "name": plugin.name(),
+        "digest": plugin.digest().to_string(),
+        "component": found.component.to_string_lossy(),
+        "built": found.built,
+        "passed": passed,
+        "held": report.held(),
+        "strict": request.strict,
+        "counts": counts(&report),
+        "report": report,
+    }));
+    Ok(match passed {
         true => Exit::Done,
         false => Exit::Failed,
     })
@@ -125,6 +139,9 @@ fn again(request: &Request, seed: u64) -> String {
     if let Some(tool) = &request.tool {
         command.push_str(&format!(" --tool {tool}"));
     }
+    if request.strict {
+        command.push_str(" --strict");
+    }
     if request.no_build {
         command.push_str(" --no-build");
     }
@@ -143,22 +160,15 @@ fn random_seed() -> u64 {
     RandomState::new().hash_one(0) % 1_000_000
 }
 
-fn object(found: &TestSubject, plugin: &Plugin, report: &Report) -> Value {
-    let (held, broken, untried) = report.counts();
+fn counts(report: &Report) -> Value {
+    let properties = report.counts();
     json!({
-        "name": plugin.name(),
-        "digest": plugin.digest().to_string(),
-        "component": found.component.to_string_lossy(),
-        "built": found.built,
-        "held": report.held(),
-        "counts": {
-            "cases": report.cases.len(),
-            "brokenCases": report.broken_cases(),
-            "held": held,
-            "broken": broken,
-            "untried": untried,
-        },
-        "report": report,
+        "cases": report.cases.len(),
+        "brokenCases": report.broken_cases(),
+        "held": properties.held,
+        "broken": properties.broken,
+        "untried": properties.untried,
+        "notApplicable": properties.not_applicable,
     })
 }
 

@@ -33,6 +33,8 @@ pub struct TestSubject {
     /// A file, or the name of a bundled plugin.
     pub component: OsString,
     pub cases: Vec<PathBuf>,
+    /// Where one more case goes, for people.
+    pub place_for_cases: String,
     /// Whether it was built just now.
     pub built: bool,
 }
@@ -51,12 +53,14 @@ pub async fn find(
     if !request.subject.is_dir() {
         return Ok(TestSubject {
             component: request.subject.clone().into_os_string(),
+            place_for_cases: place_for(&cases, "a file that `--cases FILE` names"),
             cases,
             built: false,
         });
     }
     let folder = &request.subject;
     let usual = folder.join(CASES);
+    let place_for_cases = place_for(&cases, &usual.display().to_string());
     if cases.is_empty() && usual.exists() {
         cases.push(usual);
     }
@@ -71,9 +75,17 @@ pub async fn find(
     };
     Ok(TestSubject {
         component: component.into_os_string(),
+        place_for_cases,
         cases,
         built,
     })
+}
+
+fn place_for(cases: &[PathBuf], otherwise: &str) -> String {
+    match cases.first() {
+        Some(file) => file.display().to_string(),
+        None => otherwise.to_owned(),
+    }
 }
 
 /// Why a build is due, for people; none where it isn't, or where nobody wants it.

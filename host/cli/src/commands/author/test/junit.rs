@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use airlock_host::Plugin;
 use airlock_render::escape_line;
-use airlock_test_kit::{Breach, Example, Outcome, PropertyReport, Report};
+use airlock_test_kit::{Breach, Example, Outcome, PropertyReport, Report, Untried};
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::breach;
 use crate::failure::Failure;
 
-/// A suite for the cases, one for the plugin, and one for each tool.
+/// A suite for the cases, one for the plugin, one for each tool, and one for what was untried
+/// besides properties. What was untried is skipped, or a failure where it is `strict`.
 ///
 /// # Errors
 /// Where the report can't be written as XML.
-pub fn xml(plugin: &Plugin, report: &Report) -> Result<String, Failure> {
+pub fn xml(plugin: &Plugin, report: &Report, strict: bool) -> Result<String, Failure> {
     let mut junit = quick_junit::Report::new(format!("airlock test {}", plugin.name()));
     if !report.cases.is_empty() {
         let mut suite = TestSuite::new("cases");
@@ -30,10 +31,19 @@ pub fn xml(plugin: &Plugin, report: &Report) -> Result<String, Failure> {
         }));
         junit.add_test_suite(suite);
     }
+    let suite = |name: &str, properties| suite(name, properties, &report.untried, strict);
     junit.add_test_suite(suite(plugin.name(), &report.plugin));
     for tool in &report.tools {
         let mut suite = suite(&tool.tool, &tool.properties);
         suite.set_time(Duration::from_secs_f64(tool.seconds));
+        junit.add_test_suite(suite);
+    }
+    let others = report.untried.iter();
+    let others = others.filter(|untried| untried.properties.is_empty());
+    let others: Vec<TestCase> = others.map(|it| of_untried(it, strict)).collect();
+    if !others.is_empty() {
+        let mut suite = TestSuite::new("untried");
+        suite.add_test_cases(others);
         junit.add_test_suite(suite);
     }
     junit
@@ -41,16 +51,28 @@ pub fn xml(plugin: &Plugin, report: &Report) -> Result<String, Failure> {
         .map_err(|error| Failure::host(format!("can't write the report as XML: {error}")))
 }
 
-fn suite(name: &str, properties: &[PropertyReport]) -> TestSuite {
+fn of_untried(untried: &Untried, strict: bool) -> TestCase {
+    let status = not_tried(&untried.why, Some(untried), strict);
+    let mut test = TestCase::new(untried.kind.name(), status);
+    test.set_classname(&*escape_line(&untried.tool));
+    test
+}
+
+fn suite(
+    name: &str,
+    properties: &[PropertyReport],
+    untried: &[Untried],
+    strict: bool,
+) -> TestSuite {
     let mut suite = TestSuite::new(name);
     suite.add_test_cases(properties.iter().map(|property| {
         let status = match &property.outcome {
             Outcome::Held { .. } => TestCaseStatus::success(),
-            Outcome::Untried { reason } => {
-                let mut skipped = TestCaseStatus::skipped();
-                skipped.set_message(&*escape_line(reason));
-                skipped
+            Outcome::Untried { kind, reason } => {
+                let of_it = |it: &&Untried| it.tool == name && it.kind == *kind;
+                not_tried(reason, untried.iter().find(of_it), strict)
             }
+            Outcome::NotApplicable { reason } => skipped(reason),
             Outcome::Broken {
                 breach, example, ..
             } => failure(property.about, breach, example.as_ref()),
@@ -60,6 +82,30 @@ fn suite(name: &str, properties: &[PropertyReport]) -> TestSuite {
         test
     }));
     suite
+}
+
+fn not_tried(reason: &str, untried: Option<&Untried>, strict: bool) -> TestCaseStatus {
+    if !strict {
+        return skipped(reason);
+    }
+    let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    failure.set_message(format!("untried: {}", escape_line(reason)));
+    if let Some(untried) = untried {
+        let told = untried
+            .told
+            .iter()
+            .map(|told| escape_line(told).to_string());
+        let advice = format!("what to do: {}", untried.advice);
+        let lines: Vec<String> = told.chain([advice]).collect();
+        failure.set_description(lines.join("\n"));
+    }
+    failure
+}
+
+fn skipped(reason: &str) -> TestCaseStatus {
+    let mut skipped = TestCaseStatus::skipped();
+    skipped.set_message(&*escape_line(reason));
+    skipped
 }
 
 fn failure(message: &str, breach: &Breach, example: Option<&Example>) -> TestCaseStatus {

@@ -6,15 +6,15 @@ use airlock_host::Plugin;
 use airlock_render::{Block, Line, Role};
 use airlock_test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolReport};
 
-use super::TestSubject;
-use super::breach;
+use super::{TestSubject, breach, untried};
 
 /// How a line says how it went, in one width.
 const HELD: &str = "held   ";
 const BROKEN: &str = "BROKEN ";
 const UNTRIED: &str = "untried";
+const NOT_APPLICABLE: &str = "n/a    ";
 
-pub fn block(found: &TestSubject, plugin: &Plugin, report: &Report) -> Block {
+pub fn block(found: &TestSubject, plugin: &Plugin, report: &Report, strict: bool) -> Block {
     let component = found.component.to_string_lossy();
     let title = Line::new().with_role(Role::Title, component);
     let mut block = Block::from(title.with(format!("  {}", plugin.digest())));
@@ -29,7 +29,19 @@ pub fn block(found: &TestSubject, plugin: &Plugin, report: &Report) -> Block {
         let notes = report.notes.iter().map(of_note);
         block = notes.fold(headed(block, Role::Note, "Notes"), Block::block);
     }
-    block.line("").line(summary(report))
+    let block = block.block(untried::block(
+        &report.untried,
+        strict,
+        &found.place_for_cases,
+    ));
+    let block = block.line("").line(summary(report));
+    match strict && !report.untried.is_empty() {
+        true => {
+            let failed = Line::new().with_role(Role::Error, "Failed:");
+            block.line(failed.with(" with --strict, nothing may be untried."))
+        }
+        false => block,
+    }
 }
 
 fn headed(block: Block, role: Role, heading: &str) -> Block {
@@ -74,9 +86,14 @@ fn of_property(property: &PropertyReport) -> Block {
     let placed = |line: Line| line.indented(2).hanging(9);
     match &property.outcome {
         Outcome::Held { .. } => Block::from(placed(Line::from(format!("{HELD}  {about}")))),
-        Outcome::Untried { reason } => {
-            let line = Line::new().with_role(Role::Faint, format!("{UNTRIED}  {about}: "));
-            Block::from(placed(line.with_quoted(Role::Faint, reason)))
+        // Why stands below all results, once for all properties that share it.
+        Outcome::Untried { .. } => {
+            let sign = Line::new().with_role(Role::Note, UNTRIED);
+            Block::from(placed(sign.with(format!("  {about}"))))
+        }
+        Outcome::NotApplicable { reason } => {
+            let text = format!("{NOT_APPLICABLE}  {about}: {reason}");
+            Block::from(placed(Line::new().with_role(Role::Faint, text)))
         }
         Outcome::Broken {
             tries,
@@ -113,12 +130,15 @@ fn indented(block: Block, lines: impl IntoIterator<Item = String>) -> Block {
 }
 
 fn summary(report: &Report) -> String {
-    let (held, broken, untried) = report.counts();
+    let counts = report.counts();
     let cases = match (report.cases.len(), report.broken_cases()) {
         (0, _) => String::new(),
         (all, broken) => format!("Cases: {} held, {broken} broken. ", all - broken),
     };
-    format!("{cases}Properties: {held} held, {broken} broken, {untried} untried.")
+    format!(
+        "{cases}Properties: {} held, {} broken, {} untried, {} n/a.",
+        counts.held, counts.broken, counts.untried, counts.not_applicable
+    )
 }
 
 fn time(seconds: f64) -> String {

@@ -1,0 +1,335 @@
+//! What no try could look at, why, and what an author can do about it.
+
+mod suggestion;
+
+use std::collections::BTreeMap;
+
+use airlock_host::tool::{RejectedTool, ToolDefinition};
+use serde::Serialize;
+
+use super::files::Files;
+use super::harness::Answer;
+use super::observe::Observation;
+use super::property::Gap;
+use super::report::{Outcome, PropertyReport};
+
+/// Something that no try could look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Untried {
+    /// The tool that it is about.
+    pub tool: String,
+    /// What kept it from being tried.
+    pub kind: UntriedKind,
+    /// The properties that were not tried for this reason, by their names; perhaps none.
+    pub properties: Vec<&'static str>,
+    /// What happened, as a clause about the tool.
+    pub why: String,
+    /// In the words of the tool: the error that came most often, or what is wrong with it.
+    pub told: Option<String>,
+    /// What to do about it, in a line.
+    pub advice: String,
+    /// A case to begin with, as TOML, where one would help.
+    pub case: Option<String>,
+}
+
+/// Why something could not be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum UntriedKind {
+    /// The host left the tool out.
+    LeftOut,
+    /// It has no case, and no params were generated.
+    NoParams,
+    /// No params fit its schema.
+    ParamsRefused,
+    /// Each call ended in an error.
+    AlwaysFailed,
+    /// It doesn't claim to be read-only, and never pushed an action.
+    NeverPushed,
+    /// No apply succeeded.
+    ApplyFailed,
+    /// No two applies of the same preview did the same.
+    NeverTheSame,
+    /// Too many calls used up a limit.
+    StoppedEarly,
+}
+
+impl UntriedKind {
+    /// For programs, as it is in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            UntriedKind::LeftOut => "left-out",
+            UntriedKind::NoParams => "no-params",
+            UntriedKind::ParamsRefused => "params-refused",
+            UntriedKind::AlwaysFailed => "always-failed",
+            UntriedKind::NeverPushed => "never-pushed",
+            UntriedKind::ApplyFailed => "apply-failed",
+            UntriedKind::NeverTheSame => "never-the-same",
+            UntriedKind::StoppedEarly => "stopped-early",
+        }
+    }
+
+    fn advice(self) -> &'static str {
+        match self {
+            UntriedKind::LeftOut => "correct its definition",
+            UntriedKind::NoParams => "add a case for it, or have params generated",
+            UntriedKind::ParamsRefused => {
+                "add a case with params that fit: what a schema asks for can't always be generated"
+            }
+            UntriedKind::AlwaysFailed => {
+                "add a case with params, and files in its workspace, that it has a result for"
+            }
+            UntriedKind::NeverPushed => {
+                "add a case whose params, and files in its workspace, make it push; if it never \
+                 changes anything, give it the trait `read-only`"
+            }
+            UntriedKind::ApplyFailed => {
+                "add a case with params, and files in its workspace, whose apply succeeds"
+            }
+            UntriedKind::NeverTheSame => {
+                "have its apply depend on what was pushed and on the workspace, and on nothing else"
+            }
+            UntriedKind::StoppedEarly => "mend what breaks the property `limits`, and test again",
+        }
+    }
+
+    fn is_helped_by_a_case(self) -> bool {
+        match self {
+            UntriedKind::NoParams
+            | UntriedKind::ParamsRefused
+            | UntriedKind::AlwaysFailed
+            | UntriedKind::NeverPushed
+            | UntriedKind::ApplyFailed => true,
+            UntriedKind::LeftOut | UntriedKind::NeverTheSame | UntriedKind::StoppedEarly => false,
+        }
+    }
+}
+
+/// A tool that the host left out.
+pub fn left_out(rejected: &RejectedTool) -> Untried {
+    let kind = UntriedKind::LeftOut;
+    Untried {
+        tool: rejected.name.clone(),
+        kind,
+        properties: Vec::new(),
+        why: "the host left it out, so nothing of it was tried".to_owned(),
+        told: Some(rejected.reason.clone()),
+        advice: kind.advice().to_owned(),
+        case: None,
+    }
+}
+
+/// What came of the calls of a tool.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// How many were to be made.
+    pub planned: usize,
+    /// How many were made.
+    pub made: usize,
+    /// How many of them the host refused, since their params don't fit the tool's schema.
+    pub refused: usize,
+    /// How many used up a limit.
+    pub used_up: usize,
+    results: usize,
+    pushed: usize,
+    errors: Errors,
+    apply_errors: Errors,
+}
+
+impl Calls {
+    pub fn take(&mut self, seen: &Observation) {
+        match &seen.preview.answer {
+            Ok(_) => self.results += 1,
+            Err(error) => self.errors.take(&error.message),
+        }
+        if let Some(applied) = &seen.applied {
+            self.pushed += 1;
+            let failed = applied
+                .answers
+                .iter()
+                .filter_map(|answer: &Answer| answer.as_ref().err());
+            failed.for_each(|error| self.apply_errors.take(&error.message));
+        }
+    }
+
+    /// What kept all of its actions from being looked at: none where there were some, or where
+    /// there needn't be any.
+    pub fn obstacle(&self, definition: &ToolDefinition) -> Option<UntriedKind> {
+        if self.made == 0 {
+            Some(UntriedKind::NoParams)
+        } else if self.refused == self.made {
+            Some(UntriedKind::ParamsRefused)
+        } else if self.results == 0 {
+            Some(UntriedKind::AlwaysFailed)
+        } else if self.pushed == 0 && !definition.traits.read_only {
+            Some(UntriedKind::NeverPushed)
+        } else {
+            None
+        }
+    }
+
+    /// Why a property was not tried that no observation said anything about.
+    pub fn kind_of(&self, gap: Option<Gap>, definition: &ToolDefinition) -> UntriedKind {
+        match gap {
+            Some(Gap::NotApplied) => UntriedKind::ApplyFailed,
+            Some(Gap::NeverTheSame) => UntriedKind::NeverTheSame,
+            Some(Gap::NothingPushed | Gap::NoResult) | None => self
+                .obstacle(definition)
+                .unwrap_or(UntriedKind::NeverPushed),
+        }
+    }
+
+    /// As a clause about the tool.
+    pub fn why(&self, kind: UntriedKind, definition: &ToolDefinition) -> String {
+        match kind {
+            UntriedKind::LeftOut => "the host left it out".to_owned(),
+            UntriedKind::NoParams => "no params were tried".to_owned(),
+            UntriedKind::ParamsRefused => match self.made {
+                1 => "its params didn't fit its schema, so it was never called".to_owned(),
+                made => format!("none of {made} params fit its schema, so it was never called"),
+            },
+            UntriedKind::AlwaysFailed => {
+                let so = match definition.traits.read_only {
+                    true => "",
+                    false => ", so it never pushed an action, and its apply was never tried",
+                };
+                match self.made - self.refused {
+                    1 => format!("its only call ended in an error{so}"),
+                    calls => format!("each of its {calls} calls ended in an error{so}"),
+                }
+            }
+            UntriedKind::NeverPushed => {
+                "never pushed an action, so its apply was never tried".to_owned()
+            }
+            UntriedKind::ApplyFailed => "no apply succeeded, so none was repeated".to_owned(),
+            UntriedKind::NeverTheSame => "no two applies of the same preview did the same, so \
+                 that of a fresh instance could not be compared"
+                .to_owned(),
+            UntriedKind::StoppedEarly => format!(
+                "{} of {} tries were left out, since {} calls used up a limit",
+                self.planned - self.made,
+                self.planned,
+                self.used_up
+            ),
+        }
+    }
+
+    /// All that was not tried of a tool. `files` are those that its author gave, if any.
+    pub fn untried(
+        &self,
+        definition: &ToolDefinition,
+        properties: &[PropertyReport],
+        files: Option<&Files>,
+    ) -> Vec<Untried> {
+        let of_property = |property: &PropertyReport| match &property.outcome {
+            Outcome::Untried { kind, .. } => Some((*kind, property.name)),
+            _ => None,
+        };
+        let mut names: BTreeMap<UntriedKind, Vec<&'static str>> = BTreeMap::new();
+        let stopped = (self.made < self.planned).then_some(UntriedKind::StoppedEarly);
+        for kind in self.obstacle(definition).into_iter().chain(stopped) {
+            names.entry(kind).or_default();
+        }
+        for (kind, name) in properties.iter().filter_map(of_property) {
+            names.entry(kind).or_default().push(name);
+        }
+        let untried = names.into_iter().map(|(kind, properties)| Untried {
+            tool: definition.name.clone(),
+            kind,
+            properties,
+            why: self.why(kind, definition),
+            told: match kind {
+                UntriedKind::AlwaysFailed => self.errors.most_frequent(),
+                UntriedKind::ApplyFailed => self.apply_errors.most_frequent(),
+                _ => None,
+            },
+            advice: kind.advice().to_owned(),
+            case: kind
+                .is_helped_by_a_case()
+                .then(|| suggestion::case(definition, files)),
+        });
+        untried.collect()
+    }
+}
+
+/// How much of an error is kept, in characters.
+const KEPT: usize = 200;
+
+/// Errors, each with how often it came.
+#[derive(Debug, Default)]
+struct Errors(BTreeMap<String, usize>);
+
+impl Errors {
+    fn take(&mut self, message: &str) {
+        let mut kept: String = message.chars().take(KEPT).collect();
+        if kept.len() < message.len() {
+            kept.push('…');
+        }
+        *self.0.entry(kept).or_default() += 1;
+    }
+
+    /// The first of them where several came as often.
+    fn most_frequent(&self) -> Option<String> {
+        let most = self.0.values().max()?;
+        let found = self.0.iter().find(|(_, times)| *times == most);
+        found.map(|(message, _)| message.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_host::tool::resolve_tool;
+
+    use super::*;
+
+    #[test]
+    fn the_first_thing_in_the_way_of_an_action_is_the_one_that_is_told() {
+        let check = |calls: Calls, read_only: bool, expected: Option<UntriedKind>| {
+            let mut definition = resolve_tool();
+            definition.traits.read_only = read_only;
+            assert_eq!(calls.obstacle(&definition), expected, "{calls:?}");
+        };
+        let calls = |made, refused, results, pushed| Calls {
+            made,
+            refused,
+            results,
+            pushed,
+            ..Calls::default()
+        };
+        check(calls(0, 0, 0, 0), false, Some(UntriedKind::NoParams));
+        check(calls(4, 4, 0, 0), false, Some(UntriedKind::ParamsRefused));
+        check(calls(4, 1, 0, 0), false, Some(UntriedKind::AlwaysFailed));
+        check(calls(4, 1, 0, 0), true, Some(UntriedKind::AlwaysFailed));
+        check(calls(4, 1, 2, 0), false, Some(UntriedKind::NeverPushed));
+        check(calls(4, 1, 2, 0), true, None);
+        check(calls(4, 1, 2, 1), false, None);
+    }
+
+    #[test]
+    fn the_error_that_came_most_often_is_told() {
+        let mut errors = Errors::default();
+        assert_eq!(errors.most_frequent(), None);
+        for message in ["once", "twice", "twice"] {
+            errors.take(message);
+        }
+        assert_eq!(errors.most_frequent().as_deref(), Some("twice"));
+    }
+
+    #[test]
+    fn a_kind_has_the_same_name_everywhere() {
+        for kind in [
+            UntriedKind::LeftOut,
+            UntriedKind::NoParams,
+            UntriedKind::ParamsRefused,
+            UntriedKind::AlwaysFailed,
+            UntriedKind::NeverPushed,
+            UntriedKind::ApplyFailed,
+            UntriedKind::NeverTheSame,
+            UntriedKind::StoppedEarly,
+        ] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+}
