@@ -1,6 +1,5 @@
 //! What a preview shows, and what it wants decided.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use airlock_host::Error;
@@ -17,8 +16,12 @@ use crate::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
 use airlock_host::native::folder::ReadableFolder;
 use airlock_host::native::{Preview, ProposedAction, RunningCall};
 
-/// The most bytes of diffs: what nobody reads to the end, person or model.
+/// The most bytes of diffs that the caller gets: a model reads no more to the end. Who decides gets
+/// as much as a result may have.
 const MAX_DIFF_BYTES: usize = 256 << 10;
+
+/// Room for the sentence that says what was left out. A path has at most 4,096 bytes.
+const LEFT_OUT_BYTES: usize = 5 << 10;
 
 /// How many files or places of each sort are named.
 const NAMED: usize = 20;
@@ -78,14 +81,22 @@ pub(crate) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, E
     let action = ProposedAction::new(format!("AST Edit: {}", plan.summary()), state)
         .details(Json::of_own(&details));
     add_results(&mut details, &results, left_by_limit);
-    let mut text = format!(
-        "{}, of {} searched.{notes}\n",
-        plan.summary(),
-        counted(results.searched as usize, "file")
-    );
-    let room = MAX_DIFF_BYTES.min(room / 2);
-    write_diffs(&mut text, &results.matched, room, folder, call)?;
-    Ok(Preview::of(result(text, details)).proposing(action))
+    let mut diffs = Diffs {
+        text: format!(
+            "{}, of {} searched.{notes}\n",
+            plan.summary(),
+            counted(results.searched as usize, "file")
+        ),
+        matched: &results.matched,
+        short: None,
+    };
+    diffs.write((MAX_DIFF_BYTES.min(room / 2), room), folder, call)?;
+    Ok(match diffs.short {
+        None => Preview::of(result(diffs.text, details)).proposing(action),
+        Some(short) => Preview::of(result(short, details))
+            .proposing(action)
+            .in_full(vec![Content::Text { text: diffs.text }]),
+    })
 }
 
 /// What only the caller of the preview is told, for programs.
@@ -253,59 +264,120 @@ fn listed(places: &[String]) -> String {
     }
 }
 
-/// Appends a unified diff for each file, as far as there is room, and says what was left out.
-fn write_diffs(
-    text: &mut String,
-    matched: &[Matched],
-    room: usize,
-    folder: &ReadableFolder,
-    call: &RunningCall,
-) -> Result<(), Error> {
-    let end = text.len() + room;
-    for (index, file) in matched.iter().enumerate() {
-        call.check()?;
-        let path = file.path.display();
-        let mut diff = format!(
-            "\n{path}: {}\n--- a/{path}\n+++ b/{path}\n",
-            counted(file.edits.len(), "replacement")
-        );
-        let old = source(file, folder)?;
-        let new = rewrite::replace(&old, &file.edits);
-        let (mut shown, mut left) = (0, 0);
-        let lines = lines_diff(&old, &new);
-        let mut unified = lines.unified_diff();
-        for hunk in unified.context_radius(CONTEXT).iter_hunks() {
-            let hunk = hunk.to_string();
-            if left == 0 && text.len() + diff.len() + hunk.len() <= end {
-                diff.push_str(&hunk);
-                shown += 1;
-            } else {
-                left += 1;
+/// A unified diff for each file.
+struct Diffs<'a> {
+    /// Of a preview, which begins with what else there is to say.
+    text: String,
+    matched: &'a [Matched],
+    /// What its caller gets, where that is less.
+    short: Option<String>,
+}
+
+/// Where diffs end: before this hunk of this file.
+#[derive(Clone, Copy)]
+struct Place {
+    file: usize,
+    hunk: usize,
+    hunks: usize,
+}
+
+impl Diffs<'_> {
+    /// Writes those for which there is room, first in what the caller gets and then in all. Says
+    /// what was left out, in the end by name and number: no file that would change goes unnamed.
+    fn write(
+        &mut self,
+        (room, all_room): (usize, usize),
+        folder: &ReadableFolder,
+        call: &RunningCall,
+    ) -> Result<(), Error> {
+        let end = self.text.len() + room;
+        let names: usize = self.matched.iter().map(|file| named(file).len()).sum();
+        let all_end = all_room.saturating_sub(names + LEFT_OUT_BYTES).max(end);
+        // Whatever the caller does not get must not cost the call: the rest of the time is for
+        // putting all of it onto the stack.
+        let time_kept = call.stop().time_left() / 2;
+        for (index, file) in self.matched.iter().enumerate() {
+            call.check()?;
+            let path = file.path.display();
+            let heading = format!("\n{}--- a/{path}\n+++ b/{path}\n", named(file));
+            let old = source(file, folder)?;
+            let new = rewrite::replace(&old, &file.edits);
+            let lines = lines_diff(&old, &new);
+            let mut unified = lines.unified_diff();
+            let unified = unified.context_radius(CONTEXT);
+            let hunks: Vec<String> = unified.iter_hunks().map(|hunk| hunk.to_string()).collect();
+            for (number, hunk) in hunks.iter().enumerate() {
+                let here = Place {
+                    file: index,
+                    hunk: number,
+                    hunks: hunks.len(),
+                };
+                let heading = if number == 0 { &*heading } else { "" };
+                let length = self.text.len() + heading.len() + hunk.len();
+                if length > end && self.short.is_none() {
+                    self.short = Some(format!("{}{}", self.text, self.left_out(here)));
+                }
+                let in_time = self.short.is_none() || call.stop().time_left() > time_kept;
+                if length > all_end || !in_time {
+                    self.text.push_str(&self.left_out(here));
+                    let room = all_room.saturating_sub(self.text.len());
+                    self.text.push_str(&self.names(here, room));
+                    return Ok(());
+                }
+                self.text.push_str(heading);
+                self.text.push_str(hunk);
             }
         }
-        if shown > 0 {
-            text.push_str(&diff);
-        }
-        if left > 0 {
-            let files = &matched[index + usize::from(shown > 0)..];
-            let replacements: usize = files.iter().map(|file| file.edits.len()).sum();
-            let mut parts = Vec::new();
-            if shown > 0 {
-                parts.push(format!("{} of {path}", counted(left, "hunk")));
-            }
-            if !files.is_empty() {
-                parts.push(format!(
-                    "{} with {}",
-                    counted(files.len(), "file"),
-                    counted(replacements, "replacement")
-                ));
-            }
-            // Never fails: it is written to a string.
-            let _ = write!(text, "\nToo long to be shown: {}.\n", parts.join(", and "));
-            break;
-        }
+        Ok(())
     }
-    Ok(())
+
+    /// The files of which nothing is shown.
+    fn files_after(&self, place: Place) -> &[Matched] {
+        &self.matched[place.file + usize::from(place.hunk > 0)..]
+    }
+
+    fn left_out(&self, place: Place) -> String {
+        let files = self.files_after(place);
+        let replacements: usize = files.iter().map(|file| file.edits.len()).sum();
+        let mut parts = Vec::new();
+        if place.hunk > 0 {
+            let left = counted(place.hunks - place.hunk, "hunk");
+            parts.push(format!(
+                "{left} of {}",
+                self.matched[place.file].path.display()
+            ));
+        }
+        if !files.is_empty() {
+            parts.push(format!(
+                "{} with {}",
+                counted(files.len(), "file"),
+                counted(replacements, "replacement")
+            ));
+        }
+        format!("\nToo long to be shown: {}.\n", parts.join(", and "))
+    }
+
+    /// What would change in those, as far as there is room.
+    fn names(&self, place: Place, room: usize) -> String {
+        let mut names = "\n".to_owned();
+        let files = self.files_after(place);
+        for (index, file) in files.iter().enumerate() {
+            let name = named(file);
+            let more = format!("and {}\n", counted(files.len() - index, "more file"));
+            if names.len() + name.len() + more.len() > room {
+                names.push_str(&more);
+                break;
+            }
+            names.push_str(&name);
+        }
+        names
+    }
+}
+
+/// A file and how much of it would change, as a line.
+fn named(file: &Matched) -> String {
+    let replacements = counted(file.edits.len(), "replacement");
+    format!("{}: {replacements}\n", file.path.display())
 }
 
 /// Lines end with a line feed alone: whatever else is in them is theirs.

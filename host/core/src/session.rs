@@ -272,8 +272,9 @@ impl Session {
         Ok(CallOutcome::new(result, pushed))
     }
 
-    /// The call that pushed a pending action, with the preview as its caller got it. None where the
-    /// session has no such action, or an older version pushed it.
+    /// The call that pushed a pending action, with the preview as its caller got it, or
+    /// [in full](crate::native::Preview::in_full). None where the session has no such action, or an
+    /// older version pushed it.
     ///
     /// # Errors
     /// [`Error::Store`] where the store can't be read, and [`Error::NoStore`].

@@ -1,4 +1,4 @@
-//! What a call was, and what its caller got of it: what a person decides about, also days later.
+//! What a call was, and its preview: what a person decides about, also days later.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub struct CallRecord {
     pub tool: String,
     /// What it was called with.
     pub params: Json,
-    /// The preview, as the caller got it: without what the host tells a model beside it.
+    /// The preview, as the caller got it: without what the host tells a model beside it. In full
+    /// where a native tool gave its caller less than who decides should see.
     pub content: Vec<Content>,
     /// When its actions were pushed, by this machine's clock.
     pub called_at: SystemTime,

@@ -1,5 +1,7 @@
 //! What a preview says, stages and leaves alone.
 
+use std::collections::HashSet;
+
 use airlock_host::Limits;
 use airlock_host::pending::ActionState;
 use serde_json::json;
@@ -166,6 +168,70 @@ async fn a_long_preview_says_how_much_was_left_out_and_all_of_it_is_applied() {
     tree.apply().await.unwrap();
     let after = source.replace("old", "new");
     assert!(files.iter().all(|file| tree.read(file) == after));
+}
+
+/// Files with ten replacements each, far enough from each other for a hunk each.
+fn write_many(tree: &Tree, files: usize) {
+    for file in 0..files {
+        let source =
+            (0..10).map(|line| format!("old({file}, {line})\n{}", "this_line_stays()\n".repeat(8)));
+        tree.write(&format!("f{file:03}.py"), source.collect::<String>());
+    }
+}
+
+/// What the session's only call gave its caller, and what its record has for whoever decides.
+async fn short_and_in_full(tree: &Tree) -> (String, String) {
+    let previewed = tree.edit("old($A, $B)", "new($A, $B)").await.unwrap();
+    let id = &previewed.pushed[0].id;
+    let call = tree.session.call_record(id).await.unwrap().unwrap();
+    let in_full = call.content.iter().filter_map(|block| block.as_text());
+    (previewed.text(), in_full.collect())
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_the_caller_is_in_the_record_of_the_call() {
+    let tree = Tree::with(&[]);
+    write_many(&tree, 300);
+    let (short, in_full) = short_and_in_full(&tree).await;
+    assert!(short.len() < 257 << 10, "{} bytes", short.len());
+    let (shown, left_out) = short.rsplit_once("\nToo long to be shown: ").unwrap();
+    assert!(left_out.ends_with(" replacements.\n"), "{left_out}");
+    assert!(in_full.starts_with(shown));
+    assert!(!in_full.contains("Too long to be shown"));
+    let lines: HashSet<&str> = in_full.lines().collect();
+    for file in 0..300 {
+        for line in 0..10 {
+            assert!(lines.contains(&*format!("-old({file}, {line})")));
+            assert!(lines.contains(&*format!("+new({file}, {line})")));
+        }
+        assert!(lines.contains(&*format!("f{file:03}.py: 10 replacements")));
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_a_record_too_is_told_by_name_and_number() {
+    let limit = 128 << 10;
+    let limits = Limits::default().with_result_bytes(limit);
+    let tree = Tree::open(&[], |session| session.limits(limits));
+    write_many(&tree, 300);
+    let (short, in_full) = short_and_in_full(&tree).await;
+    assert!(short.len() < limit / 2 + 1024, "{} bytes", short.len());
+    assert!(in_full.len() <= limit, "{} bytes", in_full.len());
+    assert!(
+        in_full.len() > limit - (16 << 10),
+        "{} bytes",
+        in_full.len()
+    );
+    let (shown, left_out) = in_full.rsplit_once("\nToo long to be shown: ").unwrap();
+    let diffs = shown.matches("\n--- a/").count();
+    let named = left_out.matches(".py: 10 replacements\n").count();
+    assert_eq!(diffs + named, 300);
+    let told = format!("{named} files with {} replacements.\n\nf", named * 10);
+    assert!(left_out.contains(&told), "{left_out}");
+    assert!(
+        left_out.ends_with("\nf299.py: 10 replacements\n"),
+        "{left_out}"
+    );
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use airlock_host::cancel::CancellationToken;
-use airlock_host::content::ToolResult;
+use airlock_host::content::{Content, ToolResult};
 use airlock_host::json::Json;
 use airlock_host::limits::LimitKind;
 use airlock_host::native::{
@@ -47,7 +47,7 @@ fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
             parameters: Json::of_own(&json!({
                 "type": "object",
                 "properties": {
-                    "do": {"enum": ["nothing", "propose", "hang", "loop", "panic", "write", "say"]},
+                    "do": {"enum": ["nothing", "propose", "hang", "loop", "panic", "write", "say", "tell in full"]},
                     "bytes": {"type": "integer"},
                 },
                 "required": ["do"],
@@ -85,6 +85,11 @@ impl NativeTool for Native {
                     .details(Json::of_own(&json!({"some": "details"})))
                     .hearing_of_a_discard();
                 Ok(Preview::of(ToolResult::text("previewed")).proposing(action))
+            }
+            "tell in full" => {
+                let action = ProposedAction::new("Do it", vec![7]);
+                let preview = Preview::of(ToolResult::text("short")).proposing(action);
+                Ok(preview.in_full(vec![Content::text("x".repeat(bytes))]))
             }
             "hang" => {
                 let _ = self.hangs.lock().unwrap().recv();
@@ -274,6 +279,7 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
     let few = limits().with_result_bytes(10).with_state_bytes(10);
     check(json!({"do": "say", "bytes": 11}), few.clone(), "11").await;
     check(json!({"do": "propose", "bytes": 11}), few.clone(), "state").await;
+    check(json!({"do": "tell in full", "bytes": 11}), few, "11").await;
     check(
         json!({"do": "write"}),
         limits(),
@@ -281,6 +287,17 @@ async fn its_params_results_and_states_are_checked_as_those_of_plugins() {
     )
     .await;
     check(json!({"do": "panic"}), limits(), "did not end its work").await;
+}
+
+#[tokio::test]
+async fn what_it_tells_in_full_is_in_the_record_alone() {
+    let (tool, _held) = native(|_| {});
+    let session = open(tool, Limits::default());
+    let params = json!({"do": "tell in full", "bytes": 1000});
+    let previewed = session.call("native", &params).await.unwrap();
+    assert_eq!(previewed.content, [Content::text("short")]);
+    let call = session.call_record(&previewed.pushed[0].id).await.unwrap();
+    assert_eq!(call.unwrap().content, [Content::text("x".repeat(1000))]);
 }
 
 #[tokio::test]

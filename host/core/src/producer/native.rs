@@ -6,7 +6,7 @@ mod call;
 use std::fmt;
 use std::sync::Arc;
 
-use airlock_model::content::ToolResult;
+use airlock_model::content::{Content, ToolResult};
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
 use airlock_model::json::Json;
@@ -101,6 +101,8 @@ pub struct DecidedAction {
 pub struct Preview {
     pub(super) result: ToolResult,
     pub(super) action: Option<ProposedAction>,
+    /// In place of the result's content, for whoever decides.
+    pub(super) in_full: Option<Vec<Content>>,
 }
 
 impl Preview {
@@ -109,6 +111,7 @@ impl Preview {
         Self {
             result,
             action: None,
+            in_full: None,
         }
     }
 
@@ -116,6 +119,17 @@ impl Preview {
     pub fn proposing(self, action: ProposedAction) -> Self {
         Self {
             action: Some(action),
+            ..self
+        }
+    }
+
+    /// What whoever decides sees in place of the result's content, where that leaves something out
+    /// for its caller, as a model's context has little room. The record of the call has it, and so
+    /// has an [`Approver`](crate::Approver); the caller does not get it. May be as large as a
+    /// result, and is dropped where nothing is proposed.
+    pub fn in_full(self, content: Vec<Content>) -> Self {
+        Self {
+            in_full: Some(content),
             ..self
         }
     }

@@ -120,7 +120,7 @@ impl StagedActions {
     }
 }
 
-/// What was called, and what the caller gets.
+/// What was called, and the preview as whoever decides is to see it.
 #[derive(Clone, Copy)]
 pub(crate) struct Called<'a> {
     pub tool: &'a str,

@@ -37,7 +37,7 @@ pub struct ApprovalRequest<'a> {
     pub action: &'a StackedAction,
     /// The model's words, and whatever else it said.
     pub resolution: &'a Resolution,
-    /// The call that previewed it, and what its caller got: what somebody who is asked should see.
+    /// The call that previewed it, and the preview in full: what somebody who is asked should see.
     /// None for an action of an older version.
     pub call: Option<&'a CallRecord>,
 }

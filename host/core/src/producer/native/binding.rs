@@ -65,8 +65,15 @@ impl Binding {
         let (preview, stop) = self
             .in_phase(Phase::Preview, PreviewCall::new, call, work)
             .await?;
-        let Preview { result, action } = preview;
-        check_size(&result, call)?;
+        let Preview {
+            result,
+            action,
+            in_full,
+        } = preview;
+        check_size(&result.content, result.details.as_ref(), call)?;
+        if let Some(in_full) = &in_full {
+            check_size(in_full, None, call)?;
+        }
         let mut pushed = Vec::new();
         if let Some(action) = action {
             let action = PushRequest {
@@ -94,7 +101,7 @@ impl Binding {
                 let called = Called {
                     tool: call.tool,
                     params,
-                    content: &result.content,
+                    content: in_full.as_ref().unwrap_or(&result.content),
                 };
                 let source = pushing.source;
                 staged.commit(session, source, called, call.limits).await
@@ -119,7 +126,7 @@ impl Binding {
         let (result, _) = self
             .in_phase(Phase::Apply, ApplyCall::new, call, work)
             .await?;
-        check_size(&result, call)?;
+        check_size(&result.content, result.details.as_ref(), call)?;
         Ok(result)
     }
 
@@ -135,7 +142,7 @@ impl Binding {
             .in_phase(Phase::Preview, PreviewCall::new, call, work)
             .await?;
         if let Some(result) = &result {
-            check_size(result, call)?;
+            check_size(&result.content, result.details.as_ref(), call)?;
         }
         Ok(result)
     }
@@ -261,14 +268,9 @@ fn decided(action: &PendingAction, resolution: &world::DecidedAction<'_>) -> Dec
     }
 }
 
-fn check_size(result: &ToolResult, call: &Call<'_>) -> Result<(), Error> {
-    let details = result.details.as_ref();
-    let bytes = result
-        .content
-        .iter()
-        .map(Content::byte_length)
-        .sum::<usize>()
-        + details.map_or(0, |details| details.as_str().len());
+fn check_size(content: &[Content], details: Option<&Json>, call: &Call<'_>) -> Result<(), Error> {
+    let content = content.iter().map(Content::byte_length);
+    let bytes = content.sum::<usize>() + details.map_or(0, |details| details.as_str().len());
     match bytes > call.limits.result_bytes {
         true => Err(Error::result_too_large(call.tool, bytes, call.limits)),
         false => Ok(()),

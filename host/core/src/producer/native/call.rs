@@ -214,6 +214,11 @@ impl Stop {
         }
     }
 
+    /// How much of the call's time is left: for work that does less where there is little.
+    pub fn time_left(&self) -> Duration {
+        self.call_time.saturating_sub(self.started.elapsed())
+    }
+
     /// Whether the call's time is up, or it was cancelled, whatever the work is doing.
     pub(super) fn is_over(&self) -> bool {
         self.was_left() || self.is_cancelled() || self.started.elapsed() >= self.call_time
@@ -244,8 +249,7 @@ impl Stop {
 
     /// Comes back when the call is cancelled, or its time is up.
     pub(super) async fn due(&self) {
-        let left = self.call_time.saturating_sub(self.started.elapsed());
-        let time = tokio::time::sleep(left);
+        let time = tokio::time::sleep(self.time_left());
         match &self.cancel {
             None => time.await,
             Some(cancel) => tokio::select! {
