@@ -4,9 +4,16 @@ use airlock_host::Error;
 use airlock_host::limits::LimitKind;
 use airlock_host::load::LoadError;
 use airlock_host::store::{BackendErrorKind, StoreError};
+use tracing::level_filters::LevelFilter;
 
 /// The syntax of store addresses.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";
+
+/// Whether so much is logged already that asking for it would be no advice: `-v` shows what a tool
+/// logs, and `-vv` what the program does.
+fn is_logged(level: LevelFilter) -> bool {
+    LevelFilter::current() >= level
+}
 
 /// Advice on an error of a call, a decision, a session or a store.
 pub fn about(error: &Error) -> Option<&'static str> {
@@ -16,11 +23,16 @@ pub fn about(error: &Error) -> Option<&'static str> {
             LimitKind::Memory => "`--max-memory MIB` gives it more",
             _ => return None,
         },
-        Error::Trap { .. } => "this is a fault of the tool; `-v` shows what it logged before",
+        Error::Trap { .. } => match is_logged(LevelFilter::INFO) {
+            true => "this is a fault of the tool",
+            false => "this is a fault of the tool; `-v` shows what it logged before",
+        },
         Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => {
             "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }
-        Error::Workspace { .. } => "`--workspace DIR` names another directory",
+        Error::Workspace { .. } => {
+            "check the path and its permissions, or name another directory with `--workspace DIR`"
+        }
         Error::Store(error) | Error::NotRecorded { source: error, .. } => {
             return about_store(error);
         }
@@ -60,6 +72,7 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
         }
         BackendErrorKind::Busy => "run it again when the other process is done with it",
         BackendErrorKind::Settings => ADDRESSES,
+        _ if is_logged(LevelFilter::DEBUG) => "`--store` names another store",
         _ => "`-vv` shows what was tried; `--store` names another store",
     })
 }
@@ -87,8 +100,13 @@ pub fn about_loading(error: &LoadError) -> &'static str {
         LoadError::World { .. } => {
             "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
         }
-        LoadError::Definitions { .. } => "this is a fault of the plugin; `-v` shows what it logged",
+        LoadError::Definitions { .. } => match is_logged(LevelFilter::INFO) {
+            true => "this is a fault of the plugin",
+            false => "this is a fault of the plugin; `-v` shows what it logged",
+        },
         LoadError::NoTools { .. } => "correct the tools' definitions, and build the plugin again",
+        LoadError::CompilerBusy { .. } => "run it again when others are compiled",
+        _ if is_logged(LevelFilter::DEBUG) => "the log has what was tried",
         _ => "`-vv` shows what was tried",
     }
 }

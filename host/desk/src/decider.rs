@@ -26,8 +26,9 @@ fn user() -> String {
         .find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
     named.unwrap_or_else(|| {
         let id = rustix::process::geteuid().as_raw();
-        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        name_of(id, &users).unwrap_or_else(|| format!("uid{id}"))
+        let users = fs::read("/etc/passwd").unwrap_or_default();
+        // Who else is listed there may have a name in any encoding.
+        name_of(id, &String::from_utf8_lossy(&users)).unwrap_or_else(|| format!("uid{id}"))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use airlock_host::PendingAction;
-use airlock_host::pending::{ActionId, Decision, SessionId};
+use airlock_host::pending::{ActionId, ActionState, CallRecord, Decision, SessionId};
 use airlock_host::store::{ActionRecord, ResolvedQuery};
 
 use crate::Error;
@@ -15,20 +15,33 @@ const LOOKED_AT: usize = 100;
 /// The marks of the actions in a list.
 #[derive(Debug, Default)]
 pub struct Marks {
-    same_as: HashMap<ActionId, ActionId>,
+    same_as: HashMap<ActionId, SameAs>,
     applied_since: HashMap<ActionId, ActionId>,
 }
 
+/// Another action that is the same, as far as that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SameAs {
+    /// The other one, which was pushed before.
+    pub id: ActionId,
+    /// Whether the calls that pushed them were compared too, with what they gave.
+    pub by_call: bool,
+}
+
 impl Marks {
-    /// Looks at the actions, and once for each session at what was decided there. Previews are not
-    /// read.
+    /// Looks at the actions, at those calls that `call_of` knows, and once for each session at what
+    /// was decided there. Previews are not read.
     ///
     /// # Errors
     /// If the store can't be read.
-    pub async fn of(open: &[ActionRecord], store: &Store) -> Result<Self, Error> {
+    pub async fn of<'a>(
+        open: &[ActionRecord],
+        store: &Store,
+        call_of: impl Fn(&PendingAction) -> Option<&'a CallRecord>,
+    ) -> Result<Self, Error> {
         let mut marks = Self::default();
         for records in open.chunk_by(|one, next| one.session == next.session) {
-            marks.mark_the_same(records);
+            marks.mark_the_same(records, &call_of);
             if let Some(first) = records.first() {
                 let applied = applied(&first.session, store).await?;
                 marks.mark_the_older(records, &applied);
@@ -37,33 +50,48 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Another action of the list, pushed before this one, that is the same by all that a listing
-    /// knows: its plugin's bytes, tool, label, details and workspace.
-    pub fn same_as(&self, action: &PendingAction) -> Option<&ActionId> {
+    /// Another action of the list, pushed before this one by another call, that is the same by all
+    /// that a listing knows: its plugin's bytes, tool, label, details and workspace. Where both
+    /// calls are known, they had the same params and gave the same.
+    ///
+    /// One that is lost is no other: it can't be applied.
+    pub fn same_as(&self, action: &PendingAction) -> Option<&SameAs> {
         self.same_as.get(&action.id)
     }
 
-    /// What was last applied to the action's workspace since it was previewed. What that did to the
-    /// workspace isn't known.
+    /// What another call had pushed, and was last applied to the action's workspace since it was
+    /// previewed. What that did to the workspace isn't known.
     pub fn applied_since(&self, action: &PendingAction) -> Option<&ActionId> {
         self.applied_since.get(&action.id)
     }
 
-    fn mark_the_same(&mut self, records: &[ActionRecord]) {
+    fn mark_the_same<'a>(
+        &mut self,
+        records: &[ActionRecord],
+        call_of: impl Fn(&PendingAction) -> Option<&'a CallRecord>,
+    ) {
+        let mut seen: HashMap<_, Vec<&PendingAction>> = HashMap::new();
         // A stack's lowest is its oldest.
-        let mut seen: HashMap<_, &ActionId> = HashMap::new();
         for record in records.iter().rev() {
             let action = &record.action;
             let details = action.details.as_ref().map(|details| details.as_str());
             let (tool, place) = (&action.source_tool_name, &action.workspace);
             let like = (action.plugin, tool, &action.label, details, place);
-            match seen.get(&like) {
-                Some(first) => {
-                    self.same_as.insert(action.id.clone(), (*first).clone());
-                }
-                None => {
-                    seen.insert(like, &action.id);
-                }
+            let alike = seen.entry(like).or_default();
+            let same = alike.iter().find_map(|first| {
+                let by_call = match (call_of(first), call_of(action)) {
+                    (Some(one), Some(other)) => is_same_call(one, other).then_some(true),
+                    _ => Some(false),
+                };
+                let id = first.id.clone();
+                by_call
+                    .filter(|_| !are_of_one_call(first, action))
+                    .map(|by_call| SameAs { id, by_call })
+            });
+            if let Some(same) = same {
+                self.same_as.insert(action.id.clone(), same);
+            } else if record.state != ActionState::Lost {
+                alike.push(action);
             }
         }
     }
@@ -72,7 +100,9 @@ impl Marks {
         for action in records.iter().map(|record| &record.action) {
             let is_since = |it: &&ActionRecord| {
                 let at = it.resolved.as_ref().map(|resolved| resolved.at);
-                it.action.workspace == action.workspace && at > Some(action.pushed_at)
+                it.action.workspace == action.workspace
+                    && at > Some(action.pushed_at)
+                    && !are_of_one_call(&it.action, action)
             };
             if action.workspace.is_some()
                 && let Some(latest) = applied.iter().find(is_since)
@@ -82,6 +112,15 @@ impl Marks {
             }
         }
     }
+}
+
+/// What one call pushes belongs together, and is meant to be applied one after the other.
+fn are_of_one_call(one: &PendingAction, other: &PendingAction) -> bool {
+    one.call.is_some() && one.call == other.call
+}
+
+fn is_same_call(one: &CallRecord, other: &CallRecord) -> bool {
+    one.tool == other.tool && one.params == other.params && one.content == other.content
 }
 
 /// What was applied in a session, the latest first.
@@ -96,4 +135,120 @@ async fn applied(session: &SessionId, store: &Store) -> Result<Vec<ActionRecord>
         resolved.is_some_and(|resolved| resolved.decision == Decision::Apply)
     });
     Ok(resolved)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    use airlock_host::Policy;
+    use airlock_host::content::Content;
+    use airlock_host::digest::Digest;
+    use airlock_host::pending::{Actor, CallId};
+    use airlock_host::store::ResolvedRecord;
+
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// Pushed by a call of its own, at a time that its id tells.
+    fn action(id: u64) -> PendingAction {
+        let (name, plugin) = (id.to_string(), Digest::of(b"plugin"));
+        let mut action =
+            PendingAction::new(name, "One", plugin, "plugin", Policy::default(), at(id));
+        action.workspace = Some(Path::new("/w").into());
+        action.call = Some(CallId::from(format!("call {id}")));
+        action
+    }
+
+    fn record(action: PendingAction, state: ActionState) -> ActionRecord {
+        ActionRecord::new("session".into(), action, state)
+    }
+
+    /// The mark of an action with the id 2, above one with the id 1.
+    #[track_caller]
+    fn check_same(
+        change: impl FnOnce(&mut PendingAction, &mut ActionRecord),
+        calls: &[CallRecord],
+        expected: Option<bool>,
+    ) {
+        let mut first = record(action(1), ActionState::Pending);
+        let mut second = action(2);
+        change(&mut second, &mut first);
+        let open = [record(second, ActionState::Pending), first];
+        let mut marks = Marks::default();
+        let call_of = |action: &PendingAction| {
+            let mut calls = calls.iter();
+            calls.find(|call| Some(&call.id) == action.call.as_ref())
+        };
+        marks.mark_the_same(&open, call_of);
+        let expected = expected.map(|by_call| SameAs {
+            id: "1".into(),
+            by_call,
+        });
+        assert_eq!(marks.same_as(&open[0].action), expected.as_ref());
+        assert_eq!(marks.same_as(&open[1].action), None);
+    }
+
+    #[test]
+    fn what_looks_like_an_action_of_another_call_is_marked() {
+        let call = |id: &str, params: &str, text: &str| {
+            let params = params.parse().unwrap();
+            CallRecord::new(id.into(), "tool", params, vec![Content::text(text)], at(0))
+        };
+        check_same(|_, _| {}, &[], Some(false));
+        check_same(|second, _| second.label = "Two".to_owned(), &[], None);
+        check_same(
+            |second, _| second.details = Some("[1]".parse().unwrap()),
+            &[],
+            None,
+        );
+        check_same(|second, _| second.plugin = Digest::of(b"other"), &[], None);
+        check_same(|second, _| second.workspace = None, &[], None);
+        check_same(|_, first| first.state = ActionState::Lost, &[], None);
+        // What one call pushed is no second preview; an older version kept no calls.
+        check_same(
+            |second, first| second.call = first.action.call.clone(),
+            &[],
+            None,
+        );
+        check_same(
+            |second, first| (second.call, first.action.call) = (None, None),
+            &[],
+            Some(false),
+        );
+        // Who has the calls knows more.
+        let first = || call("call 1", r#"{"a": 1}"#, "shown");
+        let check = |second, expected| check_same(|_, _| {}, &[first(), second], expected);
+        check(call("call 2", r#"{"a": 1}"#, "shown"), Some(true));
+        check(call("call 2", r#"{"a": 2}"#, "shown"), None);
+        check(call("call 2", r#"{"a": 1}"#, "changed"), None);
+        check(call("call 3", r#"{"a": 1}"#, "shown"), Some(false));
+    }
+
+    #[test]
+    fn what_was_previewed_before_another_was_applied_there_is_marked() {
+        let check = |change: fn(&mut ActionRecord), expected: Option<&str>| {
+            let open = [record(action(5), ActionState::Pending)];
+            let mut applied = record(action(1), ActionState::Applied);
+            let by = Actor::program("test").into();
+            applied.resolved = Some(ResolvedRecord::new(Decision::Apply, at(6), by));
+            change(&mut applied);
+            let mut marks = Marks::default();
+            marks.mark_the_older(&open, &[applied]);
+            let marked = marks.applied_since(&open[0].action);
+            assert_eq!(marked.map(ActionId::as_str), expected);
+        };
+        check(|_| {}, Some("1"));
+        check(|it| it.resolved.as_mut().unwrap().at = at(4), None);
+        check(
+            |it| it.action.workspace = Some(Path::new("/other").into()),
+            None,
+        );
+        check(|it| it.action.call = action(5).call, None);
+        check(|it| it.action.call = None, Some("1"));
+    }
 }

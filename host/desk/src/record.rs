@@ -193,7 +193,7 @@ impl<'a> Entry<'a> {
 
     /// With what it is beside others.
     pub fn with_marks(mut self, marks: &'a Marks, action: &PendingAction) -> Self {
-        self.same_as = marks.same_as(action);
+        self.same_as = marks.same_as(action).map(|same| &same.id);
         self.applied_since = marks.applied_since(action);
         self
     }

@@ -34,20 +34,18 @@ impl SessionChoice {
             return Ok(self.clone());
         }
         let here = real_path(self.workspace());
-        for folder in here.ancestors() {
-            let session = of_workspace(folder, store);
-            if !store
-                .durable()
-                .open_actions(Some(&session))
-                .await?
-                .is_empty()
-            {
-                return Ok(match folder == here {
-                    true => self.clone(),
-                    false => Self {
-                        workspace: Some(folder.to_owned()),
-                        session: None,
-                    },
+        let own = self.id(store);
+        // What can't be read is pending too.
+        if is_anything_pending(&own, store).await?
+            || !store.unreadable(Some(&own)).await?.is_empty()
+        {
+            return Ok(self.clone());
+        }
+        for above in here.ancestors().skip(1) {
+            if is_anything_pending(&of_workspace(above, store), store).await? {
+                return Ok(Self {
+                    workspace: Some(above.to_owned()),
+                    session: None,
                 });
             }
         }
@@ -92,6 +90,11 @@ fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
         true => format!("{name}@{}", &Machine::this().id[..12]),
         false => name,
     })
+}
+
+async fn is_anything_pending(session: &SessionId, store: &Store) -> Result<bool, Error> {
+    let open = store.durable().open_actions(Some(session)).await?;
+    Ok(!open.is_empty())
 }
 
 /// The path under which a workspace is known. One that is gone may still have actions, under the

@@ -174,10 +174,14 @@ async fn nothing(session: &SessionId, store: &Store) -> Error {
             "somebody else is resolving {} right now",
             resolving.action.id
         ),
-        _ => {
-            let all = store.command(&["pending", "--all"]);
-            format!("this covers the session {session}; `{all}` lists all sessions")
-        }
+        _ => match store.durable().open_actions(None).await.as_deref() {
+            // There is nothing that the list could show.
+            Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
+            _ => {
+                let all = store.command(&["pending", "--all"]);
+                format!("this covers the session {session}; `{all}` lists all sessions")
+            }
+        },
     };
     advised(HostError::NothingPending, advice)
 }

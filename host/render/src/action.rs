@@ -90,7 +90,8 @@ impl Block {
                 let bytes = details.as_str().len();
                 let more =
                     format!("… this is the beginning of the details, which are {bytes} bytes");
-                block.line(Line::new().with_role(Role::Note, more).indented(4))
+                let more = Line::new().with_role(Role::Note, more);
+                block.line(more.indented(4).hanging(2))
             }
         }
     }
@@ -122,15 +123,15 @@ impl Block {
             .with_quoted(Role::Plain, who(by))
             .with(format!(" (evidence: {})", evidence(by.evidence)))
             .with(format!(", {}", when(resolved.at)));
-        let mut block =
-            Block::from(labelled(role, verb, &record.action.label)).line(decided.indented(2));
+        let mut block = Block::from(labelled(role, verb, &record.action.label))
+            .line(decided.indented(2).hanging(2));
         if !resolved.reason.is_empty() {
             block = block.named_below(Role::Faint, "reason:", &resolved.reason);
         }
         if let Some(error) = &resolved.error {
             block = block.named_below(Role::Note, "the tool failed:", error);
         }
-        block.line(origin(&record.action, None).indented(2))
+        block.line(origin(&record.action, None).indented(2).hanging(2))
     }
 
     fn with_state(self, record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
@@ -263,8 +264,11 @@ fn entry(
     when: impl Fn(SystemTime) -> String,
 ) -> Block {
     let label = Line::new().with_quoted(Role::Title, &*action.label);
-    let block = Block::from(label.hanging(2))
-        .line(origin(action, Some(when(action.pushed_at))).indented(2));
+    let block = Block::from(label.hanging(2)).line(
+        origin(action, Some(when(action.pushed_at)))
+            .indented(2)
+            .hanging(2),
+    );
     match status.describe(when) {
         Some(text) => block.line(text.in_a_line().indented(2).hanging(2)),
         None => block,

@@ -24,7 +24,7 @@ impl Block {
         let heading = content.line("Pending; nothing has changed yet:");
         outcome.pushed.iter().fold(heading, |block, action| {
             let label = Line::new().with_quoted(Role::Title, &*action.label);
-            let entry = Block::from(label.hanging(2)).line(origin(action, None));
+            let entry = Block::from(label.hanging(2)).line(origin(action, None).hanging(2));
             block.block(entry.indented(2))
         })
     }

@@ -13,9 +13,10 @@ impl Block {
     fn with_content(self, content: &Content) -> Self {
         let described = match content {
             Content::Text { text } => return self.text(text),
-            Content::Image { data, mime_type } => {
-                format!("[image: {mime_type}, {} bytes]", data.len())
-            }
+            Content::Image { data, mime_type } => match data.len() {
+                1 => format!("[image: {mime_type}, 1 byte]"),
+                bytes => format!("[image: {mime_type}, {bytes} bytes]"),
+            },
             Content::ResourceLink {
                 uri,
                 name,
@@ -27,6 +28,6 @@ impl Block {
             _ => "[content of a kind that can't be shown]".to_owned(),
         };
         let line = Line::new().with_quoted(Role::Faint, described);
-        self.line(line.quoted())
+        self.line(line.quoted().hanging(2))
     }
 }

@@ -8,33 +8,24 @@ use airlock_desk::session::SessionChoice;
 use airlock_desk::store::Store;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence};
 use airlock_host::{PendingAction, Resolution, Session};
-use airlock_render::{Line, Role};
+use airlock_render::{Block, Line, Role};
 
 use crate::failure::Failure;
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::output::show_on_stderr;
 use crate::terminal::progress::Progress;
 
 /// The session that is meant; where nothing is pending for the directory that the user is in, that
-/// of a workspace above it, and says so.
-pub async fn chosen(
-    choice: &SessionChoice,
-    store: &Store,
-    out: &Output,
-) -> Result<SessionChoice, Failure> {
+/// of a workspace above it, and says so. Programs are told too: they may not have meant it.
+pub async fn chosen(choice: &SessionChoice, store: &Store) -> Result<SessionChoice, Failure> {
     let chosen = choice.or_above(store).await?;
-    if let (Some(above), true) = (&chosen.workspace, chosen != *choice)
-        && !out.is_json()
-    {
-        let note = Line::new().with_role(Role::Note, "note:");
-        let above = above.to_string_lossy();
-        on_stderr(
-            note.with(
-                " nothing is pending for this directory; this is about the workspace above it, ",
-            )
-            .with_quoted(Role::Plain, above)
-            .hanging(2),
-        );
+    if let (Some(above), true) = (&chosen.workspace, chosen != *choice) {
+        let note = Line::new()
+            .with_role(Role::Note, "note:")
+            .with(" nothing is pending for this directory; this is about the workspace above it, ")
+            .with_quoted(Role::Plain, above.to_string_lossy())
+            .hanging(2);
+        show_on_stderr(&Block::from(note));
     }
     Ok(chosen)
 }

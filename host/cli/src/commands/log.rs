@@ -31,7 +31,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     };
     let mut resolved = store.durable().resolved_actions(&query).await?;
     if let (Some(choice), true) = (&request.session, resolved.is_empty()) {
-        session = Some(chosen(choice, &store, out).await?.id(&store));
+        session = Some(chosen(choice, &store).await?.id(&store));
         query.session.clone_from(&session);
         resolved = store.durable().resolved_actions(&query).await?;
     }
@@ -47,7 +47,8 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
                     "Nothing has been decided yet in the session {session}; "
                 ))
                 .with_role(Role::Command, format!("`{all}`"))
-                .with(" shows the decisions of all."),
+                .with(" shows the decisions of all.")
+                .hanging(2),
             );
         }
         (_, resolved) => {
@@ -55,7 +56,8 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
                 out.show(&Block::audit(record, time::moment));
                 if request.session.is_none() {
                     let session = format!("session {}", record.session);
-                    out.line(Line::new().with_role(Role::Faint, session).indented(2));
+                    let session = Line::new().with_role(Role::Faint, session);
+                    out.line(session.indented(2).hanging(2));
                 }
             }
         }

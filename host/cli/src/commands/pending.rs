@@ -30,7 +30,7 @@ pub struct Request {
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
     let session = match &request.session {
-        Some(choice) => Some(chosen(choice, &store, out).await?.id(&store)),
+        Some(choice) => Some(chosen(choice, &store).await?.id(&store)),
         None => None,
     };
     let mut open = store.durable().open_actions(session.as_ref()).await?;
@@ -44,7 +44,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         true => Calls::read(&store, &open).await?,
         false => Calls::default(),
     };
-    let marks = Marks::of(&open, &store).await?;
+    let marks = Marks::of(&open, &store, |action| calls.of(action)).await?;
     let entries = open.iter().map(|record| {
         let entry = Entry::new(record).with_marks(&marks, &record.action);
         entry.with_call(calls.of(&record.action))
@@ -93,7 +93,8 @@ async fn show_that_there_is_none(
     session: &SessionId,
     store: &Store,
 ) -> Result<(), Failure> {
-    out.line(format_args!("Nothing is pending in the session {session}."));
+    let none = format!("Nothing is pending in the session {session}.");
+    out.line(Line::from(none).hanging(2));
     // Not asked of the statistics, which count what was resolved too.
     let open = store.durable().open_actions(None).await?;
     let told = match open.len() {
@@ -102,7 +103,8 @@ async fn show_that_there_is_none(
         count => format!("{count} more actions are pending in other sessions: "),
     };
     let all = store.command(&["pending", "--all"]);
-    out.line(Line::from(told).with_role(Role::Command, format!("`{all}`")));
+    let told = Line::from(told).with_role(Role::Command, format!("`{all}`"));
+    out.line(told.hanging(2));
     Ok(())
 }
 
@@ -138,21 +140,24 @@ fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
         }
         let session = format!("In the session {}:", records[0].session);
         block = block
-            .line(Line::new().with_role(Role::Faint, session))
+            .line(Line::new().with_role(Role::Faint, session).hanging(2))
             .block(actions(records, calls, marks));
     }
     block
 }
 
+/// What is told of an action beside others.
 fn told_of(action: &PendingAction, marks: &Marks) -> Vec<String> {
-    let same = marks.same_as(action).map(|first| {
-        format!(
-            "the same plugin, tool, label and details as {first}: perhaps the same preview twice"
-        )
+    let same = marks.same_as(action).map(|same| match same.by_call {
+        true => format!("the same preview as {}", same.id),
+        false => format!(
+            "the same plugin, tool, label and details as {}: perhaps the same preview twice",
+            same.id
+        ),
     });
     let since = marks.applied_since(action).map(|latest| {
         format!(
-            "previewed before {latest} was applied to the same workspace, and perhaps out of date: preview it again"
+            "previewed before {latest} was applied to the same workspace: preview it again if that touched the same files"
         )
     });
     same.into_iter().chain(since).collect()
@@ -173,10 +178,11 @@ fn actions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
             let place = record.action.workspace_identity.as_deref();
             if let Some(place) = place.filter(|place| !place.machine.is_this()) {
                 let elsewhere = format!(
-                    "  previewed on the machine {}, and applied there",
+                    "previewed on the machine {}, and applied there",
                     place.machine.name
                 );
-                block = block.line(Line::new().with_role(Role::Faint, elsewhere));
+                let elsewhere = Line::new().with_role(Role::Faint, elsewhere);
+                block = block.line(elsewhere.indented(2).hanging(2));
             }
         }
         if let Some(call) = calls.of(&of_one_call[0].action) {

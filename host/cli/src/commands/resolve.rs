@@ -46,7 +46,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
     let mut request = request.clone();
     if request.target.id.is_none() {
-        request.target.session = chosen(&request.target.session, &store, out).await?;
+        request.target.session = chosen(&request.target.session, &store).await?;
     }
     let request = &request;
     let targets = match request.all {

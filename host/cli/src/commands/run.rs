@@ -95,13 +95,14 @@ pub async fn run(
     };
 
     let outcome = call(&context, tool, &called).await?;
-    out.show(&decider.preview(&outcome));
+    let seen = decider.seen(&context, &outcome).await;
+    out.show(&decider.preview(&seen));
     let notifier = match decider.is_on_the_line() {
         true => None,
         false => Notifier::of(request.notify.as_deref(), &context.session, &store),
     };
     let notifier = notifier.map(|notifier| notifier.begin(&outcome.pushed, context.own.clone()));
-    let resolved = decider.decide(&context, &outcome, out).await;
+    let resolved = decider.decide(&context, &seen, out).await;
     if let Some(notifier) = notifier {
         notifier.end().await;
     }

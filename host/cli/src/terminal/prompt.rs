@@ -4,11 +4,11 @@ use std::io::{self, BufRead, Write};
 
 use airlock_host::PendingAction;
 use airlock_host::pending::Decision;
-use airlock_render::{Line, Role};
+use airlock_render::{Block, Line, Role};
 use tokio::task::spawn_blocking;
 
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::on_stderr;
+use crate::terminal::output::{on_stderr, show_on_stderr};
 
 /// What somebody answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,8 @@ impl Question<'_> {
         let (index, count) = self.place;
         if count > 1 {
             let place = Line::from(format!("{} of {count}: ", index + 1));
-            on_stderr(place.with_quoted(Role::Title, &*self.action.label));
+            let place = place.with_quoted(Role::Title, &*self.action.label);
+            show_on_stderr(&Block::from(place.hanging(2)));
         }
         let (decision, all) = loop {
             let Some(line) = read(self.words(), interrupt).await else {

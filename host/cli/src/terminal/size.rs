@@ -4,8 +4,10 @@ const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /// For people: two digits where the number is small.
 pub fn human(bytes: u64) -> String {
-    if bytes < 1024 {
-        return format!("{bytes} bytes");
+    match bytes {
+        1 => return "1 byte".to_owned(),
+        0..1024 => return format!("{bytes} bytes"),
+        _ => {}
     }
     let mut size = bytes as f64 / 1024.0;
     let mut unit = 0;
@@ -39,6 +41,7 @@ mod tests {
     fn sizes_are_told_in_their_unit() {
         let check = |bytes, expected| assert_eq!(human(bytes), expected);
         check(0, "0 bytes");
+        check(1, "1 byte");
         check(1023, "1023 bytes");
         check(1024, "1.0 KiB");
         check(1536, "1.5 KiB");

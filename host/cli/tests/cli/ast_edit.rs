@@ -6,6 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::airlock::{Store, airlock, airlock_in};
+use crate::terminal::Terminal;
 
 const OP: &str = r#"{"ops": [{"pat": "old($A)", "out": "new($A)"}]}"#;
 
@@ -46,6 +47,46 @@ fn a_preview_is_shown_and_stays_pending() {
         "{ran:#?}"
     );
     assert_eq!(held(&folder), before);
+}
+
+/// So much that `ast_edit` leaves a part out for its caller: the last replacement.
+fn many_sources() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for file in 0..300 {
+        let stays = "this_line_stays()\n".repeat(8);
+        let source = (0..10).map(|line| format!("old('{file} {line}')\n{stays}"));
+        fs::write(
+            folder.path().join(format!("f{file:03}.py")),
+            source.collect::<String>(),
+        )
+        .unwrap();
+    }
+    folder
+}
+
+const LAST: &str = "+new('299 9')";
+
+#[test]
+fn what_is_too_long_for_a_model_is_shown_whole_to_whoever_decides() {
+    let (store, folder) = (Store::new(), many_sources());
+    let report = store.json(folder.path(), &["run", "ast_edit", OP]);
+    let text = report["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Too long to be shown: "), "{text}");
+    assert!(!text.contains(LAST), "{text}");
+    let id = report["pending"][0]["id"].as_str().unwrap();
+    for args in [&["show", id][..], &["pending", "--verbose"]] {
+        let shown = store.airlock(folder.path(), args).run().stdout;
+        assert!(shown.contains(LAST), "{args:?}: {shown}");
+        assert!(!shown.contains("Too long to be shown"), "{args:?}: {shown}");
+    }
+}
+
+#[test]
+fn who_is_asked_at_a_terminal_has_seen_all_of_it() {
+    let folder = many_sources();
+    let mut terminal = Terminal::run(folder.path(), &["run", "ast_edit", OP]);
+    terminal.sees(LAST).asks("s");
+    terminal.sees(LAST).asks("l").ends(0);
 }
 
 #[test]

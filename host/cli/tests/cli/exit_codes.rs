@@ -119,7 +119,7 @@ fn two_where_the_caller_is_wrong() {
         2,
         &[
             "error: can't use missing as a workspace: No such file or directory (os error 2)",
-            "hint: `--workspace DIR` names another directory",
+            "hint: check the path and its permissions, or name another directory with `--workspace DIR`",
         ],
     );
     check(

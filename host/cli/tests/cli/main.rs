@@ -14,12 +14,16 @@ mod faults;
 mod fit;
 mod foreign;
 mod guides;
+#[cfg(unix)]
+mod hints;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod inspect;
 mod interrupted;
 mod json;
 mod later;
+#[cfg(unix)]
+mod listings;
 mod new_projects;
 mod packages;
 mod params;
@@ -31,6 +35,7 @@ mod terminal;
 mod test_building;
 mod test_cases;
 mod test_kit;
+mod test_untried;
 mod text;
 mod toolchain;
 mod typed_params;

@@ -26,7 +26,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         1,
         "nothing-pending",
         "No pending action",
-        "`airlock pending --all`",
+        "nothing is pending in any other",
     );
     check(
         run(&[&resolve[..], &["--id", "x"]].concat()),

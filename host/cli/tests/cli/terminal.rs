@@ -25,7 +25,7 @@ impl Terminal {
     }
 
     /// The program on a terminal of so many columns.
-    fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
+    pub fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
         let airlock = command(folder);
         // Whoever makes the terminal gives it a size of its own, perhaps after the program began:
         // so the program waits for a line.
@@ -38,6 +38,7 @@ impl Terminal {
                 .filter_map(|(name, value)| Some((name, value?))),
         );
         shell.env("PATH", "/usr/bin:/bin").env("NO_COLOR", "1");
+        shell.env("AIRLOCK_PAGER", "cat");
         shell
             .args(["-c", waiting, "sh"])
             .arg(airlock.get_program())
@@ -53,7 +54,7 @@ impl Terminal {
 
     /// All that is printed until the end.
     #[track_caller]
-    fn rest(&mut self) -> String {
+    pub fn rest(&mut self) -> String {
         let rest = self.0.expect(Eof).unwrap();
         String::from_utf8(rest.as_bytes().to_vec()).unwrap()
     }

@@ -90,6 +90,8 @@ impl WorkspaceFolder {
     /// The same, for the host itself.
     pub fn open_directory(&self) -> io::Result<File> {
         let file = open_folder(&self.path)?;
+        // One that may be listed, and not entered, holds nothing that a tool could use.
+        fs::metadata(self.path.join("."))?;
         if Identity::of(&file.metadata()?) != self.identity {
             let message =
                 "the workspace was replaced by another directory since the session was opened";

@@ -58,10 +58,10 @@ fn what_is_pending() {
             │ A label that is longer than
             │   its row
               from ast_edit of plugin
-              (sha256:5e689e2b0167),
-              durable, at 60 s, id
-              01a20106-302b-74f6-9523-411f
-              5755e711
+                (sha256:5e689e2b0167),
+                durable, at 60 s, id
+                01a20106-302b-74f6-9523-41
+                1f5755e711
               tried once: cancelled"#]],
     );
 }
@@ -166,6 +166,18 @@ fn what_was_decided() {
               reason: two
                 │ lines
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+    );
+    check_at(
+        Renderer::plain().width(40),
+        of(resolved(Decision::Apply, "", None)),
+        expect![[r#"
+            Accept: 2 replacements in 1 file [AST
+              │ Edit]
+              applied by ann@vm, a person (evidence:
+                answered on the terminal), at 120 s
+              from ast_edit of plugin
+                (sha256:5e689e2b0167), durable, id
+                01a20106-302b-74f6-9523-411f5755e711"#]],
     );
     check(
         of(resolved(Decision::Discard, "no", Some("not today"))),

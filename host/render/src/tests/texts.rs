@@ -115,6 +115,20 @@ fn a_changed_line_end_is_seen() {
 }
 
 #[test]
+fn one_byte_is_no_bytes() {
+    let check = |bytes, expected: &str| {
+        let image = Content::Image {
+            data: vec![0; bytes],
+            mime_type: "a/b".to_owned(),
+        };
+        assert_eq!(Block::content(&[image]).to_string(), expected);
+    };
+    check(0, "│ [image: a/b, 0 bytes]");
+    check(1, "│ [image: a/b, 1 byte]");
+    check(2, "│ [image: a/b, 2 bytes]");
+}
+
+#[test]
 fn a_long_text_is_cut_where_that_is_wanted() {
     let text = "one\ntwo\nthree and four\nfive";
     let block = || {

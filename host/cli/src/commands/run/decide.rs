@@ -1,5 +1,6 @@
 //! Decisions about what a call pushed.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
@@ -52,6 +53,25 @@ impl Decider {
     /// Whether nobody need look, since the command line has decided.
     pub fn is_on_the_line(&self) -> bool {
         matches!(self, Decider::Decided(_))
+    }
+
+    /// What the call gave, as whoever decides is to see it: somebody who is asked sees all of the
+    /// preview, also what a tool leaves out for its caller.
+    pub async fn seen<'a>(
+        &self,
+        context: &CommandContext,
+        outcome: &'a CallOutcome,
+    ) -> Cow<'a, CallOutcome> {
+        let (Decider::Terminal, Some(action)) = (self, outcome.pushed.first()) else {
+            return Cow::Borrowed(outcome);
+        };
+        // A store that can't be read is told of with the decision, which needs it too.
+        let Ok(Some(call)) = context.session.call_record(&action.id).await else {
+            return Cow::Borrowed(outcome);
+        };
+        let mut seen = outcome.clone();
+        seen.content = call.content;
+        Cow::Owned(seen)
     }
 
     /// What the call gave. What is about to be decided anyway need not be told to be pending.

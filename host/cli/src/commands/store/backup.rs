@@ -33,11 +33,8 @@ pub async fn backup(to: &Path, store: Option<&OsStr>, out: &mut Output) -> Resul
     }
     file::backup(path, choice.makes(WhenMissing::Refuse), to).await?;
     let bytes = size_of(to);
-    out.line(format_args!(
-        "Backed up to {}: {}.",
-        to.display(),
-        size::human(bytes)
-    ));
+    let told = format!("Backed up to {}: {}.", to.display(), size::human(bytes));
+    out.line(Line::from(told).hanging(2));
     out.json(&json!({"backup": to.to_string_lossy(), "bytes": bytes}));
     Ok(Exit::Done)
 }
@@ -71,11 +68,8 @@ pub async fn restore(
         _ => failure,
     })?;
     let list = choice.command(&["pending", "--all"]);
-    out.line(format_args!(
-        "Restored {} from {}.",
-        path.display(),
-        from.display()
-    ));
+    let told = format!("Restored {} from {}.", path.display(), from.display());
+    out.line(Line::from(told).hanging(2));
     let interrupted = "What was pending may have been resolved since that backup was made, so it counts as interrupted: ";
     out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));
     out.json(&json!({"restored": path.to_string_lossy(), "from": from.to_string_lossy()}));

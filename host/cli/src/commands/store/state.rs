@@ -59,7 +59,7 @@ pub async fn stats(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
         ("size", size::human(stats.bytes)),
         ("limit", limit.map_or("none".to_owned(), size::human)),
     ];
-    let title = Block::from(Line::new().with_role(Role::Title, location));
+    let title = Block::from(Line::new().with_role(Role::Title, location).hanging(2));
     let mut block = facts.into_iter().fold(title, |block, (name, text)| {
         block.own_fact(NAMES, name, &text)
     });
@@ -77,11 +77,11 @@ pub async fn check(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
     let location = store.location();
     out.json(&json!({"store": location, "problems": problems}));
     if problems.is_empty() {
-        out.line(format_args!("{location} has no problems."));
+        out.line(Line::from(format_args!("{location} has no problems.")).hanging(2));
         return Ok(Exit::Done);
     }
     for problem in &problems {
-        out.line(problem.as_str());
+        out.line(Line::from(problem.as_str()).hanging(2));
     }
     if !out.is_json() {
         let found = match problems.len() {
