@@ -125,8 +125,8 @@ impl Preview {
 
     /// What whoever decides sees in place of the result's content, where that leaves something out
     /// for its caller, as a model's context has little room. The record of the call has it, and so
-    /// has an [`Approver`](crate::Approver); the caller does not get it. May be as large as a
-    /// result, and is dropped where nothing is proposed.
+    /// has an [`Approver`](crate::approval::Approver); the caller does not get it. May be as large
+    /// as a result, and is dropped where nothing is proposed.
     pub fn in_full(self, content: Vec<Content>) -> Self {
         Self {
             in_full: Some(content),
