@@ -1,0 +1,312 @@
+//! What a layer changes, as whoever decides about it reads it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::content::{Content, read_full};
+use crate::lower::{Kind, Lower, Stamp};
+use crate::tree::{Body, Node, NodeId, ROOT, Tree};
+use crate::view::View;
+
+const READ_AT_ONCE: usize = 256 * 1024;
+
+/// All that a layer changes, in the order of paths.
+///
+/// It follows from what is different in the end, and not from what was done: a file that was
+/// written as it was, or made and removed, is no change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeSet {
+    /// The changes.
+    pub changes: Vec<Change>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What was done.
+    pub kind: ChangeKind,
+    /// Where, below the folder.
+    pub path: String,
+    /// Where it was before, if it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What was there; none for what is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Facts>,
+    /// What is there then; none for what is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Facts>,
+}
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Something new.
+    Created,
+    /// Other contents; its permissions may differ too.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// Another name, of a directory with all that is in it. Contents may differ too.
+    Renamed,
+    /// Other permissions alone.
+    Mode,
+    /// A link that is new, or leads elsewhere.
+    Link,
+}
+
+/// What an object is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What it is.
+    pub kind: Kind,
+    /// In bytes; 0 for a directory.
+    pub size: u64,
+    /// Permissions: 0o7777 at most; 0 for a link, which has none.
+    pub mode: u32,
+    /// The SHA-256 of a file's contents, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Where a link leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+impl ChangeSet {
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+impl View {
+    /// What the open layer changes. Empty where none is open.
+    ///
+    /// # Errors
+    /// Those of the system; `ESTALE` where the real folder has changed below it.
+    pub fn changes(&self) -> io::Result<ChangeSet> {
+        change_set(&self.inner.state().tree, &self.inner.lower)
+    }
+}
+
+pub(crate) fn change_set(tree: &Tree, lower: &Lower) -> io::Result<ChangeSet> {
+    let mut found = Vec::new();
+    for id in tree.ids().filter(|id| *id != ROOT) {
+        let node = tree.node(id);
+        match (&node.origin, tree.path_of(id)) {
+            (None, None) => {}
+            (None, Some(path)) => found.push(created(lower, node, path)?),
+            (Some(origin), None) => found.push(Change {
+                kind: ChangeKind::Deleted,
+                path: origin.path.to_string(),
+                from: None,
+                before: Some(real_facts(lower, &origin.path, &origin.stamp)?),
+                after: None,
+            }),
+            (Some(_), Some(path)) => found.extend(kept(tree, lower, id, path)?),
+        }
+    }
+    Ok(ChangeSet {
+        changes: joined(found),
+    })
+}
+
+fn created(lower: &Lower, node: &Node, path: String) -> io::Result<Change> {
+    let after = facts(lower, node)?;
+    let kind = match after.kind {
+        Kind::Link => ChangeKind::Link,
+        _ => ChangeKind::Created,
+    };
+    Ok(Change {
+        kind,
+        path,
+        from: None,
+        before: None,
+        after: Some(after),
+    })
+}
+
+/// Of what the real folder has, and still has a place.
+fn kept(tree: &Tree, lower: &Lower, id: NodeId, path: String) -> io::Result<Option<Change>> {
+    let node = tree.node(id);
+    let Some(origin) = &node.origin else {
+        return Ok(None);
+    };
+    let moved = !tree.is_in_place(id);
+    let has_contents = matches!(node.body, Body::File(Some(_)));
+    if !moved && !has_contents && node.mode == origin.stamp.mode {
+        return Ok(None);
+    }
+    let before = real_facts(lower, &origin.path, &origin.stamp)?;
+    let after = match has_contents {
+        true => facts(lower, node)?,
+        false => Facts {
+            mode: if before.kind == Kind::Link {
+                0
+            } else {
+                node.mode
+            },
+            ..before.clone()
+        },
+    };
+    let kind = match (
+        moved,
+        before.digest == after.digest,
+        before.mode == after.mode,
+    ) {
+        (true, ..) => ChangeKind::Renamed,
+        (false, false, _) => ChangeKind::Modified,
+        (false, true, false) => ChangeKind::Mode,
+        (false, true, true) => return Ok(None),
+    };
+    Ok(Some(Change {
+        kind,
+        from: moved.then(|| origin.path.to_string()),
+        path,
+        before: Some(before),
+        after: Some(after),
+    }))
+}
+
+/// What was removed and made again under the same path is one change, or none.
+fn joined(found: Vec<Change>) -> Vec<Change> {
+    let mut by_path: BTreeMap<String, Vec<Change>> = BTreeMap::new();
+    for change in found {
+        by_path.entry(change.path.clone()).or_default().push(change);
+    }
+    let joined = by_path.into_values().flat_map(|mut changes| {
+        let made = |change: &Change| change.before.is_none();
+        let gone = |change: &Change| change.after.is_none();
+        let (Some(made), Some(gone)) =
+            (changes.iter().position(made), changes.iter().position(gone))
+        else {
+            changes.sort_by_key(|change| change.kind);
+            return changes;
+        };
+        let before = changes[gone].before.clone();
+        let after = changes[made].after.clone();
+        if before == after {
+            changes.clear();
+        } else if let (Some(old), Some(new)) = (&before, &after)
+            && old.kind == new.kind
+        {
+            let kind = match new.kind {
+                Kind::Link => ChangeKind::Link,
+                _ if old.digest == new.digest => ChangeKind::Mode,
+                _ => ChangeKind::Modified,
+            };
+            let path = changes[made].path.clone();
+            changes = vec![Change {
+                kind,
+                path,
+                from: None,
+                before,
+                after,
+            }];
+        }
+        changes
+    });
+    joined.collect()
+}
+
+/// Of what the layer has made, or has contents of.
+fn facts(lower: &Lower, node: &Node) -> io::Result<Facts> {
+    let mut facts = Facts {
+        kind: node.body.kind(),
+        size: 0,
+        mode: node.mode,
+        digest: None,
+        target: None,
+    };
+    match (&node.body, &node.origin) {
+        (Body::File(Some(content)), _) => {
+            facts.size = content.len();
+            facts.digest = Some(digest_of(|buffer, offset| content.read_at(buffer, offset))?);
+        }
+        (Body::Link(Some(target)), _) => {
+            facts.size = target.len() as u64;
+            facts.mode = 0;
+            facts.target = Some(target.to_string());
+        }
+        (_, Some(origin)) => return real_facts(lower, &origin.path, &origin.stamp),
+        _ => {}
+    }
+    Ok(facts)
+}
+
+fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<Facts> {
+    let mut facts = Facts {
+        kind: stamp.kind,
+        size: stamp.size,
+        mode: stamp.mode,
+        digest: None,
+        target: None,
+    };
+    match stamp.kind {
+        Kind::File => {
+            let (file, now) = lower.open_file(path)?;
+            if !stamp.has_same_contents(&now) {
+                return Err(Errno::STALE.into());
+            }
+            facts.digest = Some(digest_of_file(&file)?);
+        }
+        Kind::Link => {
+            facts.mode = 0;
+            facts.target = Some(lower.read_link(path)?);
+        }
+        Kind::Directory => facts.size = 0,
+        Kind::Special => {}
+    }
+    Ok(facts)
+}
+
+fn digest_of_file(file: &File) -> io::Result<String> {
+    digest_of(|buffer, offset| read_full(file, buffer, offset))
+}
+
+fn digest_of(read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; READ_AT_ONCE];
+    let mut offset = 0;
+    loop {
+        let length = read(&mut buffer, offset)?;
+        if length == 0 {
+            break;
+        }
+        hasher.update(&buffer[..length]);
+        offset += length as u64;
+    }
+    use std::fmt::Write;
+    let mut hex = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    Ok(hex)
+}
+
+/// Whether a file's contents in the layer differ from the real ones, or its permissions do.
+pub(crate) fn is_rewritten(lower: &Lower, node: &Node) -> io::Result<bool> {
+    let Some(origin) = &node.origin else {
+        return Ok(false);
+    };
+    if node.mode != origin.stamp.mode {
+        return Ok(true);
+    }
+    match &node.body {
+        Body::File(Some(content)) => Ok(!is_same(content, lower, &origin.path, &origin.stamp)?),
+        _ => Ok(false),
+    }
+}
+
+fn is_same(content: &Content, lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<bool> {
+    if content.len() != stamp.size {
+        return Ok(false);
+    }
+    content.is_same_as(&lower.open_file(path)?.0)
+}

@@ -1,0 +1,341 @@
+//! From a layer to the folder, in one step that a crash leaves undone or done.
+
+mod check;
+mod plan;
+mod private;
+mod recover;
+mod run;
+mod staging;
+
+use std::fs::File;
+use std::io;
+
+use rustix::io::Errno;
+
+use crate::change::{ChangeSet, change_set};
+use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
+use crate::fault::step;
+use crate::lock::lock;
+use crate::lower::Lower;
+use crate::path::PRIVATE;
+use crate::tree::Tree;
+use crate::view::{Place, View};
+use crate::workspace::{Opened, Workspace};
+
+use check::check_unchanged;
+use plan::{plan, rewritten, touched_directories};
+use private::{Journal, Private};
+use recover::{blocked, finish, recover};
+use run::{Runner, Stuck};
+use staging::{Staging, sync_directories};
+
+/// The longest id, in bytes.
+const MAX_ID: usize = 128;
+
+/// What a commit is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    /// One of letters, digits, `-` and `_`, 128 at most. No two commits of a workspace have the
+    /// same: the second is refused.
+    pub id: String,
+    /// Kept with the workspace from the very moment of the commit on, until it is
+    /// [taken](Workspace::take_outcome): for whoever must know of it after a crash.
+    pub note: String,
+}
+
+/// What was committed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Committed {
+    /// What was changed. Where this is empty, nothing was written at all, and neither id nor note
+    /// is kept.
+    pub changes: ChangeSet,
+    /// Why what is left of the commit could not be cleaned up. It is, by whoever commits or
+    /// recovers next; what was committed is in its place.
+    pub not_cleaned_up: Option<RecoverError>,
+}
+
+/// A committed id whose note nobody has taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The id.
+    pub id: String,
+    /// The note.
+    pub note: String,
+}
+
+/// What a recovery has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recovered {
+    /// Ids of commits that were cut off, and are finished now.
+    pub finished: Vec<String>,
+    /// How many had not happened: nothing is left of them.
+    pub dropped: usize,
+    /// What is in the private folder and is not from this user, or not for this workspace. It is
+    /// left alone. Paths below the workspace.
+    pub not_ours: Vec<String>,
+}
+
+impl View {
+    /// Puts everything that the layer changes into the folder, all of it or nothing, whatever
+    /// crashes meanwhile. The layer ends with it; where this fails, it stays open as it was.
+    ///
+    /// Other programs can see the folder while files are put in their places, each by one rename.
+    ///
+    /// # Errors
+    /// [`CommitError`]; the folder is as it was then.
+    pub fn commit(&self, workspace: &Workspace, ticket: &Ticket) -> Result<Committed, CommitError> {
+        self.commit_if(workspace, ticket, |_| Ok(()))
+    }
+
+    /// The same, if `check` agrees to what is about to be changed. It is asked under the
+    /// workspace's lock, after everything was compared with the folder.
+    ///
+    /// # Errors
+    /// [`CommitError`], or the error of `check`.
+    pub fn commit_if<E: From<CommitError>>(
+        &self,
+        workspace: &Workspace,
+        ticket: &Ticket,
+        check: impl FnOnce(&ChangeSet) -> Result<(), E>,
+    ) -> Result<Committed, E> {
+        check_id(&ticket.id)?;
+        let opened = &*workspace.inner;
+        let mut state = self.inner.state();
+        let Ok(_) = state.layer() else {
+            return Err(CommitError::from(Failed {
+                doing: "commit".to_owned(),
+                source: Errno::ROFS.into(),
+            })
+            .into());
+        };
+        let held = lock(opened).doing(|| "lock the folder".to_owned());
+        let Some(_held) = held.map_err(CommitError::from)? else {
+            return Err(CommitError::Locked.into());
+        };
+        recover(opened).map_err(CommitError::from)?;
+        let is_committed = is_committed(opened, &ticket.id).map_err(CommitError::from)?;
+        if is_committed {
+            return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
+        }
+        check_unchanged(&state.tree, &opened.lower)?;
+        let changes = change_set(&state.tree, &opened.lower)
+            .doing(|| "compare the changes with the files".to_owned())
+            .map_err(CommitError::from)?;
+        check(&changes)?;
+        let not_cleaned_up = match changes.is_empty() {
+            true => None,
+            false => commit(opened, &state.tree, ticket)?,
+        };
+        state.layer = None;
+        self.inner.end_layer(&mut state, &Place::after_commit);
+        Ok(Committed {
+            changes,
+            not_cleaned_up,
+        })
+    }
+}
+
+impl Workspace {
+    /// Finishes what was committed and cut off, and drops what was not. Every commit does so first;
+    /// who opens a workspace does it to have the files as they must be.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn recover(&self) -> Result<Recovered, RecoverError> {
+        // Without the folder there is nothing to recover, and nobody to wait for.
+        if private(&self.inner)?.is_none() {
+            return Ok(Recovered::default());
+        }
+        let held = lock(&self.inner).doing(|| "lock the folder".to_owned())?;
+        let Some(_held) = held else {
+            return Err(RecoverError::Locked);
+        };
+        recover(&self.inner)
+    }
+
+    /// Whether an id was committed. What was cut off is [recovered](Self::recover) before.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn is_committed(&self, id: &str) -> Result<bool, RecoverError> {
+        self.recover()?;
+        Ok(is_committed(&self.inner, id)?)
+    }
+
+    /// What was committed and has a note that nobody has taken. What was cut off is
+    /// [recovered](Self::recover) before.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn outcomes(&self) -> Result<Vec<Outcome>, RecoverError> {
+        self.recover()?;
+        let Some(private) = private(&self.inner)? else {
+            return Ok(Vec::new());
+        };
+        let waiting = private.waiting().doing(reading)?;
+        let outcomes = waiting.into_iter();
+        Ok(outcomes.map(|(id, note)| Outcome { id, note }).collect())
+    }
+
+    /// Forgets an id's note: who must know of it does. That it was committed stays known.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn take_outcome(&self, id: &str) -> Result<(), RecoverError> {
+        if let Some(private) = private(&self.inner)?
+            && check_id(id).is_ok()
+        {
+            let taken = private.take_outcome(id);
+            taken.doing(|| format!("remove a record from {PRIVATE}"))?;
+        }
+        Ok(())
+    }
+
+    /// Runs something while no other program commits to this workspace, nor to one that it lies in
+    /// or that lies in it; what was cut off is [recovered](Self::recover) before.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn locked<T>(&self, run: impl FnOnce() -> T) -> Result<T, RecoverError> {
+        let held = lock(&self.inner).doing(|| "lock the folder".to_owned())?;
+        let Some(_held) = held else {
+            return Err(RecoverError::Locked);
+        };
+        recover(&self.inner)?;
+        Ok(run())
+    }
+}
+
+fn reading() -> String {
+    format!("read {PRIVATE} in the workspace")
+}
+
+fn private(workspace: &Opened) -> Result<Option<Private<'_>>, Failed> {
+    Private::open(workspace).doing(reading)
+}
+
+fn is_committed(workspace: &Opened, id: &str) -> Result<bool, Failed> {
+    match private(workspace)? {
+        Some(private) => private.is_committed(id).doing(reading),
+        None => Ok(false),
+    }
+}
+
+fn check_id(id: &str) -> Result<(), CommitError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    match !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(allowed) {
+        true => Ok(()),
+        false => Err(CommitError::Unsupported {
+            path: id.to_owned(),
+            reason: "an id has letters, digits, - and _, and at most 128 of them",
+        }),
+    }
+}
+
+/// Stages, writes the journal, which is the commit, and puts everything in its place.
+fn commit(
+    workspace: &Opened,
+    tree: &Tree,
+    ticket: &Ticket,
+) -> Result<Option<RecoverError>, CommitError> {
+    let lower = &*workspace.lower;
+    let making = || format!("make {PRIVATE} in the workspace");
+    let private = Private::open_or_make(workspace).doing(making)?;
+    let (name, folder) = private.begin().doing(making)?;
+    let prepared = prepare(&private, &folder, lower, tree, ticket);
+    let journal = match prepared {
+        Ok(journal) => journal,
+        Err(error) => {
+            drop_transaction(&private, &name);
+            return Err(error);
+        }
+    };
+    if let Err((done, stuck)) = Runner::new(lower, &folder).all(&journal.steps) {
+        return Err(roll_back(
+            &private, &name, &folder, lower, &journal, done, stuck,
+        ));
+    }
+    Ok(finish(&private, &name, &folder, lower, &journal).err())
+}
+
+fn prepare(
+    private: &Private<'_>,
+    folder: &File,
+    lower: &Lower,
+    tree: &Tree,
+    ticket: &Ticket,
+) -> Result<Journal, CommitError> {
+    let rewritten = rewritten(tree, lower).doing(|| "compare the files".to_owned())?;
+    let mut staging = Staging::new(folder, lower);
+    let steps = plan(tree, &rewritten, &mut staging)?;
+    private
+        .write_outcome(folder, &ticket.id, &ticket.note)
+        .doing(|| "write the outcome".to_owned())?;
+    staging.sync()?;
+    let journal = Journal {
+        id: ticket.id.clone(),
+        steps,
+    };
+    let written = sync_private(private).and_then(|()| private.write_journal(folder, &journal));
+    match written {
+        Ok(()) => Ok(journal),
+        Err(source) => {
+            // It may be there all the same, so that it must be known to be gone.
+            let doing = || "take back the journal".to_owned();
+            private.remove_journal(folder).doing(doing)?;
+            Err(CommitError::from(Failed {
+                doing: "write the journal".to_owned(),
+                source,
+            }))
+        }
+    }
+}
+
+fn sync_private(private: &Private<'_>) -> io::Result<()> {
+    step()?;
+    private.folder.sync_all()
+}
+
+/// It has no journal: nothing of it has happened.
+fn drop_transaction(private: &Private<'_>, name: &str) {
+    if let Err(error) = private.remove_transaction(name) {
+        tracing::warn!("could not remove {PRIVATE}/{name}: {error}");
+    }
+}
+
+/// A rename could not be done: everything goes back.
+fn roll_back(
+    private: &Private<'_>,
+    name: &str,
+    folder: &File,
+    lower: &Lower,
+    journal: &Journal,
+    done: usize,
+    stuck: Stuck,
+) -> CommitError {
+    let undone = Runner::new(lower, folder).backward(&journal.steps[..done]);
+    if let Err(stuck) = undone {
+        return CommitError::Unrecovered(blocked(journal, stuck));
+    }
+    let directories = touched_directories(&journal.steps);
+    let removed = sync_directories(lower, directories.iter()).and_then(|()| {
+        let removing = || "remove the journal".to_owned();
+        private.remove_journal(folder).doing(removing)
+    });
+    if let Err(error) = removed {
+        return error.into();
+    }
+    drop_transaction(private, name);
+    match stuck {
+        Stuck::Changed(path) => CommitError::Conflict(vec![Conflict {
+            path,
+            what: ConflictKind::Changed,
+        }]),
+        Stuck::Io(path, source) => CommitError::Io {
+            doing: format!("put {path} in its place"),
+            source,
+        },
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether the folder still is what a layer was made from.
+
+use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed};
+use crate::lower::{Kind, Lower};
+use crate::path::{PRIVATE, join};
+use crate::tree::{NodeId, ROOT, Tree};
+
+/// Everything that the layer has come near to must be as it was then.
+pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitError> {
+    let mut conflicts = Vec::new();
+    let mut found = |path: &str, what| {
+        conflicts.push(Conflict {
+            path: path.to_owned(),
+            what,
+        });
+    };
+    for id in tree.ids() {
+        let Some(origin) = &tree.node(id).origin else {
+            continue;
+        };
+        let now = lower.stamp(&origin.path);
+        let now = now.doing(|| format!("look at {}", origin.path))?;
+        let unchanged = match (id == ROOT, now) {
+            (_, None) => false,
+            (_, Some(now)) => origin.stamp.is_unchanged(&now),
+        };
+        if !unchanged {
+            found(&origin.path, ConflictKind::Changed);
+        } else if is_removed_directory(tree, id) {
+            // It goes with all that is in it, so that there must be nothing that nobody saw.
+            for path in unseen(tree, lower, id)? {
+                found(&path, ConflictKind::Appeared);
+            }
+        }
+    }
+    for path in taken_names(tree, lower)? {
+        found(&path, ConflictKind::Appeared);
+    }
+    match conflicts.is_empty() {
+        true => Ok(()),
+        false => Err(CommitError::Conflict(conflicts)),
+    }
+}
+
+fn is_removed_directory(tree: &Tree, id: NodeId) -> bool {
+    let node = tree.node(id);
+    id != ROOT && node.link.is_none() && node.body.kind() == Kind::Directory
+}
+
+fn unseen(tree: &Tree, lower: &Lower, id: NodeId) -> Result<Vec<String>, CommitError> {
+    let Some(origin) = &tree.node(id).origin else {
+        return Ok(Vec::new());
+    };
+    let looking = || format!("list {}", origin.path);
+    let names = lower.list(&origin.path).doing(looking)?;
+    let seen = tree.children(id);
+    let unseen = names.into_iter().filter_map(|(name, _)| match name {
+        Some(name) if seen.contains_key(&*name) => None,
+        Some(name) => Some(join(&origin.path, &name)),
+        None => Some(join(&origin.path, "?")),
+    });
+    let mut unseen: Vec<_> = unseen.collect();
+    let private = join(&origin.path, PRIVATE);
+    if lower.stamp(&private).doing(looking)?.is_some() {
+        unseen.push(private);
+    }
+    Ok(unseen)
+}
+
+/// What names in the real folder must be free, and are not: another program made them.
+fn taken_names(tree: &Tree, lower: &Lower) -> Result<Vec<String>, Failed> {
+    let mut taken = Vec::new();
+    for id in tree.ids() {
+        let Some((directory, name)) = &tree.node(id).link else {
+            continue;
+        };
+        if tree.is_in_place(id) {
+            continue;
+        }
+        let Some(origin) = &tree.node(*directory).origin else {
+            continue;
+        };
+        let path = join(&origin.path, name);
+        if tree.by_origin(&path).is_none()
+            && lower
+                .stamp(&path)
+                .doing(|| format!("look at {path}"))?
+                .is_some()
+        {
+            taken.push(tree.path_of(id).unwrap_or(path));
+        }
+    }
+    Ok(taken)
+}

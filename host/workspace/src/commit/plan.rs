@@ -1,0 +1,378 @@
+//! From a layer to the renames that make the folder what the layer shows.
+//!
+//! Each object goes to its place by one rename, of a known inode, that replaces nothing unseen. What
+//! is new waits in *slots* of the private folder, and what goes away is parked in such. The order:
+//!
+//! 1. What is removed or moved leaves its place, files first and then the deepest directories, so
+//!    that each is still where the real folder had it. A file goes straight to its new place where
+//!    that is free by then and no directory on the way moves.
+//! 2. From the root down, everything else takes its place. A file that replaces another one is
+//!    exchanged with it, so that the name is never missing.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::staging::{Staged, Staging};
+use crate::change::is_rewritten;
+use crate::error::CommitError;
+use crate::lower::{Kind, Lower, Stamp};
+use crate::path::{depth, join, parent_and_name};
+use crate::tree::{NodeId, ROOT, Tree};
+
+/// A name in the folder, or in a transaction's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Name {
+    /// Below the workspace.
+    Path(String),
+    /// In the transaction's folder.
+    Slot(String),
+}
+
+/// One rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Step {
+    pub from: Name,
+    pub to: Name,
+    /// What is moved.
+    pub object: Object,
+    /// What it is exchanged with; none where nothing has the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displaced: Option<Object>,
+}
+
+/// An object, as it must be when it is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Object {
+    pub inode: u64,
+    /// Size in bytes, and the time of the last change; none for directories and for what the commit
+    /// has made itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contents: Option<(u64, (i64, u32))>,
+}
+
+impl Object {
+    fn real(stamp: &Stamp) -> Self {
+        let has_contents = stamp.kind != Kind::Directory;
+        Self {
+            inode: stamp.inode,
+            contents: has_contents.then_some((stamp.size, stamp.modified)),
+        }
+    }
+
+    fn made(inode: u64) -> Self {
+        Self {
+            inode,
+            contents: None,
+        }
+    }
+
+    /// Whether this is what a name stands for.
+    pub fn is(&self, stamp: &Stamp) -> bool {
+        self.inode == stamp.inode
+            && self
+                .contents
+                .is_none_or(|contents| contents == (stamp.size, stamp.modified))
+    }
+}
+
+/// Which nodes have new contents or permissions.
+pub(crate) fn rewritten(tree: &Tree, lower: &Lower) -> io::Result<HashSet<NodeId>> {
+    let mut rewritten = HashSet::new();
+    for id in tree.ids() {
+        let node = tree.node(id);
+        if node.link.is_some() && is_rewritten(lower, node)? {
+            rewritten.insert(id);
+        }
+    }
+    Ok(rewritten)
+}
+
+/// Stages what is new, and plans the renames.
+pub(crate) fn plan(
+    tree: &Tree,
+    rewritten: &HashSet<NodeId>,
+    staging: &mut Staging<'_>,
+) -> Result<Vec<Step>, CommitError> {
+    let mut planner = Planner {
+        tree,
+        rewritten,
+        staging,
+        replaced: HashSet::new(),
+        vacated: HashMap::new(),
+        steps: Vec::new(),
+    };
+    planner.find_replaced();
+    planner.vacate_files();
+    planner.vacate_directories();
+    planner.place(ROOT, "", None)?;
+    Ok(planner.steps)
+}
+
+/// Directories in which names change, at the end.
+pub(crate) fn touched_directories(steps: &[Step]) -> BTreeSet<String> {
+    let names = steps.iter().flat_map(|step| [&step.from, &step.to]);
+    names
+        .filter_map(|name| match name {
+            Name::Path(path) => Some(parent_and_name(path).0.to_owned()),
+            Name::Slot(_) => None,
+        })
+        .collect()
+}
+
+/// Where something went when it left its place.
+#[derive(Clone, PartialEq, Eq)]
+enum Vacated {
+    ToSlot(String),
+    ToItsPlace,
+}
+
+struct Planner<'a, 'b> {
+    tree: &'a Tree,
+    rewritten: &'a HashSet<NodeId>,
+    staging: &'a mut Staging<'b>,
+    /// Files that go with an exchange.
+    replaced: HashSet<NodeId>,
+    vacated: HashMap<NodeId, Vacated>,
+    steps: Vec<Step>,
+}
+
+impl Planner<'_, '_> {
+    /// Whether an object's contents wait in a slot.
+    fn is_staged(&self, id: NodeId) -> bool {
+        self.tree.node(id).origin.is_none() || self.rewritten.contains(&id)
+    }
+
+    fn is_directory(&self, id: NodeId) -> bool {
+        self.tree.node(id).body.kind() == Kind::Directory
+    }
+
+    /// What the real folder has under a name of a directory.
+    fn occupant(&self, directory: NodeId, name: &str) -> Option<NodeId> {
+        let origin = self.tree.node(directory).origin.as_ref()?;
+        self.tree.by_origin(&join(&origin.path, name))
+    }
+
+    fn find_replaced(&mut self) {
+        for id in self.tree.ids() {
+            let Some((directory, name)) = &self.tree.node(id).link else {
+                continue;
+            };
+            if self.is_directory(id) || !self.is_staged(id) || self.tree.is_in_place(id) {
+                continue;
+            }
+            if let Some(occupant) = self.occupant(*directory, name)
+                && occupant != id
+                && !self.is_directory(occupant)
+                && self.tree.node(occupant).link.is_none()
+            {
+                self.replaced.insert(occupant);
+            }
+        }
+    }
+
+    /// Whether an object must leave the place that it has in the real folder.
+    fn must_leave(&self, id: NodeId) -> bool {
+        let node = self.tree.node(id);
+        let Some(origin) = &node.origin else {
+            return false;
+        };
+        if id == ROOT || self.replaced.contains(&id) || self.tree.is_in_place(id) {
+            return false;
+        }
+        if node.link.is_some() {
+            return true;
+        }
+        // What is in a directory that is removed goes with it.
+        let directory = self.tree.by_origin(parent_and_name(&origin.path).0);
+        directory
+            .is_none_or(|directory| directory == ROOT || self.tree.node(directory).link.is_some())
+    }
+
+    fn vacate_files(&mut self) {
+        let leaving: Vec<NodeId> = self
+            .tree
+            .ids()
+            .filter(|id| !self.is_directory(*id) && self.must_leave(*id))
+            .collect();
+        let (moved, removed): (Vec<_>, Vec<_>) = leaving
+            .into_iter()
+            .partition(|id| self.tree.node(*id).link.is_some() && !self.rewritten.contains(id));
+        for id in removed {
+            self.park(id);
+        }
+        // What has the place that another one is going to leaves first. A circle is opened by
+        // parking one of it.
+        let leaving: HashSet<NodeId> = moved.iter().copied().collect();
+        let mut waiting = HashSet::new();
+        for first in moved {
+            let mut chain = vec![first];
+            while let Some(&id) = chain.last() {
+                if self.vacated.contains_key(&id) {
+                    chain.pop();
+                    continue;
+                }
+                let before = self.destination(id).and_then(|(_, occupant)| occupant);
+                match before {
+                    Some(before)
+                        if leaving.contains(&before) && !self.vacated.contains_key(&before) =>
+                    {
+                        if waiting.insert(id) && !waiting.contains(&before) {
+                            chain.push(before);
+                        } else {
+                            self.park(before);
+                        }
+                    }
+                    _ => {
+                        self.leave(id);
+                        chain.pop();
+                    }
+                }
+            }
+        }
+    }
+
+    fn vacate_directories(&mut self) {
+        let mut leaving: Vec<NodeId> = self
+            .tree
+            .ids()
+            .filter(|id| self.is_directory(*id) && self.must_leave(*id))
+            .collect();
+        leaving.sort_by_key(|id| std::cmp::Reverse(depth(self.origin_path(*id))));
+        for id in leaving {
+            self.leave(id);
+        }
+    }
+
+    /// Moves something straight to its place where that can be, and else parks it.
+    fn leave(&mut self, id: NodeId) {
+        match self.destination(id) {
+            Some((path, occupant))
+                if occupant.is_none_or(|occupant| self.vacated.contains_key(&occupant)) =>
+            {
+                let step = self.step_from_origin(id, Name::Path(path));
+                self.steps.push(step);
+                self.vacated.insert(id, Vacated::ToItsPlace);
+            }
+            _ => self.park(id),
+        }
+    }
+
+    /// Where something goes, and what the real folder has there: where no directory on the way
+    /// moves or is new, so that the path is the same now and then.
+    fn destination(&self, id: NodeId) -> Option<(String, Option<NodeId>)> {
+        let (directory, name) = self.tree.node(id).link.as_ref()?;
+        if self.rewritten.contains(&id) {
+            return None;
+        }
+        let mut at = *directory;
+        while at != ROOT {
+            if !self.tree.is_in_place(at) {
+                return None;
+            }
+            at = self.tree.node(at).link.as_ref()?.0;
+        }
+        let path = join(self.origin_path(*directory), name);
+        Some((path, self.occupant(*directory, name)))
+    }
+
+    fn park(&mut self, id: NodeId) {
+        let slot = self.staging.new_slot("p");
+        let step = self.step_from_origin(id, Name::Slot(slot.clone()));
+        self.steps.push(step);
+        self.vacated.insert(id, Vacated::ToSlot(slot));
+    }
+
+    fn origin(&self, id: NodeId) -> (&str, &Stamp) {
+        let origin = self.tree.node(id).origin.as_ref();
+        let origin = origin.expect("only what the real folder has leaves a place");
+        (&origin.path, &origin.stamp)
+    }
+
+    fn origin_path(&self, id: NodeId) -> &str {
+        self.origin(id).0
+    }
+
+    fn step_from_origin(&self, id: NodeId, to: Name) -> Step {
+        let (path, stamp) = self.origin(id);
+        Step {
+            from: Name::Path(path.to_owned()),
+            to,
+            object: Object::real(stamp),
+            displaced: None,
+        }
+    }
+
+    /// Everything in a directory takes its place, at `path`. `slot`: where a directory that is new
+    /// is staged, with all in it that is new.
+    fn place(
+        &mut self,
+        directory: NodeId,
+        path: &str,
+        slot: Option<&str>,
+    ) -> Result<(), CommitError> {
+        let tree = self.tree;
+        for (name, child) in tree.children(directory) {
+            let Some(id) = *child else { continue };
+            let path = join(path, name);
+            let inner = slot.map(|slot| join(slot, name));
+            if self.is_staged(id) {
+                let staged = match &inner {
+                    // A file with new contents that was moved to a new directory is new there.
+                    Some(slot) => self.staging.stage(tree.node(id), slot)?,
+                    None => {
+                        let slot = self.staging.new_slot("n");
+                        self.staging.stage(tree.node(id), &slot)?
+                    }
+                };
+                if self.is_directory(id) {
+                    // Its own go into the slot first, and what is moved into it comes after it has
+                    // its place.
+                    let at = self.steps.len();
+                    self.place(id, &path, Some(&staged.slot))?;
+                    if inner.is_none() {
+                        self.steps.insert(at, placed(&staged, &path, None));
+                    }
+                } else if inner.is_none() {
+                    let displaced = self.displaced(directory, name);
+                    self.steps.push(placed(&staged, &path, displaced));
+                }
+                continue;
+            }
+            match self.vacated.get(&id) {
+                Some(Vacated::ToSlot(slot)) => {
+                    let object = Object::real(self.origin(id).1);
+                    self.steps.push(Step {
+                        from: Name::Slot(slot.clone()),
+                        to: Name::Path(path.clone()),
+                        object,
+                        displaced: None,
+                    });
+                }
+                Some(Vacated::ToItsPlace) | None => {}
+            }
+            if self.is_directory(id) {
+                self.place(id, &path, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a file is exchanged with.
+    fn displaced(&self, directory: NodeId, name: &str) -> Option<Object> {
+        let occupant = self.occupant(directory, name)?;
+        let goes = self.replaced.contains(&occupant) || self.tree.is_in_place(occupant);
+        goes.then(|| Object::real(self.origin(occupant).1))
+    }
+}
+
+fn placed(staged: &Staged, path: &str, displaced: Option<Object>) -> Step {
+    Step {
+        from: Name::Slot(staged.slot.clone()),
+        to: Name::Path(path.to_owned()),
+        object: Object::made(staged.inode),
+        displaced,
+    }
+}

@@ -1,0 +1,385 @@
+//! The private folder: what commits keep in a workspace.
+//!
+//! ```text
+//! .airlock/
+//!   .gitignore          so that no version control takes it
+//!   committed           a line for each id that was committed
+//!   outcomes/ID         what a committed id's user asked to be kept, until it is taken
+//!   txn-RANDOM-HASH/    a commit under way, or cut off; the hash says that it is ours
+//!     journal           what is to be done: from when this is here, the commit has happened
+//!     outcome           what becomes outcomes/ID
+//!     n1, p2, …         what is new, and what was parked
+//! ```
+//!
+//! Everything that is believed carries a keyed hash, since a workspace may come from strangers.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::plan::Step;
+use crate::fault::step;
+use crate::lower::open_beneath;
+use crate::path::PRIVATE;
+use crate::workspace::Opened;
+
+pub(crate) const TRANSACTION: &str = "txn-";
+
+/// The largest journal that is read: of some million renames, in bytes.
+const MAX_JOURNAL: u64 = 1 << 30;
+
+const MAX_COMMITTED: u64 = 256 << 20;
+
+/// What a journal says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    pub id: String,
+    pub steps: Vec<Step>,
+}
+
+/// A workspace's private folder.
+pub(crate) struct Private<'a> {
+    workspace: &'a Opened,
+    pub folder: File,
+}
+
+impl<'a> Private<'a> {
+    /// None where there is none yet.
+    pub fn open(workspace: &'a Opened) -> io::Result<Option<Self>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let folder = match workspace.lower.open(PRIVATE, flags) {
+            Ok(folder) => File::from(folder),
+            Err(error) if error.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => {
+                return Ok(None);
+            }
+            Err(error) if crate::lower::means_nothing_there(&error) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::NotADirectory,
+                    format!("{PRIVATE} is in the workspace, and is no directory"),
+                ));
+            }
+            Err(error) => return Err(error),
+        };
+        let stat = rustix::fs::fstat(&folder)?;
+        if stat.st_dev != workspace.lower.device {
+            let message = format!("{PRIVATE} lies on another file system than the workspace");
+            return Err(io::Error::other(message));
+        }
+        Ok(Some(Self { workspace, folder }))
+    }
+
+    pub fn open_or_make(workspace: &'a Opened) -> io::Result<Self> {
+        if let Some(private) = Self::open(workspace)? {
+            return Ok(private);
+        }
+        step()?;
+        let root = workspace.lower.root();
+        match rustix::fs::mkdirat(root, PRIVATE, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let private = Self::open(workspace)?.ok_or(Errno::NOENT)?;
+        step()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o600);
+        let ignore = rustix::fs::openat(&private.folder, ".gitignore", flags, mode)?;
+        File::from(ignore).write_all(b"*\n")?;
+        step()?;
+        workspace
+            .lower
+            .open("", OFlags::RDONLY)
+            .map(File::from)?
+            .sync_all()?;
+        Ok(private)
+    }
+
+    fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.workspace.hash_key);
+        hasher.update(what.as_bytes());
+        hasher.update(b"\0");
+        hasher.update(of);
+        hasher.finalize()
+    }
+
+    /// A record, behind its hash.
+    fn sealed(&self, what: &str, record: &[u8]) -> Vec<u8> {
+        let mut sealed = self.hash(what, record).to_hex().as_bytes().to_vec();
+        sealed.push(b'\n');
+        sealed.extend_from_slice(record);
+        sealed
+    }
+
+    /// The record, if it is one of ours.
+    fn unsealed<'r>(&self, what: &str, sealed: &'r [u8]) -> Option<&'r [u8]> {
+        let (hash, record) = sealed.split_at_checked(blake3::OUT_LEN * 2)?;
+        let record = record.strip_prefix(b"\n")?;
+        let hash = blake3::Hash::from_hex(hash).ok()?;
+        // Compared in constant time.
+        (hash == self.hash(what, record)).then_some(record)
+    }
+
+    /// A new transaction's folder.
+    pub fn begin(&self) -> io::Result<(String, File)> {
+        let random = u64::from_le_bytes(self.random()?);
+        let name = self.transaction_name(&format!("{random:016x}"));
+        step()?;
+        rustix::fs::mkdirat(&self.folder, &*name, Mode::from_raw_mode(0o700))?;
+        let folder = File::from(open_beneath(&self.folder, &name, OFlags::RDONLY)?);
+        Ok((name, folder))
+    }
+
+    /// The name itself says that it is ours, so that there is no moment at which it doesn't.
+    fn transaction_name(&self, random: &str) -> String {
+        let hash = self.hash("transaction", random.as_bytes()).to_hex();
+        format!("{TRANSACTION}{random}-{}", &hash[..32])
+    }
+
+    fn random(&self) -> io::Result<[u8; 8]> {
+        let mut random = [0; 8];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        Ok(random)
+    }
+
+    pub fn open_transaction(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        open_beneath(&self.folder, name, flags).map(File::from)
+    }
+
+    /// Whether a transaction's folder was made by this user for this workspace.
+    pub fn is_ours(&self, name: &str) -> bool {
+        let random = name.strip_prefix(TRANSACTION);
+        let random = random.and_then(|rest| rest.split_once('-'));
+        random.is_some_and(|(random, _)| name == self.transaction_name(random))
+    }
+
+    /// Transactions' folders, whoever made them.
+    pub fn transactions(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        let folder = open_beneath(&self.folder, "", OFlags::RDONLY)?;
+        for entry in rustix::fs::Dir::new(folder)? {
+            if let Ok(name) = entry?.file_name().to_str()
+                && name.starts_with(TRANSACTION)
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Makes a commit happen: it is done or finished later from here on.
+    pub fn write_journal(&self, folder: &File, journal: &Journal) -> io::Result<()> {
+        let record = serde_json::to_vec(journal)?;
+        write_new(folder, "journal.new", &self.sealed("journal", &record))?;
+        step()?;
+        rustix::fs::renameat(folder, "journal.new", folder, "journal")?;
+        step()?;
+        folder.sync_all()
+    }
+
+    /// What a transaction is to do. None where it has not happened.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidData`] where the journal is none of ours.
+    pub fn journal(&self, folder: &File) -> io::Result<Option<Journal>> {
+        let Some(sealed) = read(folder, "journal", MAX_JOURNAL)? else {
+            return Ok(None);
+        };
+        let record = self.unsealed("journal", &sealed);
+        let journal = record.and_then(|record| serde_json::from_slice(record).ok());
+        journal.map(Some).ok_or(io::ErrorKind::InvalidData.into())
+    }
+
+    pub fn remove_journal(&self, folder: &File) -> io::Result<()> {
+        step()?;
+        remove_file(folder, "journal")?;
+        step()?;
+        folder.sync_all()
+    }
+
+    /// What is kept for the user of a committed id.
+    pub fn write_outcome(&self, folder: &File, id: &str, note: &str) -> io::Result<()> {
+        let record = serde_json::to_vec(&(id, note))?;
+        write_new(folder, "outcome", &self.sealed("outcome", &record))
+    }
+
+    /// Notes an id as committed, and puts its outcome where it waits for its user. It may have been
+    /// done before, or in part.
+    pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
+        if !self.is_committed(id)? {
+            let line = format!("{id} {}\n", self.hash("committed", id.as_bytes()).to_hex());
+            let flags = OFlags::WRONLY
+                | OFlags::CREATE
+                | OFlags::APPEND
+                | OFlags::CLOEXEC
+                | OFlags::NOFOLLOW;
+            let mode = Mode::from_raw_mode(0o600);
+            step()?;
+            let committed = rustix::fs::openat(&self.folder, "committed", flags, mode)?;
+            let mut committed = File::from(committed);
+            // A line that was cut off ends before this one begins.
+            let starts = committed.metadata()?.len() == 0;
+            let line = if starts { line } else { format!("\n{line}") };
+            committed.write_all(line.as_bytes())?;
+            step()?;
+            committed.sync_all()?;
+        }
+        let outcome = read(folder, "outcome", u64::MAX)?;
+        if outcome.is_some() {
+            match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let outcomes = self.outcomes()?.ok_or(Errno::NOENT)?;
+            step()?;
+            rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
+            step()?;
+            outcomes.sync_all()?;
+        }
+        step()?;
+        self.folder.sync_all()
+    }
+
+    pub fn is_committed(&self, id: &str) -> io::Result<bool> {
+        let committed = read(&self.folder, "committed", MAX_COMMITTED)?.unwrap_or_default();
+        let hash = self.hash("committed", id.as_bytes());
+        let mut lines = committed.split(|byte| *byte == b'\n');
+        Ok(lines.any(|line| {
+            let line = std::str::from_utf8(line).ok();
+            line.and_then(|line| line.split_once(' '))
+                .is_some_and(|(found, by)| {
+                    found == id && blake3::Hash::from_hex(by).is_ok_and(|by| by == hash)
+                })
+        }))
+    }
+
+    fn outcomes(&self) -> io::Result<Option<File>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        match open_beneath(&self.folder, "outcomes", flags) {
+            Ok(folder) => Ok(Some(File::from(folder))),
+            Err(error) if error.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Outcomes that wait, by their ids.
+    pub fn waiting(&self) -> io::Result<Vec<(String, String)>> {
+        let Some(outcomes) = self.outcomes()? else {
+            return Ok(Vec::new());
+        };
+        let mut waiting = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&outcomes)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            if name == "." || name == ".." {
+                continue;
+            }
+            let sealed = read(&outcomes, name, u64::MAX).ok().flatten();
+            let record = sealed.as_deref();
+            let record = record.and_then(|sealed| self.unsealed("outcome", sealed));
+            let found = record.and_then(|record| serde_json::from_slice(record).ok());
+            match found {
+                Some::<(String, String)>((id, note)) if id == name => waiting.push((id, note)),
+                _ => tracing::warn!("{PRIVATE}/outcomes/{name} is not ours, and is left alone"),
+            }
+        }
+        waiting.sort();
+        Ok(waiting)
+    }
+
+    pub fn take_outcome(&self, id: &str) -> io::Result<()> {
+        if let Some(outcomes) = self.outcomes()? {
+            remove_file(&outcomes, id)?;
+            outcomes.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Removes a transaction's folder, which has no journal any more.
+    pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
+        step()?;
+        remove_tree(&self.folder, name)
+    }
+}
+
+fn write_new(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
+    step()?;
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mode = Mode::from_raw_mode(0o600);
+    let mut file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
+    step()?;
+    file.write_all(bytes)?;
+    step()?;
+    file.sync_all()
+}
+
+/// None where there is nothing.
+fn read(folder: &File, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match open_beneath(folder, name, flags) {
+        Ok(file) => File::from(file),
+        Err(error) if crate::lower::means_nothing_there(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > limit {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+fn remove_file(folder: &File, name: &str) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn remove_tree(folder: &File, name: &str) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let inner = File::from(open_beneath(folder, name, OFlags::RDONLY)?);
+    // A directory that its owner may not write to was parked as it was.
+    rustix::fs::fchmod(&inner, Mode::from_raw_mode(0o700))?;
+    for entry in rustix::fs::Dir::read_from(&inner)?.collect::<Vec<_>>() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            remove_entry(&inner, entry.file_name())?;
+        }
+    }
+    Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?)
+}
+
+fn remove_entry(folder: &File, name: &std::ffi::CStr) -> io::Result<()> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => match name.to_str() {
+            Ok(name) => remove_tree(folder, name),
+            Err(_) => Err(Errno::ILSEQ.into()),
+        },
+        removed => Ok(removed?),
+    }
+}
+
+/// A rename that replaces nothing, or exchanges.
+pub(crate) fn rename(from: (&File, &str), to: (&File, &str), exchange: bool) -> io::Result<()> {
+    let flags = match exchange {
+        true => RenameFlags::EXCHANGE,
+        false => RenameFlags::NOREPLACE,
+    };
+    step()?;
+    Ok(rustix::fs::renameat_with(
+        from.0, from.1, to.0, to.1, flags,
+    )?)
+}

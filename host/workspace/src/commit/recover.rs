@@ -1,0 +1,110 @@
+//! Finishes commits that were cut off, or undoes them.
+
+use std::fs::File;
+use std::io;
+
+use super::plan::touched_directories;
+use super::private::{Journal, Private};
+use super::run::{Runner, Stuck};
+use super::staging::sync_directories;
+use super::{Recovered, private, reading};
+use crate::error::{Doing, Failed, RecoverError};
+use crate::lower::Lower;
+use crate::path::PRIVATE;
+use crate::workspace::Opened;
+
+/// Everything is in its place; what is left is to make that durable and to clean up.
+pub(super) fn finish(
+    private: &Private<'_>,
+    name: &str,
+    folder: &File,
+    lower: &Lower,
+    journal: &Journal,
+) -> Result<(), RecoverError> {
+    let directories = touched_directories(&journal.steps);
+    sync_directories(lower, directories.iter())?;
+    let settling = || format!("note in {PRIVATE} what was committed");
+    private.settle(folder, &journal.id).doing(settling)?;
+    private.remove_journal(folder).doing(settling)?;
+    let removing = || format!("remove {PRIVATE}/{name}");
+    Ok(private.remove_transaction(name).doing(removing)?)
+}
+
+/// Under the lock.
+pub(super) fn recover(workspace: &Opened) -> Result<Recovered, RecoverError> {
+    let mut recovered = Recovered::default();
+    let Some(private) = private(workspace)? else {
+        return Ok(recovered);
+    };
+    for name in private.transactions().doing(reading)? {
+        recover_one(workspace, &private, &name, &mut recovered)?;
+    }
+    Ok(recovered)
+}
+
+fn recover_one(
+    workspace: &Opened,
+    private: &Private<'_>,
+    name: &str,
+    recovered: &mut Recovered,
+) -> Result<(), RecoverError> {
+    let lower = &*workspace.lower;
+    let not_ours = |recovered: &mut Recovered| {
+        recovered.not_ours.push(format!("{PRIVATE}/{name}"));
+        Ok(())
+    };
+    if !private.is_ours(name) {
+        return not_ours(recovered);
+    }
+    let Ok(folder) = private.open_transaction(name) else {
+        return not_ours(recovered);
+    };
+    let journal = match private.journal(&folder) {
+        Ok(Some(journal)) => journal,
+        Ok(None) => {
+            let removing = || format!("remove {PRIVATE}/{name}");
+            private.remove_transaction(name).doing(removing)?;
+            recovered.dropped += 1;
+            return Ok(());
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => return not_ours(recovered),
+        Err(error) => {
+            return Err(Failed {
+                doing: reading(),
+                source: error,
+            }
+            .into());
+        }
+    };
+    let runner = Runner::new(lower, &folder);
+    if let Err(stuck) = runner.forward(&journal.steps) {
+        // Nobody was told of it as committed, since then it would be in its place: so it may go
+        // back as well, if nothing is in the way of that.
+        if runner.backward(&journal.steps).is_err() {
+            return Err(blocked(&journal, stuck));
+        }
+        let directories = touched_directories(&journal.steps);
+        sync_directories(lower, directories.iter())?;
+        let removing = || format!("remove {PRIVATE}/{name}");
+        private.remove_journal(&folder).doing(removing)?;
+        private.remove_transaction(name).doing(removing)?;
+        recovered.dropped += 1;
+        return Ok(());
+    }
+    finish(private, name, &folder, lower, &journal)?;
+    recovered.finished.push(journal.id);
+    Ok(())
+}
+
+pub(super) fn blocked(journal: &Journal, stuck: Stuck) -> RecoverError {
+    match stuck {
+        Stuck::Changed(path) => RecoverError::Blocked {
+            id: journal.id.clone(),
+            path,
+        },
+        Stuck::Io(path, source) => RecoverError::Io {
+            doing: format!("put {path} in its place"),
+            source,
+        },
+    }
+}

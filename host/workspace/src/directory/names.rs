@@ -1,0 +1,105 @@
+//! What a view's directories have in them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Entry, Listing};
+use crate::lower::Lower;
+use crate::path::{PRIVATE, join};
+use crate::tree::{At, Body, NodeId, ROOT};
+use crate::view::State;
+
+impl State {
+    /// Two names of one file in the real folder are the same, unless a layer has parted them.
+    pub(super) fn is_same_object(&self, one: &At, other: &At) -> bool {
+        let stamp = |at: &At| match at {
+            At::Lower(_, stamp) => Some(*stamp),
+            At::Node(id) => match self.tree.node(*id) {
+                node if matches!(node.body, Body::File(Some(_))) => None,
+                node => node.origin.as_ref().map(|origin| origin.stamp),
+            },
+        };
+        match (one, other) {
+            (At::Node(one), At::Node(other)) if one == other => true,
+            _ => match (stamp(one), stamp(other)) {
+                (Some(one), Some(other)) => one.is_same_object(&other),
+                _ => false,
+            },
+        }
+    }
+
+    pub(crate) fn set_times(
+        &mut self,
+        id: NodeId,
+        accessed: Option<SystemTime>,
+        modified: Option<SystemTime>,
+    ) {
+        let node = self.tree.node_mut(id);
+        node.accessed = accessed.or(node.accessed);
+        node.modified = modified.or(node.modified);
+    }
+
+    pub(super) fn is_empty(&mut self, lower: &Lower, at: &At) -> io::Result<bool> {
+        let listing = self.list(lower, at)?;
+        Ok(
+            listing.entries.is_empty()
+                && listing.left_out == 0
+                && !self.hides_private(lower, at)?,
+        )
+    }
+
+    /// Whether a directory has a private folder, which nobody sees: it is the workspace of somebody,
+    /// and is not removed.
+    fn hides_private(&self, lower: &Lower, at: &At) -> io::Result<bool> {
+        let path = match at {
+            At::Lower(path, _) => path,
+            At::Node(id) => match &self.tree.node(*id).origin {
+                Some(origin) => &origin.path,
+                None => return Ok(false),
+            },
+        };
+        let private = join(path, PRIVATE);
+        Ok(lower.stamp(&private)?.is_some())
+    }
+
+    pub(super) fn list(&mut self, lower: &Lower, at: &At) -> io::Result<Listing> {
+        self.reads.read(&self.tree, at);
+        let mut entries = BTreeMap::new();
+        let mut left_out = 0;
+        let below = match at {
+            At::Lower(path, _) => Some(Arc::clone(path)),
+            At::Node(id) => {
+                let node = self.tree.node(*id);
+                let is_there = *id == ROOT || node.link.is_some();
+                let origin = node.origin.as_ref().filter(|_| is_there);
+                origin.map(|origin| Arc::clone(&origin.path))
+            }
+        };
+        if let Some(path) = below {
+            for (name, kind) in lower.list(&path)? {
+                match name {
+                    Some(name) => drop(entries.insert(name, kind)),
+                    None => left_out += 1,
+                }
+            }
+        }
+        if let At::Node(id) = at {
+            for (name, child) in self.tree.children(*id) {
+                match child {
+                    Some(child) => {
+                        let kind = self.tree.node(*child).body.kind();
+                        entries.insert(name.to_string(), kind);
+                    }
+                    None => drop(entries.remove(&**name)),
+                }
+            }
+        }
+        let entries = entries.into_iter();
+        Ok(Listing {
+            entries: entries.map(|(name, kind)| Entry { name, kind }).collect(),
+            left_out,
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! Where a commit may be cut off or fail, for tests.
+
+use std::io;
+
+/// A system call of a commit or a recovery is about to be made.
+#[cfg(not(test))]
+#[inline]
+pub(crate) fn step() -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) use injected::step;
+
+#[cfg(test)]
+pub use injected::{Fault, with};
+
+#[cfg(test)]
+mod injected {
+    use super::io;
+    use std::cell::Cell;
+
+    thread_local! {
+        static STEPS: Cell<u64> = const { Cell::new(0) };
+        static FAULT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
+    }
+
+    /// What happens at a step.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Fault {
+        /// The process is gone: nothing that it would do later is done. It unwinds with
+        /// [`Stopped`], which is as good, since nothing of a commit is done by a destructor.
+        Stop,
+        /// The system call fails with this error.
+        Error(i32),
+    }
+
+    /// What a thread that was stopped unwinds with.
+    #[derive(Debug)]
+    pub struct Stopped;
+
+    /// Runs something with a fault at one step of this thread, counted from 1; returns how many
+    /// steps there were too.
+    pub fn with<T>(fault: Option<(u64, Fault)>, run: impl FnOnce() -> T) -> (T, u64) {
+        STEPS.set(0);
+        FAULT.set(fault);
+        let result = run();
+        FAULT.set(None);
+        (result, STEPS.get())
+    }
+
+    pub(crate) fn step() -> io::Result<()> {
+        let step = STEPS.get() + 1;
+        STEPS.set(step);
+        match FAULT.get() {
+            Some((at, fault)) if at == step => match fault {
+                Fault::Stop => {
+                    FAULT.set(None);
+                    std::panic::resume_unwind(Box::new(Stopped))
+                }
+                Fault::Error(code) => Err(io::Error::from_raw_os_error(code)),
+            },
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a view tells of an object.
+
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::lower::{Kind, Lower};
+use crate::tree::{At, Body};
+use crate::view::State;
+
+/// What a view tells of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metadata {
+    /// What it is.
+    pub kind: Kind,
+    /// In bytes.
+    pub size: u64,
+    /// How many names it has.
+    pub links: u64,
+    /// Permissions: 0o7777 at most.
+    pub mode: u32,
+    /// When it was read last.
+    pub accessed: SystemTime,
+    /// When its contents were changed last.
+    pub modified: SystemTime,
+    /// When anything of it was changed last.
+    pub changed: SystemTime,
+    /// Tells it from all other objects of the folder. It follows from where the real folder has the
+    /// object, or from how many were made in the layer before, so that it is the same each time the
+    /// same is done to the same folder.
+    pub identity: [u8; 16],
+}
+
+impl Metadata {
+    pub(crate) fn of(state: &State, lower: &Lower, at: &At) -> io::Result<Self> {
+        let node = match at {
+            At::Lower(..) => None,
+            At::Node(id) => Some(state.tree.node(*id)),
+        };
+        let origin = match (at, node) {
+            (At::Lower(path, stamp), _) => Some((path, *stamp)),
+            (_, Some(node)) => {
+                let origin = node.origin.as_ref();
+                origin.map(|origin| (&origin.path, origin.stamp))
+            }
+            _ => None,
+        };
+        // The real object's, as it is now.
+        let real = match origin {
+            Some((path, seen)) => {
+                let now = lower.stamp(path)?.filter(|now| now.is_same_object(&seen));
+                Some(now.unwrap_or(seen))
+            }
+            None => None,
+        };
+        let identity = match (origin, node) {
+            (Some((path, _)), _) => identity("real", path.as_bytes()),
+            (None, Some(node)) => identity("made", &node.serial.to_le_bytes()),
+            (None, None) => [0; 16],
+        };
+        let kind = state.tree.kind(at);
+        let size = match node.map(|node| &node.body) {
+            Some(Body::File(Some(content))) => content.len(),
+            Some(Body::Link(Some(target))) => target.len() as u64,
+            _ => real.map_or(0, |stamp| stamp.size),
+        };
+        let made_links = if kind == Kind::Directory { 2 } else { 1 };
+        let parted = matches!(node.map(|node| &node.body), Some(Body::File(Some(_))));
+        let links = real
+            .filter(|_| !parted)
+            .map_or(made_links, |stamp| stamp.links);
+        let time = |own: Option<SystemTime>, real: Option<(i64, u32)>| {
+            own.or(real.map(system_time)).unwrap_or(UNIX_EPOCH)
+        };
+        let modified = node.and_then(|node| node.modified);
+        Ok(Self {
+            kind,
+            size,
+            links,
+            mode: node.map_or_else(|| real.map_or(0, |stamp| stamp.mode), |node| node.mode),
+            accessed: time(
+                node.and_then(|node| node.accessed),
+                real.map(|stamp| stamp.accessed),
+            ),
+            modified: time(modified, real.map(|stamp| stamp.modified)),
+            changed: time(modified, real.map(|stamp| stamp.changed)),
+            identity,
+        })
+    }
+}
+
+fn identity(of: &str, what: &[u8]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new_derive_key("airlock workspace 2026 object identity");
+    hasher.update(of.as_bytes()).update(b"\0").update(what);
+    let mut identity = [0; 16];
+    identity.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    identity
+}
+
+fn system_time((seconds, nanoseconds): (i64, u32)) -> SystemTime {
+    let part = Duration::from_nanos(u64::from(nanoseconds));
+    match u64::try_from(seconds) {
+        Ok(seconds) => UNIX_EPOCH + Duration::from_secs(seconds) + part,
+        Err(_) => UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()) + part,
+    }
+}

@@ -1,0 +1,100 @@
+//! What was read of the real folder: the contents of files, listings of directories, and lookups of
+//! names, also of such that are not there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lower::Stamp;
+use crate::path::join;
+use crate::tree::{At, Tree};
+
+/// What was read of the real folder since it was last taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadSet {
+    /// By path.
+    pub paths: BTreeMap<Arc<str>, Read>,
+    /// Whether more was read than is listed here.
+    pub is_cut: bool,
+}
+
+/// What was read of one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read {
+    /// What was there; none for nothing.
+    pub found: Option<Stamp>,
+    /// Whether a file's contents were read, or a directory's names.
+    pub contents: bool,
+}
+
+/// Notes what is read, up to a limit.
+#[derive(Debug)]
+pub(crate) struct Reads {
+    set: ReadSet,
+    limit: usize,
+}
+
+impl Reads {
+    pub fn new(limit: usize) -> Self {
+        Self {
+            set: ReadSet::default(),
+            limit,
+        }
+    }
+
+    pub fn take(&mut self) -> ReadSet {
+        std::mem::take(&mut self.set)
+    }
+
+    pub fn looked_up(&mut self, tree: &Tree, directory: &At, name: &str, found: Option<&At>) {
+        let seen = match found {
+            Some(At::Lower(path, stamp)) => Some((Arc::clone(path), Some(*stamp))),
+            Some(At::Node(id)) => {
+                let origin = tree.node(*id).origin.as_ref();
+                origin.map(|origin| (Arc::clone(&origin.path), Some(origin.stamp)))
+            }
+            None => lower_path(tree, directory).map(|path| (Arc::from(join(&path, name)), None)),
+        };
+        if let Some((path, stamp)) = seen {
+            self.note(path, stamp, false);
+        }
+    }
+
+    /// Contents of a file, or the names in a directory.
+    pub fn read(&mut self, tree: &Tree, at: &At) {
+        let (path, stamp) = match at {
+            At::Lower(path, stamp) => (Arc::clone(path), *stamp),
+            At::Node(id) => match &tree.node(*id).origin {
+                Some(origin) => (Arc::clone(&origin.path), origin.stamp),
+                None => return,
+            },
+        };
+        self.note(path, Some(stamp), true);
+    }
+
+    fn note(&mut self, path: Arc<str>, found: Option<Stamp>, contents: bool) {
+        if self.limit == 0 {
+            return;
+        }
+        if let Some(read) = self.set.paths.get_mut(&path) {
+            // What was seen first is what the rest was made from.
+            read.contents |= contents;
+            return;
+        }
+        match self.set.paths.len() < self.limit {
+            true => drop(self.set.paths.insert(path, Read { found, contents })),
+            false => self.set.is_cut = true,
+        }
+    }
+}
+
+fn lower_path(tree: &Tree, at: &At) -> Option<Arc<str>> {
+    match at {
+        At::Lower(path, _) => Some(Arc::clone(path)),
+        At::Node(id) => {
+            let origin = tree.node(*id).origin.as_ref()?;
+            Some(Arc::clone(&origin.path))
+        }
+    }
+}

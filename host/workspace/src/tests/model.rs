@@ -1,0 +1,167 @@
+//! What a script comes to in a view, and in the folder after the commit, is what it comes to in a
+//! plain folder.
+
+use std::path::{Component, Path};
+
+use tempfile::TempDir;
+
+use super::script::{Op, Plain, Subject, Viewed, fill, script, tree};
+use crate::{Key, LayerOptions, Ticket, Workspace};
+
+/// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
+fn scripts() -> u64 {
+    let asked = std::env::var("AIRLOCK_SCRIPTS").ok();
+    asked.map_or(2_000, |asked| {
+        asked.parse().expect("AIRLOCK_SCRIPTS is a number")
+    })
+}
+
+fn first_seed() -> u64 {
+    let asked = std::env::var("AIRLOCK_SEED").ok();
+    asked.map_or(1, |asked| asked.parse().expect("AIRLOCK_SEED is a number"))
+}
+
+pub fn open(folder: &Path) -> Workspace {
+    Workspace::open(folder, &Key::new([7; 32])).unwrap()
+}
+
+pub fn ticket(id: &str) -> Ticket {
+    Ticket {
+        id: id.to_owned(),
+        note: format!("note of {id}"),
+    }
+}
+
+/// What differs, if anything does.
+fn difference(ops: &[Op]) -> Option<String> {
+    let folders = TempDir::new_in(scratch()).unwrap();
+    let [plain, layered, spill] = ["plain", "layered", "spill"].map(|name| {
+        let folder = folders.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    });
+    fill(&plain);
+    fill(&layered);
+    let before = tree(&layered);
+    let workspace = open(&layered);
+    let view = workspace.view(1000).unwrap();
+    let mut options = LayerOptions::new(&spill);
+    options.memory_bytes = 100_000;
+    view.begin(&options).unwrap();
+    let mut one = Plain::at(&plain);
+    let mut other = Viewed::of(&view);
+    for (number, op) in ops.iter().enumerate() {
+        if is_a_quirk(op) {
+            continue;
+        }
+        let (expected, got) = (one.run(op), other.run(op));
+        if expected != got {
+            return Some(format!("{number}: {op:?}: plain {expected}, view {got}"));
+        }
+    }
+    if tree(&layered) != before {
+        return Some("the folder was touched before the commit".to_owned());
+    }
+    if std::fs::read_dir(&layered)
+        .unwrap()
+        .any(|entry| entry.unwrap().file_name() == ".airlock")
+    {
+        return Some("the private folder was made before the commit".to_owned());
+    }
+    let committed = match view.commit(&workspace, &ticket("it")) {
+        Ok(committed) => committed,
+        Err(error) => return Some(format!("the commit failed: {error}")),
+    };
+    if let Some(error) = committed.not_cleaned_up {
+        return Some(format!("not cleaned up: {error}"));
+    }
+    let (expected, got) = (tree(&plain), tree(&layered));
+    if expected != got {
+        return Some(format!("plain {expected:#?}\nlayered {got:#?}"));
+    }
+    if committed.changes.is_empty() != (before == got) {
+        return Some(format!(
+            "{:#?} for {before:#?} to {got:#?}",
+            committed.changes
+        ));
+    }
+    // What is open stays open, on the same files.
+    for op in ops
+        .iter()
+        .filter(|op| matches!(op, Op::Read { .. } | Op::Size { .. }))
+    {
+        let (expected, got) = (one.run(op), other.run(op));
+        // What was removed is gone with the layer, also for who has it open.
+        let (Op::Read { file, .. } | Op::Size { file }) = op else {
+            continue;
+        };
+        if expected != got && !other.is_gone(*file) {
+            return Some(format!(
+                "after the commit, {op:?}: plain {expected}, view {got}"
+            ));
+        }
+    }
+    drop(other);
+    drop(view);
+    match std::fs::read_dir(&spill).unwrap().count() {
+        0 => None,
+        left => Some(format!("{left} folders are left where contents were kept")),
+    }
+}
+
+/// `cap-std` looks at a path of one name itself, whatever comes behind the name: `file/` is a file
+/// there, and `link/.` a link. The system doesn't, and nor do we.
+fn is_a_quirk(op: &Op) -> bool {
+    let Op::Stat {
+        path,
+        follow: false,
+        ..
+    } = op
+    else {
+        return false;
+    };
+    let mut names = Path::new(path).components();
+    let is_one_name = matches!(names.next(), Some(Component::Normal(_))) && names.next().is_none();
+    is_one_name && (path.ends_with('/') || path.ends_with("/."))
+}
+
+/// In memory where that can be, since scripts are many.
+pub fn scratch() -> &'static Path {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => memory,
+        false => Path::new("/tmp"),
+    }
+}
+
+/// The same with as few operations as still show it.
+fn shrunk(mut ops: Vec<Op>, differs: &dyn Fn(&[Op]) -> Option<String>) -> Vec<Op> {
+    let mut at = ops.len();
+    while at > 0 {
+        at -= 1;
+        let mut fewer = ops.clone();
+        fewer.remove(at);
+        if differs(&fewer).is_some() {
+            ops = fewer;
+        }
+    }
+    ops
+}
+
+#[test]
+fn scripts_come_to_the_same_as_in_a_plain_folder() {
+    let mut failed = 0;
+    for seed in first_seed()..first_seed() + scripts() {
+        let ops = script(seed, 40);
+        if difference(&ops).is_some() {
+            let ops = shrunk(ops, &difference);
+            println!("seed {seed}: {}", difference(&ops).unwrap());
+            ops.iter().for_each(|op| println!("    {op:?}"));
+            failed += 1;
+            if failed == 8 {
+                break;
+            }
+        }
+    }
+    assert_eq!(failed, 0);
+}

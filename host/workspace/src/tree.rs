@@ -1,0 +1,369 @@
+//! A layer: what was changed above the real folder, as a tree of the objects that a change came
+//! near to.
+//!
+//! A node is an object, and not a path: moving a directory moves one node, whatever lies below it,
+//! and who has it open goes on with the same node. Objects that no change came near to have no
+//! node; the real folder shows through. From the root to each node that has a place in the folder,
+//! each directory has a node too, so that a walk meets every change.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+
+use crate::content::Content;
+use crate::lower::{Kind, Lower, Stamp};
+use crate::path::{join, parent_and_name};
+
+pub(crate) type NodeId = usize;
+
+pub(crate) const ROOT: NodeId = 0;
+
+/// All nodes of a layer. A clone shares the contents of files until one of both writes to them.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    nodes: Vec<Option<Node>>,
+    free: Vec<NodeId>,
+    /// Nodes by the path at which the real folder has the object.
+    by_origin: HashMap<Arc<str>, NodeId>,
+    /// Numbers objects that the real folder doesn't have, also after they are gone.
+    made: u64,
+    limit: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where the real folder has it; none for what was made in the layer.
+    pub origin: Option<Origin>,
+    /// Its directory and its name there; none for what was removed, and for the root.
+    pub link: Option<(NodeId, Arc<str>)>,
+    pub body: Body,
+    /// Permissions: 0o7777 at most.
+    pub mode: u32,
+    /// What was set, or came with a write; none for the real object's.
+    pub accessed: Option<SystemTime>,
+    pub modified: Option<SystemTime>,
+    /// How many handles have it open that know it by its node.
+    pub handles: u32,
+    /// Numbers what was made in the layer.
+    pub serial: u64,
+    /// Whether the system was asked if this process may change what is in the real directory.
+    pub may_change: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub path: Arc<str>,
+    /// As it was when the layer first came near to it.
+    pub stamp: Stamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    /// What differs from the real directory: none for a name that is gone.
+    Directory(BTreeMap<Arc<str>, Option<NodeId>>),
+    /// None for the real file's contents.
+    File(Option<Content>),
+    /// None for the real link's target.
+    Link(Option<Arc<str>>),
+    Special,
+}
+
+/// An object in the folder as the layer shows it.
+#[derive(Clone, Debug)]
+pub(crate) enum At {
+    /// The real folder's, with no node.
+    Lower(Arc<str>, Stamp),
+    Node(NodeId),
+}
+
+impl Body {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Body::Directory(_) => Kind::Directory,
+            Body::File(_) => Kind::File,
+            Body::Link(_) => Kind::Link,
+            Body::Special => Kind::Special,
+        }
+    }
+
+    fn shown_through(kind: Kind) -> Self {
+        match kind {
+            Kind::Directory => Body::Directory(BTreeMap::new()),
+            Kind::File => Body::File(None),
+            Kind::Link => Body::Link(None),
+            Kind::Special => Body::Special,
+        }
+    }
+}
+
+impl Tree {
+    /// With at most so many nodes.
+    pub fn new(root: Stamp, limit: usize) -> Self {
+        let mut tree = Self {
+            nodes: Vec::new(),
+            free: Vec::new(),
+            by_origin: HashMap::new(),
+            made: 0,
+            limit,
+        };
+        tree.insert_origin(Arc::from(""), root, None);
+        tree
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        self.nodes[id]
+            .as_ref()
+            .expect("an id is of a node that is there")
+    }
+
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        self.nodes[id]
+            .as_mut()
+            .expect("an id is of a node that is there")
+    }
+
+    pub fn children(&self, id: NodeId) -> &BTreeMap<Arc<str>, Option<NodeId>> {
+        match &self.node(id).body {
+            Body::Directory(children) => children,
+            _ => panic!("a node that is no directory was asked for what is in it"),
+        }
+    }
+
+    pub fn children_mut(&mut self, id: NodeId) -> &mut BTreeMap<Arc<str>, Option<NodeId>> {
+        match &mut self.node_mut(id).body {
+            Body::Directory(children) => children,
+            _ => panic!("a node that is no directory was asked for what is in it"),
+        }
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.nodes.len()).filter(|id| self.nodes[*id].is_some())
+    }
+
+    pub fn by_origin(&self, path: &str) -> Option<NodeId> {
+        self.by_origin.get(path).copied()
+    }
+
+    /// Nodes that have a place in the real folder are never freed, so that only the root has none
+    /// other beside it where nothing was changed.
+    pub fn is_untouched(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    fn add(&mut self, node: Node) -> NodeId {
+        match self.free.pop() {
+            Some(id) => {
+                self.nodes[id] = Some(node);
+                id
+            }
+            None => {
+                self.nodes.push(Some(node));
+                self.nodes.len() - 1
+            }
+        }
+    }
+
+    fn check_room(&self) -> io::Result<()> {
+        match self.nodes.len() - self.free.len() < self.limit {
+            true => Ok(()),
+            false => Err(Errno::DQUOT.into()),
+        }
+    }
+
+    fn insert_origin(
+        &mut self,
+        path: Arc<str>,
+        stamp: Stamp,
+        link: Option<(NodeId, Arc<str>)>,
+    ) -> NodeId {
+        let id = self.add(Node {
+            origin: Some(Origin {
+                path: Arc::clone(&path),
+                stamp,
+            }),
+            link,
+            body: Body::shown_through(stamp.kind),
+            mode: stamp.mode,
+            accessed: None,
+            modified: None,
+            handles: 0,
+            serial: 0,
+            may_change: false,
+        });
+        self.by_origin.insert(path, id);
+        id
+    }
+
+    /// A new object, which has no place yet.
+    pub fn make(&mut self, body: Body, mode: u32, now: SystemTime) -> io::Result<NodeId> {
+        self.check_room()?;
+        self.made += 1;
+        let serial = self.made;
+        Ok(self.add(Node {
+            origin: None,
+            link: None,
+            body,
+            mode,
+            accessed: Some(now),
+            modified: Some(now),
+            handles: 0,
+            serial,
+            may_change: true,
+        }))
+    }
+
+    /// The node of an object; it gets one if it has none.
+    pub fn own(&mut self, lower: &Lower, at: &At) -> io::Result<NodeId> {
+        match at {
+            At::Node(id) => Ok(*id),
+            At::Lower(path, _) => self.own_path(lower, path),
+        }
+    }
+
+    fn own_path(&mut self, lower: &Lower, path: &str) -> io::Result<NodeId> {
+        if let Some(id) = self.by_origin(path) {
+            return Ok(id);
+        }
+        let (parent, name) = parent_and_name(path);
+        let directory = self.own_path(lower, parent)?;
+        let stamp = lower.stamp(path)?.ok_or(Errno::NOENT)?;
+        if stamp.device != lower.device {
+            return Err(Errno::XDEV.into());
+        }
+        self.check_room()?;
+        let name: Arc<str> = Arc::from(name);
+        let link = Some((directory, Arc::clone(&name)));
+        let id = self.insert_origin(Arc::from(path), stamp, link);
+        self.children_mut(directory).insert(name, Some(id));
+        Ok(id)
+    }
+
+    /// What a directory has under a name.
+    pub fn child(&self, lower: &Lower, directory: &At, name: &str) -> io::Result<Option<At>> {
+        let path = match directory {
+            At::Lower(path, _) => join(path, name),
+            At::Node(id) => {
+                if let Some(child) = self.children(*id).get(name) {
+                    return Ok(child.map(At::Node));
+                }
+                let node = self.node(*id);
+                // What is gone is empty, whatever the real directory has by now.
+                match (&node.origin, *id == ROOT || node.link.is_some()) {
+                    (Some(origin), true) => join(&origin.path, name),
+                    _ => return Ok(None),
+                }
+            }
+        };
+        let stamp = lower.stamp(&path)?;
+        Ok(stamp.map(|stamp| At::Lower(Arc::from(path), stamp)))
+    }
+
+    pub fn kind(&self, at: &At) -> Kind {
+        match at {
+            At::Lower(_, stamp) => stamp.kind,
+            At::Node(id) => self.node(*id).body.kind(),
+        }
+    }
+
+    /// Takes an object from its place, which is empty then.
+    pub fn unlink(&mut self, lower: &Lower, id: NodeId) -> io::Result<()> {
+        let Some((directory, name)) = self.node_mut(id).link.take() else {
+            return Ok(());
+        };
+        self.vacate(lower, directory, &name)?;
+        self.free_unless_held(id);
+        Ok(())
+    }
+
+    fn vacate(&mut self, lower: &Lower, directory: NodeId, name: &Arc<str>) -> io::Result<()> {
+        let has_one_below = match &self.node(directory).origin {
+            Some(origin) => {
+                let below = join(&origin.path, name);
+                self.by_origin.contains_key(below.as_str()) || lower.stamp(&below)?.is_some()
+            }
+            None => false,
+        };
+        match has_one_below {
+            true => self.children_mut(directory).insert(Arc::clone(name), None),
+            false => self.children_mut(directory).remove(name),
+        };
+        Ok(())
+    }
+
+    /// Gives an object a place, which must be empty.
+    pub fn link(&mut self, id: NodeId, directory: NodeId, name: &str) {
+        let name: Arc<str> = Arc::from(name);
+        let before = self
+            .children_mut(directory)
+            .insert(Arc::clone(&name), Some(id));
+        debug_assert!(before.flatten().is_none(), "{name} is taken");
+        self.node_mut(id).link = Some((directory, name));
+    }
+
+    pub fn move_to(
+        &mut self,
+        lower: &Lower,
+        id: NodeId,
+        directory: NodeId,
+        name: &str,
+    ) -> io::Result<()> {
+        if let Some((from, old)) = self.node_mut(id).link.take() {
+            self.vacate(lower, from, &old)?;
+        }
+        self.link(id, directory, name);
+        Ok(())
+    }
+
+    /// Of what the real folder has, the path there stays known.
+    pub fn free_unless_held(&mut self, id: NodeId) {
+        let node = self.node(id);
+        if id != ROOT && node.link.is_none() && node.handles == 0 && node.origin.is_none() {
+            self.nodes[id] = None;
+            self.free.push(id);
+        }
+    }
+
+    /// Whether `inner` lies in `outer`, at any depth, or is the same.
+    pub fn is_within(&self, inner: NodeId, outer: NodeId) -> bool {
+        let mut at = inner;
+        loop {
+            if at == outer {
+                return true;
+            }
+            match &self.node(at).link {
+                Some((parent, _)) => at = *parent,
+                None => return false,
+            }
+        }
+    }
+
+    /// Where an object is in the folder as the layer shows it; none for what was removed.
+    pub fn path_of(&self, id: NodeId) -> Option<String> {
+        let mut names = Vec::new();
+        let mut at = id;
+        while at != ROOT {
+            let (parent, name) = self.node(at).link.as_ref()?;
+            names.push(&**name);
+            at = *parent;
+        }
+        names.reverse();
+        Some(names.join("/"))
+    }
+
+    /// Whether an object of the real folder has its old name in its old directory, wherever that is
+    /// now.
+    pub fn is_in_place(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        match (&node.origin, &node.link) {
+            (Some(_), _) if id == ROOT => true,
+            (Some(origin), Some((directory, name))) => {
+                let (parent, old) = parent_and_name(&origin.path);
+                old == &**name && self.by_origin(parent) == Some(*directory)
+            }
+            _ => false,
+        }
+    }
+}

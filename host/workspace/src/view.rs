@@ -1,0 +1,381 @@
+//! A folder as one user sees it: the real one, and above it what that user has changed in a layer
+//! that is open.
+
+mod place;
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+
+use crate::content::Spill;
+use crate::directory::Directory;
+use crate::lower::{Kind, Lower};
+use crate::reads::{ReadSet, Reads};
+use crate::tree::{At, Body, NodeId, ROOT, Tree};
+use crate::walk::{LastLink, Spot, Walk};
+
+pub(crate) use place::{Held, Place};
+
+/// A folder as one user sees it, say a guest or a tool.
+///
+/// It can be read at any time, and changed while a layer is open: from [`begin`](Self::begin) until
+/// [`commit`](Self::commit) or [`abandon`](Self::abandon). Directories and files that are opened
+/// through it stay open beyond that; what could be written to can't be any longer.
+#[derive(Clone)]
+pub struct View {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// How a layer is kept, and what it may take.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LayerOptions {
+    /// Where contents go that are not kept in memory: a folder outside of the workspace, best on
+    /// the same file system.
+    pub spill: PathBuf,
+    /// How many bytes of contents may be in memory.
+    pub memory_bytes: u64,
+    /// How many bytes the contents of all changed files may have.
+    pub bytes: u64,
+    /// How many objects may be changed, or lie on the way to such.
+    pub entries: usize,
+    /// What is written gets this time instead of the current one, until it is committed.
+    pub clock: Option<SystemTime>,
+}
+
+impl LayerOptions {
+    /// 16 MiB in memory, 16 GiB in all, and a million objects.
+    pub fn new(spill: impl Into<PathBuf>) -> Self {
+        Self {
+            spill: spill.into(),
+            memory_bytes: 16 << 20,
+            bytes: 16 << 30,
+            entries: 1_000_000,
+            clock: None,
+        }
+    }
+}
+
+/// What was changed in a layer that was taken out of its view. Another one can begin above it.
+#[derive(Debug)]
+pub struct Layer {
+    pub(crate) tree: Tree,
+}
+
+pub(crate) struct Inner {
+    pub lower: Arc<Lower>,
+    state: Mutex<State>,
+    /// Whether the layer has any node. Read without the lock, so that who only reads the real
+    /// folder never waits for it.
+    touched: AtomicBool,
+    /// Raised when a layer ends: what was opened before for writing can't be written to.
+    pub generation: AtomicU64,
+}
+
+pub(crate) struct State {
+    pub tree: Tree,
+    pub reads: Reads,
+    pub layer: Option<OpenLayer>,
+    pub handles: Vec<Option<Place>>,
+    pub free_handles: Vec<usize>,
+}
+
+pub(crate) struct OpenLayer {
+    pub spill: Spill,
+    clock: Option<SystemTime>,
+    umask: u32,
+}
+
+impl View {
+    /// `reads`: how many paths are noted at most of what is read.
+    pub(crate) fn new(lower: Arc<Lower>, reads: usize) -> io::Result<Self> {
+        let root = lower.stamp("")?.ok_or(Errno::NOENT)?;
+        let state = State {
+            tree: Tree::new(root, 1),
+            reads: Reads::new(reads),
+            layer: None,
+            handles: Vec::new(),
+            free_handles: Vec::new(),
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                lower,
+                state: Mutex::new(state),
+                touched: AtomicBool::new(false),
+                generation: AtomicU64::new(0),
+            }),
+        })
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> Directory {
+        let held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
+        Directory::new(held)
+    }
+
+    /// Opens a layer: from here on the folder can be changed, as this view shows it.
+    ///
+    /// # Errors
+    /// Where one is open already.
+    pub fn begin(&self, options: &LayerOptions) -> io::Result<()> {
+        self.begin_with(options, None)
+    }
+
+    /// The same, above what another layer changed: that is part of what is committed.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn begin_above(&self, layer: &Layer, options: &LayerOptions) -> io::Result<()> {
+        self.begin_with(options, Some(layer))
+    }
+
+    fn begin_with(&self, options: &LayerOptions, above: Option<&Layer>) -> io::Result<()> {
+        let mut state = self.inner.state();
+        if state.layer.is_some() {
+            return Err(io::Error::other("a layer is open already"));
+        }
+        let root = self.inner.lower.stamp("")?.ok_or(Errno::NOENT)?;
+        state.tree = match above {
+            Some(layer) => layer.tree.clone(),
+            None => Tree::new(root, options.entries),
+        };
+        state.layer = Some(OpenLayer {
+            spill: Spill::new(&options.spill, options.memory_bytes, options.bytes),
+            clock: options.clock,
+            umask: umask(),
+        });
+        self.inner.note_touched(&state);
+        Ok(())
+    }
+
+    /// Drops the layer with all that was changed, if one is open.
+    pub fn abandon(&self) {
+        drop(self.take_layer());
+    }
+
+    /// Ends the layer, and takes out of the view what was changed. None where none is open.
+    pub fn take_layer(&self) -> Option<Layer> {
+        let mut state = self.inner.state();
+        state.layer.take()?;
+        Some(Layer {
+            tree: self.inner.end_layer(&mut state, &Place::after_abandon),
+        })
+    }
+
+    /// What was read of the real folder since this was asked last.
+    pub fn take_reads(&self) -> ReadSet {
+        self.inner.state().reads.take()
+    }
+}
+
+impl Inner {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // What panicked left no change half made that a later one could not live with: at worst the
+        // commit finds the layer in conflict.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_touched(&self) -> bool {
+        self.touched.load(Ordering::Acquire)
+    }
+
+    fn note_touched(&self, state: &State) {
+        let touched = !state.tree.is_untouched();
+        self.touched.store(touched, Ordering::Release);
+    }
+
+    /// A new handle.
+    pub fn hold(self: &Arc<Self>, state: &mut State, at: &At) -> Held {
+        let place = match at {
+            At::Lower(path, stamp) => Place::Lower(Arc::clone(path), *stamp),
+            At::Node(id) => {
+                let node = state.tree.node_mut(*id);
+                match &node.origin {
+                    Some(origin) => Place::Lower(Arc::clone(&origin.path), origin.stamp),
+                    None => {
+                        node.handles += 1;
+                        Place::Node(*id)
+                    }
+                }
+            }
+        };
+        let number = match state.free_handles.pop() {
+            Some(number) => {
+                state.handles[number] = Some(place);
+                number
+            }
+            None => {
+                state.handles.push(Some(place));
+                state.handles.len() - 1
+            }
+        };
+        Held {
+            view: Arc::clone(self),
+            number,
+        }
+    }
+
+    /// Ends the layer: each handle gets the place that `after` gives it.
+    pub fn end_layer(
+        &self,
+        state: &mut State,
+        after: &dyn Fn(&Place, &Tree, &Lower) -> Place,
+    ) -> Tree {
+        for place in state.handles.iter_mut().flatten() {
+            *place = after(place, &state.tree, &self.lower);
+        }
+        let root = state.tree.node(ROOT).origin.as_ref();
+        let root = root.map(|origin| origin.stamp);
+        let empty = Tree::new(root.expect("the root is of the real folder"), 1);
+        let mut tree = std::mem::replace(&mut state.tree, empty);
+        for id in tree.ids().collect::<Vec<_>>() {
+            tree.node_mut(id).handles = 0;
+            tree.free_unless_held(id);
+        }
+        self.note_touched(state);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        tree
+    }
+}
+
+impl State {
+    pub fn locate(&self, place: &Place) -> io::Result<At> {
+        match place {
+            Place::Gone => Err(Errno::NOENT.into()),
+            Place::Node(id) => Ok(At::Node(*id)),
+            Place::Lower(path, stamp) => Ok(match self.tree.by_origin(path) {
+                Some(id) => At::Node(id),
+                None => At::Lower(Arc::clone(path), *stamp),
+            }),
+        }
+    }
+
+    pub fn at(&self, held: &Held) -> io::Result<At> {
+        let place = self.handles[held.number].as_ref();
+        self.locate(place.unwrap_or(&Place::Gone))
+    }
+
+    pub fn walk(
+        &mut self,
+        lower: &Lower,
+        start: &Held,
+        path: &str,
+        link: LastLink,
+    ) -> io::Result<Spot> {
+        let start = self.at(start)?;
+        let mut walk = Walk {
+            tree: &self.tree,
+            lower,
+            reads: &mut self.reads,
+        };
+        walk.to(&start, path, link)
+    }
+
+    pub fn layer(&self) -> io::Result<&OpenLayer> {
+        self.layer.as_ref().ok_or_else(|| Errno::ROFS.into())
+    }
+
+    /// The node of an object that is about to be changed.
+    pub fn own(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
+        self.layer()?;
+        let id = self.tree.own(&view.lower, at)?;
+        view.touched.store(true, Ordering::Release);
+        Ok(id)
+    }
+
+    /// The node of a directory in which a name is about to be made or removed.
+    pub fn own_directory(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
+        let id = self.own(view, at)?;
+        let node = self.tree.node(id);
+        if node.body.kind() != Kind::Directory {
+            return Err(Errno::NOTDIR.into());
+        }
+        if id != ROOT && node.link.is_none() {
+            return Err(Errno::NOENT.into());
+        }
+        if !node.may_change {
+            if let Some(origin) = &node.origin {
+                view.lower.may_write(&origin.path, Kind::Directory)?;
+            }
+            self.tree.node_mut(id).may_change = true;
+        }
+        let now = self.layer()?.now();
+        self.tree.node_mut(id).modified = Some(now);
+        Ok(id)
+    }
+
+    /// Whether a file's contents may be changed.
+    pub fn check_writable(&self, view: &Inner, id: NodeId) -> io::Result<()> {
+        let node = self.tree.node(id);
+        match (&node.body, &node.origin) {
+            (Body::File(None), Some(origin)) => view.lower.may_write(&origin.path, Kind::File),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes sure that a file has contents of its own in the layer: those of the real file, or none
+    /// where `empty`.
+    pub fn copy_up(&mut self, view: &Inner, id: NodeId, empty: bool) -> io::Result<()> {
+        let node = self.tree.node(id);
+        let now = self.layer()?.now();
+        let content = match (&node.body, &node.origin) {
+            (Body::File(Some(_)), _) if !empty => return Ok(()),
+            (Body::File(Some(_)), _) => self.layer()?.spill.empty(),
+            (Body::File(None), Some(origin)) => {
+                self.check_writable(view, id)?;
+                let (file, stamp) = view.lower.open_file(&origin.path)?;
+                if !stamp.has_same_contents(&origin.stamp) {
+                    return Err(Errno::STALE.into());
+                }
+                match empty {
+                    true => self.layer()?.spill.empty(),
+                    false => {
+                        self.reads.read(&self.tree, &At::Node(id));
+                        self.layer()?.spill.copy_of(&file)?
+                    }
+                }
+            }
+            _ => return Err(Errno::INVAL.into()),
+        };
+        let node = self.tree.node_mut(id);
+        node.body = Body::File(Some(content));
+        if empty {
+            node.modified = Some(now);
+        }
+        Ok(())
+    }
+}
+
+impl OpenLayer {
+    pub fn now(&self) -> SystemTime {
+        self.clock.unwrap_or_else(SystemTime::now)
+    }
+
+    /// The permissions of what is made, as the process would make it.
+    pub fn mode(&self, kind: Kind) -> u32 {
+        let all = if kind == Kind::Directory {
+            0o777
+        } else {
+            0o666
+        };
+        all & !self.umask
+    }
+}
+
+/// The process's own, which can't be asked for without setting it.
+fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let umask = line.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok());
+    umask.unwrap_or(0o022)
+}
+
+/// Reads a file of the real folder at its path, which is opened anew.
+pub(crate) fn open_lower(lower: &Lower, path: &str) -> io::Result<Arc<File>> {
+    Ok(Arc::new(lower.open_file(path)?.0))
+}

@@ -1,0 +1,95 @@
+//! What handles have open, and what becomes of that when a layer ends.
+
+use std::io;
+use std::sync::Arc;
+
+use super::Inner;
+use crate::lower::{Lower, Stamp};
+use crate::path::{join, parent_and_name};
+use crate::tree::{NodeId, Tree};
+
+/// What a handle has open.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// By where the real folder had it when the layer began.
+    Lower(Arc<str>, Stamp),
+    /// Made in the layer.
+    Node(NodeId),
+    /// It went with its layer, or was removed by a commit.
+    Gone,
+}
+
+/// Keeps what a handle has open in the view.
+pub(crate) struct Held {
+    pub view: Arc<Inner>,
+    pub number: usize,
+}
+
+impl Held {
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.view, &other.view)
+    }
+
+    /// Another handle on the same.
+    pub fn another(&self) -> io::Result<Self> {
+        let mut state = self.view.state();
+        let at = state.at(self)?;
+        Ok(self.view.hold(&mut state, &at))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut state = self.view.state();
+        let place = state.handles[self.number].take();
+        state.free_handles.push(self.number);
+        if let Some(Place::Node(id)) = place {
+            state.tree.node_mut(id).handles -= 1;
+            state.tree.free_unless_held(id);
+        }
+    }
+}
+
+impl Place {
+    pub(crate) fn after_abandon(&self, tree: &Tree, _: &Lower) -> Self {
+        match self {
+            Place::Node(id) if tree.node(*id).origin.is_none() => Place::Gone,
+            place => place.clone(),
+        }
+    }
+
+    /// What a handle has open once its layer is part of the folder.
+    pub(crate) fn after_commit(&self, tree: &Tree, lower: &Lower) -> Self {
+        let path = match self {
+            Place::Gone => None,
+            Place::Node(id) => tree.path_of(*id),
+            Place::Lower(path, _) => moved_path(tree, path),
+        };
+        let found = path.and_then(|path| Some((lower.stamp(&path).ok()??, path)));
+        match found {
+            Some((stamp, path)) => Place::Lower(path.into(), stamp),
+            None => Place::Gone,
+        }
+    }
+}
+
+/// Where an object of the real folder is after the layer's moves.
+fn moved_path(tree: &Tree, path: &str) -> Option<String> {
+    let mut known = path;
+    let mut rest = String::new();
+    loop {
+        if let Some(id) = tree.by_origin(known) {
+            let now = tree.path_of(id)?;
+            return Some(match rest.is_empty() {
+                true => now,
+                false => join(&now, &rest),
+            });
+        }
+        let (parent, name) = parent_and_name(known);
+        rest = match rest.is_empty() {
+            true => name.to_owned(),
+            false => join(name, &rest),
+        };
+        known = parent;
+    }
+}

@@ -1,0 +1,187 @@
+//! Follows a path through the folder as a layer shows it.
+//!
+//! The rules are those of a directory's descriptor that nothing leads out of: absolute paths and
+//! links, and a `..` above the start, are refused, as WASI asks for.
+
+use std::collections::VecDeque;
+use std::io;
+
+use rustix::io::Errno;
+
+use crate::lower::{Kind, Lower};
+use crate::path::is_private;
+use crate::reads::Reads;
+use crate::tree::{At, Body, Tree};
+
+/// As Linux has it.
+const MAX_LINKS: usize = 40;
+
+/// The longest path that Linux takes, in bytes.
+const MAX_PATH: usize = 4096;
+
+/// The longest name that Linux takes, in bytes.
+const MAX_NAME: usize = 255;
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(crate) struct Spot {
+    /// The directory, and the name there; none where the path ends in `.` or `..`.
+    pub place: Option<(At, String)>,
+    /// None where there is nothing.
+    pub found: Option<At>,
+    /// Whether the path says that it is a directory, by a slash at its end.
+    pub must_be_directory: bool,
+}
+
+/// What is done about a link at a path's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastLink {
+    Kept,
+    Followed,
+    /// The same, to make a file where it leads if there is none: it must not say that this is a
+    /// directory.
+    FollowedToMake,
+}
+
+impl LastLink {
+    pub fn followed(followed: bool) -> Self {
+        match followed {
+            true => LastLink::Followed,
+            false => LastLink::Kept,
+        }
+    }
+}
+
+pub(crate) struct Walk<'a> {
+    pub tree: &'a Tree,
+    pub lower: &'a Lower,
+    pub reads: &'a mut Reads,
+}
+
+impl Walk<'_> {
+    pub fn to(&mut self, start: &At, path: &str, link: LastLink) -> io::Result<Spot> {
+        check(path)?;
+        let mut names: VecDeque<String> = names_of(path).map(str::to_owned).collect();
+        let mut must_be_directory = path.ends_with('/');
+        let mut stack: Vec<(At, Option<String>)> = vec![(start.clone(), None)];
+        let mut links = 0;
+        let mut ends_above = false;
+        let mut is_no_file = false;
+        while let Some(name) = names.pop_front() {
+            let last = names.is_empty();
+            if name == "." {
+                if last {
+                    return Ok(Spot {
+                        place: None,
+                        found: stack.pop().map(|(at, _)| at),
+                        must_be_directory: true,
+                    });
+                }
+                continue;
+            }
+            if name == ".." {
+                stack.pop();
+                if stack.is_empty() {
+                    return Err(Errno::PERM.into());
+                }
+                ends_above = last;
+                continue;
+            }
+            if last && is_no_file {
+                return Err(Errno::ISDIR.into());
+            }
+            if name.len() > MAX_NAME {
+                return Err(Errno::NAMETOOLONG.into());
+            }
+            let directory = stack.last().map_or(start, |(at, _)| at).clone();
+            let found = match is_private(&name) {
+                true => None,
+                false => self.tree.child(self.lower, &directory, &name)?,
+            };
+            self.reads
+                .looked_up(self.tree, &directory, &name, found.as_ref());
+            let Some(found) = found else {
+                return match last {
+                    true => Ok(Spot {
+                        place: Some((directory, name)),
+                        found: None,
+                        must_be_directory,
+                    }),
+                    false => Err(Errno::NOENT.into()),
+                };
+            };
+            match self.tree.kind(&found) {
+                Kind::Link if !last || link != LastLink::Kept || must_be_directory => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(Errno::LOOP.into());
+                    }
+                    let target = self.target(&found)?;
+                    check(&target)?;
+                    if last && target.ends_with('/') {
+                        is_no_file = link == LastLink::FollowedToMake;
+                        must_be_directory = true;
+                    }
+                    for name in names_of(&target).rev() {
+                        names.push_front(name.to_owned());
+                    }
+                }
+                Kind::Directory => stack.push((found, Some(name))),
+                _ if !last || must_be_directory => return Err(Errno::NOTDIR.into()),
+                _ => {
+                    return Ok(Spot {
+                        place: Some((directory, name)),
+                        found: Some(found),
+                        must_be_directory,
+                    });
+                }
+            }
+        }
+        let (found, name) = stack.pop().unwrap_or((start.clone(), None));
+        let place = match (stack.pop(), name) {
+            (Some((directory, _)), Some(name)) if !ends_above => Some((directory, name)),
+            _ => None,
+        };
+        Ok(Spot {
+            place,
+            found: Some(found),
+            must_be_directory,
+        })
+    }
+
+    /// Where a link leads.
+    pub fn target(&self, link: &At) -> io::Result<String> {
+        let path = match link {
+            At::Lower(path, _) => path,
+            At::Node(id) => {
+                let node = self.tree.node(*id);
+                match (&node.body, &node.origin) {
+                    (Body::Link(Some(target)), _) => return Ok(target.to_string()),
+                    (Body::Link(None), Some(origin)) => &origin.path,
+                    _ => return Err(Errno::INVAL.into()),
+                }
+            }
+        };
+        self.lower.read_link(path)
+    }
+}
+
+fn check(path: &str) -> io::Result<()> {
+    if path.is_empty() {
+        return Err(Errno::NOENT.into());
+    }
+    if path.len() > MAX_PATH {
+        return Err(Errno::NAMETOOLONG.into());
+    }
+    if path.starts_with('/') {
+        return Err(Errno::PERM.into());
+    }
+    if path.contains('\0') {
+        return Err(Errno::INVAL.into());
+    }
+    Ok(())
+}
+
+fn names_of(path: &str) -> impl DoubleEndedIterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
