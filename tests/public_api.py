@@ -26,6 +26,7 @@ NAMED: dict[str, dict[str, str]] = {
     "airlock_store_sqlite": {},
     "airlock_store_postgres": {},
     "airlock_worker": {},
+    "airlock_workspace": {"serde_core": "change sets and read sets are written and read"},
     "airlock_host": {
         "serde_json": "params",
         "tokio_util": "`CancellationToken`, by which a call is cancelled",

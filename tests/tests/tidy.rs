@@ -67,7 +67,7 @@ fn bindings_of_the_world_stay_inside_its_versions() {
 }
 
 /// From the top down: each uses what stands behind it, and nothing before.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 17] = [
     "modules",
     "session",
     "producer",
@@ -81,6 +81,7 @@ const LAYERS: [&str; 16] = [
     "runtime",
     "pushing",
     "reserved",
+    "secret",
     "lost",
     "descriptors",
     "lib",
@@ -145,6 +146,17 @@ fn crates_are_compiled_without_what_they_must_not_know() {
         (
             "airlock-worker",
             vec![engine, databases, screens, protocols, own, &["tokio"]],
+        ),
+        (
+            "airlock-workspace",
+            vec![
+                engine,
+                databases,
+                screens,
+                protocols,
+                own,
+                &["tokio", "airlock_model"],
+            ],
         ),
         ("airlock-render", vec![engine, databases, protocols, own]),
         (

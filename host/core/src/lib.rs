@@ -60,9 +60,13 @@ mod producer;
 mod pushing;
 mod reserved;
 mod runtime;
+mod secret;
 mod session;
 mod workspace;
 mod world;
+
+/// The directory in which a workspace keeps what commits to it need. No tool sees it.
+pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 
 /// Tools that are part of the host: the trait to write one with, and what it gets.
 ///

@@ -4,6 +4,7 @@ mod identity;
 pub(crate) mod native;
 mod wasm;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use airlock_model::content::ToolResult;
@@ -14,6 +15,7 @@ use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::policy::Policy;
 use airlock_model::tool::RejectedTool;
+use airlock_workspace::View;
 use serde_json::Value;
 
 use crate::instance::Call;
@@ -40,6 +42,17 @@ pub(crate) struct ProducerContext {
     pub limits: Arc<Limits>,
     pub observer: Option<Observer>,
     pub session: Arc<SessionContext>,
+}
+
+/// Puts what an apply has changed into the workspace, once that has succeeded.
+pub(crate) trait CommitChanges: Sync {
+    /// `changes` has a layer open. All of it is committed, or nothing, and then the layer is open as
+    /// before.
+    fn commit<'a>(
+        &'a self,
+        changes: View,
+        result: &'a ToolResult,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 }
 
 /// A producer in one session, under one policy. Cheap to clone.
@@ -144,9 +157,10 @@ impl Producer {
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &DecidedAction<'_>,
+        commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
         match self {
-            Producer::Wasm(binding) => binding.apply(call, action, resolution).await,
+            Producer::Wasm(binding) => binding.apply(call, action, resolution, commit).await,
             Producer::Native(binding) => binding.apply(call, action, resolution).await,
         }
     }

@@ -6,6 +6,8 @@ mod bindings;
 mod builder;
 mod cancellable;
 mod clear;
+mod committing;
+mod elsewhere;
 mod expired;
 mod lease;
 mod resolve;

@@ -1,9 +1,10 @@
 //! The guest's view of files: two directories, and a gate in front of whatever would change one of
 //! them.
 //!
-//! `wasi:filesystem` is the only WASI interface that the host replaces. Its functions are
-//! wasmtime's own, behind a check of the phase that each call makes anew ([`gate`]), and so are the
-//! streams that a guest may keep open from one phase into the next ([`stream`]).
+//! `wasi:filesystem` is the only WASI interface that the host replaces. The workspace is shown
+//! through a view with a layer for changes ([`viewed`]), and the scratch directory by wasmtime's own
+//! functions; before either is a check of the phase that each call makes anew ([`gate`]), and so
+//! does each write to a stream that a guest may keep open from one phase into the next.
 
 mod folder;
 mod gate;
@@ -15,6 +16,7 @@ mod removal;
 mod roots;
 mod scratch;
 mod stream;
+mod viewed;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,8 +25,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use wasmtime::component::HasData;
-use wasmtime_wasi::filesystem::{Dir, WasiFilesystemCtxView};
+use airlock_workspace::{LayerOptions, View};
+use wasmtime::component::{HasData, Resource};
+use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use crate::descriptors::HeldDescriptors;
@@ -36,6 +39,7 @@ pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 use handle::{OpenCount, OpenHandle};
 use listing::Listing;
 use quota::Quota;
+use viewed::Viewed;
 
 /// What a store remembers of the files that its guest has open.
 pub(crate) struct Files {
@@ -53,7 +57,7 @@ pub(crate) struct Files {
 
 /// The guest's directories.
 struct OpenedRoots {
-    workspace: Option<Dir>,
+    workspace: Option<View>,
     scratch: Dir,
     /// Only their descriptors: handles on them are counted as the guest gets them.
     _held: HeldDescriptors,
@@ -61,7 +65,8 @@ struct OpenedRoots {
 
 /// A descriptor that the guest has.
 struct Handle {
-    mount: Mount,
+    /// None for what lies in the scratch directory.
+    viewed: Option<Viewed>,
     open: Arc<OpenHandle>,
 }
 
@@ -130,6 +135,36 @@ impl Files {
         }
     }
 
+    fn enter(&mut self, fd: &Resource<Descriptor>, viewed: Option<Viewed>, open: OpenHandle) {
+        let open = Arc::new(open);
+        self.handles.insert(fd.rep(), Handle { viewed, open });
+    }
+
+    /// Opens a layer above the workspace, to which changes go.
+    pub fn begin_changes(&mut self) -> wasmtime::Result<()> {
+        let opened = match self.opened.take() {
+            Some(opened) => opened,
+            None => self.roots.open()?,
+        };
+        if let Some(view) = &opened.workspace {
+            // Nothing is left of an earlier one.
+            view.abandon();
+            let begun = view.begin(&LayerOptions::new(&self.roots.spill));
+            begun.map_err(|source| UnusableWorkspace {
+                path: self.roots.workspace_path(),
+                source,
+            })?;
+        }
+        self.opened = Some(opened);
+        Ok(())
+    }
+
+    /// What was changed of the workspace, where a layer is open.
+    pub fn changes(&self) -> Option<View> {
+        let view = self.opened.as_ref()?.workspace.as_ref()?;
+        view.has_layer().then(|| view.clone())
+    }
+
     /// Opens or closes the gate in front of the workspace, for calls and for streams that are
     /// already open.
     pub fn set_workspace_writable(&self, writable: bool) {
@@ -169,6 +204,10 @@ struct GateState {
 }
 
 impl Gate {
+    fn is_open(&self) -> bool {
+        self.0.open.load(Ordering::SeqCst)
+    }
+
     fn pass(&self) -> Result<(), ErrorCode> {
         match self.0.open.load(Ordering::SeqCst) {
             true => Ok(()),

@@ -30,6 +30,9 @@ pub fn about(error: &Error) -> Option<&'static str> {
         Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => {
             "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }
+        Error::NotCommitted { .. } => {
+            "apply it again, which looks at the files as they are now, or discard it and preview again"
+        }
         Error::Workspace { .. } => {
             "check the path and its permissions, or name another directory with `--workspace DIR`"
         }

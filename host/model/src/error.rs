@@ -124,6 +124,12 @@ pub enum Error {
     /// again.
     #[error("Apply failed: {0}")]
     ApplyFailed(#[source] Box<Error>),
+    /// What an apply changed could not be put into the workspace, where nothing was changed.
+    #[error("nothing was changed in the workspace: {reason}")]
+    NotCommitted {
+        /// Why, say which files were changed by another program meanwhile.
+        reason: String,
+    },
     /// The instance that held a volatile action's preview in memory no longer exists.
     #[error(
         "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
@@ -229,6 +235,7 @@ impl Error {
             Error::Refused { .. } => "refused",
             Error::NeedsPerson { .. } => "needs-person",
             Error::ApplyFailed(_) => "apply-failed",
+            Error::NotCommitted { .. } => "not-committed",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
             Error::ProducerGone { .. } => "producer-gone",

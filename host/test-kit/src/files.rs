@@ -77,6 +77,10 @@ impl Files {
             let path = entry.map_err(failed(folder))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.ok_or_else(|| FolderError::Name(path.clone()))?;
+            // What the host keeps of its commits is nothing that a tool has done.
+            if below.is_empty() && name == airlock_host::PRIVATE_FOLDER {
+                continue;
+            }
             let name = format!("{below}{name}");
             let metadata = fs::symlink_metadata(&path).map_err(failed(&path))?;
             *bytes += metadata.len();

@@ -116,6 +116,20 @@ impl<'a> Harness<'a> {
         Ok(Files::read(self.folder())?)
     }
 
+    /// Removes what the workspace knows of what was committed to it.
+    ///
+    /// # Errors
+    /// Where the system can't.
+    pub fn forget_commits(&self) -> Result<(), HarnessError> {
+        let private = self.folder().join(airlock_host::PRIVATE_FOLDER);
+        match std::fs::remove_dir_all(private) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(HarnessError::Workspace(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn heard(&self) -> ObservedEvents {
         lock(&self.heard).clone()
     }

@@ -114,12 +114,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
             "two applies of the same preview differed",
         );
     }
-    if let Some(applied) = &seen.applied {
-        let failed = applied.answers.iter().all(Result::is_err);
-        say(
-            failed && !applied.changes.is_empty(),
-            "an apply that failed left changes in the workspace",
-        );
+    if seen.applied.is_some() {
         say(
             !deferrable,
             "it pushes pending actions, and its traits don't have `deferrable`",

@@ -1,6 +1,7 @@
 //! From a layer to the folder, in one step that a crash leaves undone or done.
 
 mod check;
+mod files;
 mod plan;
 mod private;
 mod recover;
@@ -18,7 +19,7 @@ use crate::fault::step;
 use crate::lock::lock;
 use crate::lower::Lower;
 use crate::path::PRIVATE;
-use crate::tree::Tree;
+use crate::tree::{ROOT, Tree};
 use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
@@ -110,6 +111,9 @@ impl View {
             })
             .into());
         };
+        if !is_of(&state.tree, opened).map_err(CommitError::from)? {
+            return Err(CommitError::OtherFolder.into());
+        }
         let held = lock(opened).doing(|| "lock the folder".to_owned());
         let Some(_held) = held.map_err(CommitError::from)? else {
             return Err(CommitError::Locked.into());
@@ -144,8 +148,12 @@ impl Workspace {
     /// # Errors
     /// [`RecoverError`].
     pub fn recover(&self) -> Result<Recovered, RecoverError> {
-        // Without the folder there is nothing to recover, and nobody to wait for.
-        if private(&self.inner)?.is_none() {
+        // Where nothing is under way there is nothing to recover, and nobody to wait for.
+        let under_way = match private(&self.inner)? {
+            Some(private) => !private.transactions().doing(reading)?.is_empty(),
+            None => false,
+        };
+        if !under_way {
             return Ok(Recovered::default());
         }
         let held = lock(&self.inner).doing(|| "lock the folder".to_owned())?;
@@ -155,13 +163,13 @@ impl Workspace {
         recover(&self.inner)
     }
 
-    /// Whether an id was committed. What was cut off is [recovered](Self::recover) before.
+    /// Whether an id was committed. It waits for a commit that is under way, and what was cut off is
+    /// [recovered](Self::recover) before.
     ///
     /// # Errors
     /// [`RecoverError`].
     pub fn is_committed(&self, id: &str) -> Result<bool, RecoverError> {
-        self.recover()?;
-        Ok(is_committed(&self.inner, id)?)
+        Ok(self.locked(|| is_committed(&self.inner, id))??)
     }
 
     /// What was committed and has a note that nobody has taken. What was cut off is
@@ -221,6 +229,14 @@ fn is_committed(workspace: &Opened, id: &str) -> Result<bool, Failed> {
         Some(private) => private.is_committed(id).doing(reading),
         None => Ok(false),
     }
+}
+
+/// Whether a layer was made above this very folder.
+fn is_of(tree: &Tree, workspace: &Opened) -> Result<bool, Failed> {
+    let now = workspace.lower.stamp("");
+    let now = now.doing(|| "look at the folder".to_owned())?;
+    let seen = tree.node(ROOT).origin.as_ref();
+    Ok(matches!((seen, now), (Some(seen), Some(now)) if seen.stamp.is_same_object(&now)))
 }
 
 fn check_id(id: &str) -> Result<(), CommitError> {

@@ -103,12 +103,15 @@ impl Directory {
             true if options.create => LastLink::FollowedToMake,
             followed => LastLink::followed(followed),
         };
-        let spot = state.walk(&view.lower, &self.held, path, link)?;
-        let at = match spot.found {
-            None if !options.create => return Err(Errno::NOENT.into()),
-            None => return self.create_file(&mut state, spot),
-            Some(_) if exclusive => return Err(Errno::EXIST.into()),
-            Some(at) => at,
+        let at = if options.create {
+            let spot = state.walk(&view.lower, &self.held, path, link)?;
+            match spot.found {
+                None => return self.create_file(&mut state, spot),
+                Some(_) if exclusive => return Err(Errno::EXIST.into()),
+                Some(at) => at,
+            }
+        } else {
+            state.find(&view.lower, &self.held, path, link)?
         };
         // As the system's own interface to guests has it: what may be made may be written to.
         let writes = options.write || options.truncate || options.create;
@@ -174,8 +177,7 @@ impl Directory {
     pub fn metadata_at(&self, path: &str, follow: bool) -> io::Result<Metadata> {
         let view = &self.held.view;
         let mut state = view.state();
-        let spot = state.walk(&view.lower, &self.held, path, LastLink::followed(follow))?;
-        let at = spot.found.ok_or(Errno::NOENT)?;
+        let at = state.find(&view.lower, &self.held, path, LastLink::followed(follow))?;
         Metadata::of(&state, &view.lower, &at)
     }
 
@@ -200,6 +202,23 @@ impl Directory {
         state.list(&view.lower, &at)
     }
 
+    /// The real directory, to be read by other means, while nothing at all is changed above it. None
+    /// where something is.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn real(&self) -> io::Result<Option<std::fs::File>> {
+        let view = &self.held.view;
+        if view.is_touched() {
+            return Ok(None);
+        }
+        let state = view.state();
+        match state.at(&self.held)? {
+            At::Lower(path, _) => view.lower.open_directory(&path).map(Some),
+            At::Node(_) => view.lower.open_directory("").map(Some),
+        }
+    }
+
     /// Where a link leads.
     ///
     /// # Errors
@@ -207,8 +226,7 @@ impl Directory {
     pub fn read_link(&self, path: &str) -> io::Result<String> {
         let view = &self.held.view;
         let mut state = view.state();
-        let spot = state.walk(&view.lower, &self.held, path, LastLink::Kept)?;
-        let at = spot.found.ok_or(Errno::NOENT)?;
+        let at = state.find(&view.lower, &self.held, path, LastLink::Kept)?;
         if state.tree.kind(&at) != Kind::Link {
             return Err(Errno::INVAL.into());
         }
@@ -321,8 +339,7 @@ impl Directory {
     ) -> io::Result<()> {
         let view = &self.held.view;
         let mut state = view.state();
-        let spot = state.walk(&view.lower, &self.held, path, LastLink::followed(follow))?;
-        let at = spot.found.ok_or(Errno::NOENT)?;
+        let at = state.find(&view.lower, &self.held, path, LastLink::followed(follow))?;
         let id = state.own(view, &at)?;
         state.set_times(id, accessed, modified);
         Ok(())

@@ -12,6 +12,9 @@ pub enum CommitError {
     /// The same id was committed before.
     #[error("{0} was committed before")]
     AlreadyCommitted(String),
+    /// The layer was made above another folder.
+    #[error("the changes were made to another folder")]
+    OtherFolder,
     /// Another program was committing for too long.
     #[error("the folder is locked by another program, which is committing")]
     Locked,

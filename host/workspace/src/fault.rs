@@ -13,14 +13,17 @@ pub(crate) fn step() -> io::Result<()> {
 pub(crate) use injected::step;
 
 #[cfg(test)]
-pub use injected::{Fault, with};
+pub use injected::{Fault, while_another, with};
 
 #[cfg(test)]
 mod injected {
     use super::io;
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
+
+    type Other = Box<dyn FnOnce()>;
 
     thread_local! {
+        static OTHER: RefCell<Option<(u64, Other)>> = const { RefCell::new(None) };
         static STEPS: Cell<u64> = const { Cell::new(0) };
         static FAULT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
     }
@@ -49,9 +52,22 @@ mod injected {
         (result, STEPS.get())
     }
 
+    /// Runs something while another program does something at one step of this thread.
+    pub fn while_another<T>(at: u64, other: impl FnOnce() + 'static, run: impl FnOnce() -> T) -> T {
+        STEPS.set(0);
+        OTHER.set(Some((at, Box::new(other))));
+        let result = run();
+        OTHER.set(None);
+        result
+    }
+
     pub(crate) fn step() -> io::Result<()> {
         let step = STEPS.get() + 1;
         STEPS.set(step);
+        let other = OTHER.with_borrow_mut(|other| other.take_if(|(at, _)| *at == step));
+        if let Some((_, other)) = other {
+            other();
+        }
         match FAULT.get() {
             Some((at, fault)) if at == step => match fault {
                 Fault::Stop => {

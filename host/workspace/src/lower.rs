@@ -171,6 +171,11 @@ impl Lower {
         }
     }
 
+    pub fn open_directory(&self, path: &str) -> io::Result<File> {
+        let directory = self.open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(File::from(directory))
+    }
+
     pub fn read_link(&self, path: &str) -> io::Result<String> {
         let link = self.open(path, OFlags::PATH)?;
         let target = rustix::fs::readlinkat(&link, "", Vec::new())?;

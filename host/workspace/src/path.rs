@@ -3,11 +3,12 @@
 
 /// The folder in which a workspace keeps what commits need. Hidden at any depth, since a workspace
 /// may lie inside of another.
-pub(crate) const PRIVATE: &str = ".airlock";
+pub const PRIVATE: &str = ".airlock";
 
-/// Whether a name is that of the private folder, also where a file system sees no difference
+/// Whether a name is that of the folder in which a workspace keeps what commits need, which no view
+/// shows, also where a file system sees no difference
 /// between cases.
-pub(crate) fn is_private(name: &str) -> bool {
+pub fn is_private(name: &str) -> bool {
     name.eq_ignore_ascii_case(PRIVATE)
 }
 

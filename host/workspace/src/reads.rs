@@ -61,6 +61,13 @@ impl Reads {
         }
     }
 
+    /// Something of the real folder.
+    pub fn found(&mut self, at: &At) {
+        if let At::Lower(path, stamp) = at {
+            self.note(Arc::clone(path), Some(*stamp), false);
+        }
+    }
+
     /// Contents of a file, or the names in a directory.
     pub fn read(&mut self, tree: &Tree, at: &At) {
         let (path, stamp) = match at {

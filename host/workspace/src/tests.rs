@@ -1,3 +1,5 @@
+mod conflicts;
 mod crash;
 mod model;
 mod script;
+mod strangers;

@@ -1,24 +1,24 @@
 //! A folder as one user sees it: the real one, and above it what that user has changed in a layer
 //! that is open.
 
+mod layer;
 mod place;
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use rustix::io::Errno;
 
-use crate::content::Spill;
 use crate::directory::Directory;
 use crate::lower::{Kind, Lower};
 use crate::reads::{ReadSet, Reads};
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
 use crate::walk::{LastLink, Spot, Walk};
 
+pub(crate) use layer::OpenLayer;
+pub use layer::{Layer, LayerOptions};
 pub(crate) use place::{Held, Place};
 
 /// A folder as one user sees it, say a guest or a tool.
@@ -29,42 +29,6 @@ pub(crate) use place::{Held, Place};
 #[derive(Clone)]
 pub struct View {
     pub(crate) inner: Arc<Inner>,
-}
-
-/// How a layer is kept, and what it may take.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct LayerOptions {
-    /// Where contents go that are not kept in memory: a folder outside of the workspace, best on
-    /// the same file system.
-    pub spill: PathBuf,
-    /// How many bytes of contents may be in memory.
-    pub memory_bytes: u64,
-    /// How many bytes the contents of all changed files may have.
-    pub bytes: u64,
-    /// How many objects may be changed, or lie on the way to such.
-    pub entries: usize,
-    /// What is written gets this time instead of the current one, until it is committed.
-    pub clock: Option<SystemTime>,
-}
-
-impl LayerOptions {
-    /// 16 MiB in memory, 16 GiB in all, and a million objects.
-    pub fn new(spill: impl Into<PathBuf>) -> Self {
-        Self {
-            spill: spill.into(),
-            memory_bytes: 16 << 20,
-            bytes: 16 << 30,
-            entries: 1_000_000,
-            clock: None,
-        }
-    }
-}
-
-/// What was changed in a layer that was taken out of its view. Another one can begin above it.
-#[derive(Debug)]
-pub struct Layer {
-    pub(crate) tree: Tree,
 }
 
 pub(crate) struct Inner {
@@ -83,12 +47,6 @@ pub(crate) struct State {
     pub layer: Option<OpenLayer>,
     pub handles: Vec<Option<Place>>,
     pub free_handles: Vec<usize>,
-}
-
-pub(crate) struct OpenLayer {
-    pub spill: Spill,
-    clock: Option<SystemTime>,
-    umask: u32,
 }
 
 impl View {
@@ -110,6 +68,20 @@ impl View {
                 generation: AtomicU64::new(0),
             }),
         })
+    }
+
+    /// Of a directory that is open already, which is read and never followed elsewhere. `reads` as for
+    /// [`Workspace::view`](crate::Workspace::view).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn of(directory: File, reads: usize) -> io::Result<Self> {
+        Self::new(Arc::new(Lower::new(directory)?), reads)
+    }
+
+    /// Whether a layer is open.
+    pub fn has_layer(&self) -> bool {
+        self.inner.state().layer.is_some()
     }
 
     /// The folder itself.
@@ -144,11 +116,7 @@ impl View {
             Some(layer) => layer.tree.clone(),
             None => Tree::new(root, options.entries),
         };
-        state.layer = Some(OpenLayer {
-            spill: Spill::new(&options.spill, options.memory_bytes, options.bytes),
-            clock: options.clock,
-            umask: umask(),
-        });
+        state.layer = Some(OpenLayer::new(options));
         self.inner.note_touched(&state);
         Ok(())
     }
@@ -276,6 +244,27 @@ impl State {
         walk.to(&start, path, link)
     }
 
+    /// What there is at a path.
+    pub fn find(
+        &mut self,
+        lower: &Lower,
+        start: &Held,
+        path: &str,
+        link: LastLink,
+    ) -> io::Result<At> {
+        let at = self.at(start)?;
+        let mut walk = Walk {
+            tree: &self.tree,
+            lower,
+            reads: &mut self.reads,
+        };
+        if let Some(found) = walk.quick(&at, path, link != LastLink::Kept) {
+            return Ok(found);
+        }
+        let spot = walk.to(&at, path, link)?;
+        spot.found.ok_or_else(|| Errno::NOENT.into())
+    }
+
     pub fn layer(&self) -> io::Result<&OpenLayer> {
         self.layer.as_ref().ok_or_else(|| Errno::ROFS.into())
     }
@@ -349,30 +338,6 @@ impl State {
         }
         Ok(())
     }
-}
-
-impl OpenLayer {
-    pub fn now(&self) -> SystemTime {
-        self.clock.unwrap_or_else(SystemTime::now)
-    }
-
-    /// The permissions of what is made, as the process would make it.
-    pub fn mode(&self, kind: Kind) -> u32 {
-        let all = if kind == Kind::Directory {
-            0o777
-        } else {
-            0o666
-        };
-        all & !self.umask
-    }
-}
-
-/// The process's own, which can't be asked for without setting it.
-fn umask() -> u32 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let umask = line.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok());
-    umask.unwrap_or(0o022)
 }
 
 /// Reads a file of the real folder at its path, which is opened anew.

@@ -5,13 +5,14 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
 use crate::lower::{Kind, Lower};
-use crate::path::is_private;
+use crate::path::{is_private, join};
 use crate::reads::Reads;
-use crate::tree::{At, Body, Tree};
+use crate::tree::{At, Body, ROOT, Tree};
 
 /// As Linux has it.
 const MAX_LINKS: usize = 40;
@@ -147,6 +148,54 @@ impl Walk<'_> {
             found: Some(found),
             must_be_directory,
         })
+    }
+
+    /// What there is at a path of plain names, by one look at the real folder, where nothing is
+    /// changed on the way. None where that can't be told so, also where there is nothing.
+    pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<At> {
+        if path.len() > MAX_PATH || path.contains('\0') {
+            return None;
+        }
+        let is_plain = |name: &str| {
+            !matches!(name, "" | "." | "..") && name.len() <= MAX_NAME && !is_private(name)
+        };
+        if !path.split('/').all(is_plain) {
+            return None;
+        }
+        let mut at = start.clone();
+        let mut rest = path;
+        let real = loop {
+            let id = match &at {
+                At::Lower(below, _) => break join(below, rest),
+                At::Node(id) => *id,
+            };
+            let node = self.tree.node(id);
+            let (name, more) = rest.split_once('/').unwrap_or((rest, ""));
+            match self.tree.children(id).get(name) {
+                Some(child) => {
+                    let child = (*child)?;
+                    let kind = self.tree.node(child).body.kind();
+                    if more.is_empty() && !(follow && kind == Kind::Link) {
+                        return Some(At::Node(child));
+                    }
+                    if kind != Kind::Directory {
+                        return None;
+                    }
+                    (at, rest) = (At::Node(child), more);
+                }
+                None if id == ROOT || node.link.is_some() => {
+                    break join(&node.origin.as_ref()?.path, rest);
+                }
+                None => return None,
+            }
+        };
+        let stamp = self.lower.stamp(&real).ok()??;
+        if follow && stamp.kind == Kind::Link {
+            return None;
+        }
+        let found = At::Lower(Arc::from(real), stamp);
+        self.reads.found(&found);
+        Some(found)
     }
 
     /// Where a link leads.

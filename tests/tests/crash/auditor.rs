@@ -124,6 +124,7 @@ impl Auditor {
                 let attempt: u32 = attempt.parse().unwrap();
                 let known = self.actions.entry(id.into()).or_default();
                 assert!(known.effects.insert(attempt), "twice: {line}");
+                assert_eq!(known.effects.len(), 1, "in another attempt too: {line}");
                 // Whoever resolves is told that an earlier attempt may have taken effect.
                 let told = attempt == 1 || known.told.contains(&(attempt - 1));
                 assert!(told || self.several, "not announced: {line}");

@@ -49,7 +49,9 @@ impl WorkerFiles {
 
     pub fn ledgers(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path("workspace")).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        let paths = entries.map(|entry| entry.unwrap().path());
+        // But for what commits keep there.
+        paths.filter(|path| path.is_file()).collect()
     }
 }
 

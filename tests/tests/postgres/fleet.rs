@@ -115,6 +115,10 @@ impl Fleet {
         let mut effects = HashMap::new();
         for entry in fs::read_dir(self.workspace()).unwrap() {
             let entry = entry.unwrap();
+            // What commits keep there.
+            if entry.path().is_dir() {
+                continue;
+            }
             let lines = fs::read_to_string(entry.path()).unwrap().lines().count();
             effects.insert(entry.file_name().into_string().unwrap(), lines);
         }

@@ -221,6 +221,7 @@ fn names(workspace: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(workspace).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".airlock")
         .collect();
     names.sort();
     names

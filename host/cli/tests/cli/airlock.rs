@@ -214,11 +214,12 @@ pub fn folder(files: &[&str]) -> TempDir {
     folder
 }
 
-/// The names in a directory, sorted.
+/// The names in a directory, sorted, but for what commits keep there.
 pub fn names(folder: &TempDir) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".airlock")
         .collect();
     names.sort();
     names

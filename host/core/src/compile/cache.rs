@@ -8,7 +8,6 @@ mod eviction;
 mod user;
 
 use std::fmt;
-use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +20,7 @@ use wasmtime::component::Component;
 
 use super::code::Code;
 use crate::runtime::code_compatibility;
+use crate::secret::{make_private_folder, read_or_make_key};
 
 /// What loading finds out about a component, and the compile cache keeps.
 #[derive(Serialize, Deserialize)]
@@ -223,49 +223,4 @@ pub(crate) struct Entry {
     pub digest: Digest,
     pub component: Component,
     pub facts: Facts,
-}
-
-fn read_or_make_key(path: &Path) -> io::Result<[u8; HASH_BYTES]> {
-    if let Some(key) = read_key(path)? {
-        return Ok(key);
-    }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_private_folder(folder)?;
-    let mut key = [0; HASH_BYTES];
-    getrandom::fill(&mut key).map_err(io::Error::other)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&key)?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(key),
-        // Another process was faster, or the file is there and is no key: the latter is ours to
-        // replace.
-        Err(error) => match read_key(path)? {
-            Some(key) => Ok(key),
-            None => {
-                error.file.persist(path)?;
-                Ok(key)
-            }
-        },
-    }
-}
-
-/// Makes a folder, and those above it, for this user alone. One that is there is left as it is:
-/// others may be meant to see it.
-fn make_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn read_key(path: &Path) -> io::Result<Option<[u8; HASH_BYTES]>> {
-    let file = match open_regular_file(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut key = Vec::with_capacity(HASH_BYTES + 1);
-    file.take(HASH_BYTES as u64 + 1).read_to_end(&mut key)?;
-    Ok(key.try_into().ok())
 }

@@ -10,6 +10,7 @@ use airlock_model::content::{Content, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
+use airlock_workspace::View;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
@@ -135,6 +136,11 @@ impl Instance {
         (instance, result)
     }
 
+    /// What an apply has changed of the workspace, and nobody has committed or abandoned.
+    pub fn changes(&self) -> Option<View> {
+        self.store.data().changes()
+    }
+
     pub async fn reject(
         self: Box<Self>,
         call: &Call<'_>,
@@ -159,7 +165,10 @@ impl Instance {
     ) -> Done<T> {
         self.store.set_epoch_deadline(1);
         let state = self.store.data_mut();
-        state.begin_call(call, export);
+        if let Err(error) = state.begin_call(call, export) {
+            let error = failure::classify(error, self.store.data(), call.tool);
+            return (None, Err(error));
+        }
         let ended = {
             let running = pin!(guest(&self.exports, &mut self.store));
             within(call.limits, call.spent, call.cancel, running).await

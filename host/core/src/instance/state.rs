@@ -8,6 +8,7 @@ use airlock_model::limits::Limits;
 use airlock_model::pending::ActionId;
 use airlock_model::policy::{Phase, Policy};
 use airlock_model::store::PluginBytes;
+use airlock_workspace::View;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
@@ -135,14 +136,26 @@ impl State {
 
     /// To be called before every call into the guest: no function of the guest's own can change
     /// what is set here.
-    pub fn begin_call(&mut self, call: &Call<'_>, export: Export) {
+    ///
+    /// # Errors
+    /// Where the workspace can't be opened.
+    pub fn begin_call(&mut self, call: &Call<'_>, export: Export) -> wasmtime::Result<()> {
         let writable = self.context.policy.allows_workspace_change(export.phase());
+        if writable {
+            self.files.begin_changes()?;
+        }
         self.files.set_workspace_writable(writable);
         self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
         self.staged = StagedActions::default();
         self.cancel = call.cancel.cloned();
         self.usage.refused = None;
+        Ok(())
+    }
+
+    /// What the last call has changed of the workspace, where that is still to be committed.
+    pub fn changes(&self) -> Option<View> {
+        self.files.changes()
     }
 
     pub fn end_call(&mut self) {

@@ -203,6 +203,7 @@ pub(super) async fn ask_for_tools(
                 engine.scratch_roots(),
                 engine.scratch_parent().to_owned(),
             ),
+            spill: engine.scratch_parent().to_owned(),
             descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
         }),
         observer: None,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::ProducerContext;
+use super::{CommitChanges, ProducerContext};
 use crate::descriptors::Descriptors;
 use crate::instance::{
     Call, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled, within,
@@ -117,15 +117,33 @@ impl Binding {
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &DecidedAction<'_>,
+        commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
         let mut entered = self.enter(call.cancel).await?;
         // Asked with the instance in hand: a call that ran before may have ended it.
         if !self.can_resolve(action) {
             return Err(Error::InstanceGone);
         }
-        entered
-            .run(async |instance| instance.apply(call, resolution).await)
-            .await
+        let apply = async |instance: Box<Instance>| {
+            let (instance, result) = instance.apply(call, resolution).await;
+            let changes = instance.as_ref().and_then(|instance| instance.changes());
+            let result = match (changes, result) {
+                (Some(changes), Ok(result)) => {
+                    let committed = commit.commit(changes.clone(), &result).await;
+                    if committed.is_err() {
+                        changes.abandon();
+                    }
+                    committed.map(|()| result)
+                }
+                (Some(changes), Err(error)) => {
+                    changes.abandon();
+                    Err(error)
+                }
+                (None, result) => result,
+            };
+            (instance, result)
+        };
+        entered.run(apply).await
     }
 
     /// None where the plugin has nothing to say, or can't be asked any more.
@@ -326,6 +344,7 @@ fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots, Error> {
         workspace: workspace
             .filter(|_| policy.allows_workspace_read())
             .cloned(),
+        spill: scratch_parent.clone(),
         scratch: ScratchFolder::inside(plugin.engine().scratch_roots(), scratch_parent),
         descriptors: Descriptors::new(budget, &session.descriptors),
     })

@@ -15,6 +15,7 @@ use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
 use super::approving::Approver;
+use super::committing::recover;
 use super::standing::StandingState;
 use super::turns::Turns;
 use super::with_policy::ProducerWithPolicy;
@@ -146,7 +147,7 @@ impl SessionBuilder {
         let workspace = match self.workspace {
             Some(path) => {
                 let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
-                Some(Arc::new(open_workspace(&path, machine.clone())?))
+                Some(open_workspace(&path, machine.clone())?)
             }
             None => None,
         };
@@ -209,6 +210,9 @@ impl fmt::Debug for SessionBuilder {
     }
 }
 
-fn open_workspace(path: &Path, machine: Machine) -> Result<WorkspaceFolder, Error> {
-    WorkspaceFolder::at(path, machine).map_err(|error| Error::workspace(path, &error))
+fn open_workspace(path: &Path, machine: Machine) -> Result<Arc<WorkspaceFolder>, Error> {
+    let folder = WorkspaceFolder::at(path, machine);
+    let folder = Arc::new(folder.map_err(|error| Error::workspace(path, &error))?);
+    recover(&folder);
+    Ok(folder)
 }

@@ -93,6 +93,31 @@ impl<'a> HeldLease<'a> {
         }
     }
 
+    /// Asks the store whether the claim is still ours. To be asked by another thread, and when this
+    /// is gone.
+    pub fn confirm(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let store = Arc::clone(self.store);
+        let lease = self.lease.as_ref().map(|lease| Lease {
+            session: lease.session.clone(),
+            action: lease.action.clone(),
+            token: lease.token,
+        });
+        let lasts = self.lasts.map(|(lease_time, _)| lease_time);
+        async move {
+            let (Some(lease), Some(lasts)) = (lease, lasts) else {
+                return Ok(());
+            };
+            // A store that doesn't answer in that time has given the claim to somebody else.
+            let renewed = tokio::time::timeout(lasts, store.renew(&lease)).await;
+            renewed.unwrap_or(Err(StoreError::LeaseLost(lease.action)))
+        }
+    }
+
+    /// Which claim it is, apart from all others of the action.
+    pub fn token(&self) -> u64 {
+        self.lease.as_ref().map_or(0, |lease| lease.token)
+    }
+
     pub async fn complete(
         mut self,
         decision: Decision,

@@ -8,7 +8,6 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::error::{Error, Violation};
 use airlock_model::event::ToolFunction;
-use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::json;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
@@ -20,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::approving::Approved;
 use super::cancellable::{Cancellable, Work};
+use super::committing::Committing;
 use super::lease::{Asked, HeldLease};
 use crate::instance::Call;
 use crate::plugin::{Checks, ParamsSchema};
@@ -184,6 +184,20 @@ impl Session {
             held.release().await;
             return Err(refused);
         }
+        let same_workspace = resolution.same_workspace;
+        if attempt > 1 {
+            match self.committed_before(&action, same_workspace).await {
+                Ok(None) => {}
+                Ok(Some(applied)) => {
+                    let settling = self.settle(held, &action, applied, &resolution, means_topmost);
+                    return Box::pin(settling).await;
+                }
+                Err(error) => {
+                    held.release().await;
+                    return Err(error);
+                }
+            }
+        }
         let decision = resolution.decision;
         // A map of strings to values can always be written.
         let extra = resolution.extra.as_ref();
@@ -201,7 +215,13 @@ impl Session {
             session: self,
             action: &action,
             resolution: &for_guest,
-            same_workspace: resolution.same_workspace,
+            committing: Committing {
+                session: self,
+                held: &held,
+                action: &action,
+                resolution: &resolution,
+            },
+            same_workspace,
             number: self.next_call(),
             cancel,
         };
@@ -235,6 +255,9 @@ impl Session {
         });
         held.complete(decision, &outcome).await?;
         self.tell_decided(&action, decision, decided_by, number);
+        if decision == Decision::Apply {
+            self.forget_commit(&action, same_workspace).await;
+        }
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {
@@ -244,62 +267,12 @@ impl Session {
     }
 }
 
-impl Session {
-    /// What was previewed in one workspace is never applied to another. Discarding drops what was
-    /// previewed anywhere, but an apply that was tried may have left something behind, and only who
-    /// has the workspace's machine can look.
-    fn refused_here(
-        &self,
-        action: &PendingAction,
-        resolution: &Resolution,
-        attempt: u32,
-    ) -> Option<Error> {
-        if resolution.same_workspace {
-            return None;
-        }
-        match resolution.decision {
-            Decision::Apply => self.other_workspace(action),
-            Decision::Discard if attempt > 1 => self.other_machine(action),
-            Decision::Discard => None,
-        }
-    }
-
-    /// In what the session's workspace differs from the one that was previewed.
-    fn other_workspace(&self, action: &PendingAction) -> Option<Error> {
-        // The machine first: on another one, that there is no such path tells nothing.
-        if let Some(other) = self.other_machine(action) {
-            return Some(other);
-        }
-        let context = &self.inner.context;
-        if action.workspace != context.workspace {
-            return Some(Error::OtherWorkspace {
-                previewed: action.workspace.clone(),
-                session: context.workspace.clone(),
-            });
-        }
-        let here = context.workspace_identity.as_deref()?;
-        let difference = here.difference(action.workspace_identity.as_deref())?;
-        replaced(action, difference)
-    }
-
-    fn other_machine(&self, action: &PendingAction) -> Option<Error> {
-        let previewed = action.workspace_identity.as_deref()?;
-        let here = self.inner.machine.as_ref();
-        let here = here.unwrap_or_else(|| Machine::this());
-        replaced(action, here.difference(&previewed.machine)?)
-    }
-}
-
-fn replaced(action: &PendingAction, difference: WorkspaceDifference) -> Option<Error> {
-    let path = action.workspace.clone()?;
-    Some(Error::WorkspaceReplaced { path, difference })
-}
-
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
     session: &'a Session,
     action: &'a PendingAction,
     resolution: &'a DecidedAction<'a>,
+    committing: Committing<'a>,
     same_workspace: bool,
     /// As which call of the session it counts.
     number: u64,
@@ -310,7 +283,7 @@ impl CarryingOut<'_> {
     async fn apply(&self) -> Result<ToolResult, Error> {
         let producer = self.session.producer_of(self.action).await?;
         let call = self.call();
-        let applying = pin!(producer.apply(&call, self.action, self.resolution));
+        let applying = pin!(producer.apply(&call, self.action, self.resolution, &self.committing));
         let function = ToolFunction::Apply;
         self.session
             .watched(&call, producer.name(), function, applying)

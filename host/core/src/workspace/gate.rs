@@ -1,18 +1,17 @@
-//! `wasi:filesystem`: wasmtime's implementation behind our checks.
+//! `wasi:filesystem`: the workspace through its view, and the scratch directory through wasmtime's
+//! own implementation, both behind our checks.
 //!
-//! Reads are passed on as they are. Each function that would change something asks
-//! [`FilesView::may_change`] first, whatever the descriptor was opened for and whenever that was.
-//! Opening and listing are ours ([`open`](super::open), [`listing`](super::listing)).
+//! Each function that would change something asks [`FilesView::may_change`] first, whatever the
+//! descriptor was opened for and whenever that was.
 
+mod access;
 mod entries;
 
-use std::fs::File;
 use std::sync::Arc;
 
-use cap_fs_ext::FollowSymlinks;
-use cap_primitives::fs::Metadata;
+use airlock_workspace::Metadata;
 use wasmtime::component::Resource;
-use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
+use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode,
     HostDescriptor as WasiDescriptor, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
@@ -20,98 +19,13 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
 use super::listing::{self, Listing};
-use super::open::{check_path, code, look};
-use super::quota::{Named, Quota};
-use super::stream::{Check, CheckedStream, CountedStream, Refused};
-use super::{FilesView, Handle, Mount, OpenHandle};
+use super::open::{check_path, code};
+use super::quota::Named;
+use super::stream::{CountedStream, Refused};
+use super::viewed::{self, InWorkspace, ReadStream, Viewed};
+use super::{FilesView, Handle};
 
 type Fd = Resource<Descriptor>;
-
-impl FilesView<'_> {
-    fn mount(&self, fd: &Fd) -> Mount {
-        // An unknown one gets the stricter rule.
-        let handle = self.files.handles.get(&fd.rep());
-        handle.map_or(Mount::Workspace, |handle| handle.mount)
-    }
-
-    /// Refuses a change under `fd` that the phase doesn't allow.
-    fn may_change(&self, fd: &Fd) -> FsResult<()> {
-        match self.mount(fd) {
-            Mount::Workspace => Ok(self.files.workspace_writable.pass()?),
-            Mount::Scratch => Ok(()),
-        }
-    }
-
-    /// What bounds changes under `fd`, where something does.
-    fn quota(&self, fd: &Fd) -> Option<Quota> {
-        match self.mount(fd) {
-            Mount::Workspace => None,
-            Mount::Scratch => Some(self.files.scratch_quota.clone()),
-        }
-    }
-
-    fn handle(&self, fd: &Fd) -> FsResult<Arc<OpenHandle>> {
-        let handle = self.files.handles.get(&fd.rep());
-        let handle = handle.ok_or(ErrorCode::BadDescriptor)?;
-        Ok(Arc::clone(&handle.open))
-    }
-
-    fn directory(&self, fd: &Fd) -> FsResult<Arc<File>> {
-        match self.inner.table.get(fd)? {
-            Descriptor::Dir(directory) => Ok(Arc::clone(&directory.dir)),
-            Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
-        }
-    }
-
-    /// Enters a new descriptor, which lies under the same directory as the one that it was opened
-    /// from.
-    fn register(&mut self, descriptor: Descriptor, mount: Mount, open: OpenHandle) -> FsResult<Fd> {
-        let fd = self.inner.table.push(descriptor)?;
-        let open = Arc::new(open);
-        self.files.handles.insert(fd.rep(), Handle { mount, open });
-        Ok(fd)
-    }
-
-    fn may_write(&self, fd: &Fd) -> FsResult<()> {
-        self.may_change(fd)?;
-        match self.inner.table.get(fd)? {
-            Descriptor::File(file) if !file.open_mode.contains(OpenMode::WRITE) => {
-                Err(ErrorCode::BadDescriptor.into())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// `position`: where the stream begins to write; none for the end.
-    fn check_stream(
-        &mut self,
-        fd: &Fd,
-        stream: Resource<DynOutputStream>,
-        position: Option<u64>,
-    ) -> FsResult<Resource<DynOutputStream>> {
-        let check = match self.mount(fd) {
-            Mount::Workspace => Check::Workspace(self.files.workspace_writable.clone()),
-            Mount::Scratch => Check::Scratch(position),
-        };
-        let handle = self.handle(fd)?;
-        let inner = self.inner.table.delete(stream)?;
-        let checked: DynOutputStream = Box::new(CheckedStream {
-            inner,
-            check,
-            handle,
-        });
-        Ok(self.inner.table.push(checked)?)
-    }
-
-    /// What there is under a name of the scratch directory that is about to go.
-    fn found_in_scratch(&self, fd: &Fd, path: &str) -> FsResult<Option<(Quota, Metadata)>> {
-        let Some(quota) = self.quota(fd) else {
-            return Ok(None);
-        };
-        let found = look(&*self.directory(fd)?, path, FollowSymlinks::No);
-        Ok(found.map(|found| (quota, found)))
-    }
-}
 
 impl types::Host for FilesView<'_> {
     fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
@@ -142,6 +56,9 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     fn write_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynOutputStream>> {
+        if let Some(stream) = self.write_stream(&fd, Some(offset))? {
+            return Ok(stream);
+        }
         self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
         let stream = WasiDescriptor::write_via_stream(&mut self.inner, fd, offset)?;
@@ -149,6 +66,9 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     fn append_via_stream(&mut self, fd: Fd) -> FsResult<Resource<DynOutputStream>> {
+        if let Some(stream) = self.write_stream(&fd, None)? {
+            return Ok(stream);
+        }
         self.may_write(&fd)?;
         let same = Resource::new_borrow(fd.rep());
         let stream = WasiDescriptor::append_via_stream(&mut self.inner, fd)?;
@@ -157,6 +77,9 @@ impl WasiDescriptor for FilesView<'_> {
 
     async fn set_size(&mut self, fd: Fd, size: u64) -> FsResult<()> {
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.to_write()?.file.set_len(size).map_err(code)?);
+        }
         let handle = self.handle(&fd)?;
         let Some(counted) = handle.counted() else {
             return WasiDescriptor::set_size(&mut self.inner, fd, size).await;
@@ -174,11 +97,19 @@ impl WasiDescriptor for FilesView<'_> {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.set_times(accessed, modified)?);
+        }
         WasiDescriptor::set_times(&mut self.inner, fd, accessed, modified).await
     }
 
     async fn write(&mut self, fd: Fd, buffer: Vec<u8>, offset: u64) -> FsResult<u64> {
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let file = &viewed.to_write()?.file;
+            file.write_at(&buffer, offset).map_err(code)?;
+            return Ok(buffer.len() as u64);
+        }
         let handle = self.handle(&fd)?;
         let Some(counted) = handle.counted() else {
             return WasiDescriptor::write(&mut self.inner, fd, buffer, offset).await;
@@ -193,6 +124,10 @@ impl WasiDescriptor for FilesView<'_> {
     async fn create_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let directory = viewed.directory()?;
+            return Ok(directory.create_directory(&path).map_err(code)?);
+        }
         let quota = self.quota(&fd);
         if let Some(quota) = &quota {
             quota.add_entry(0)?;
@@ -214,6 +149,13 @@ impl WasiDescriptor for FilesView<'_> {
     ) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let (accessed, modified) = (viewed::time(accessed)?, viewed::time(modified)?);
+            let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
+            let directory = viewed.directory()?;
+            let set = directory.set_times_at(&path, follow, accessed, modified);
+            return Ok(set.map_err(code)?);
+        }
         WasiDescriptor::set_times_at(&mut self.inner, fd, path_flags, path, accessed, modified)
             .await
     }
@@ -235,6 +177,10 @@ impl WasiDescriptor for FilesView<'_> {
     async fn remove_directory_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let directory = viewed.directory()?;
+            return Ok(directory.remove_directory(&path).map_err(code)?);
+        }
         let found = self.found_in_scratch(&fd, &path)?;
         WasiDescriptor::remove_directory_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
@@ -256,6 +202,10 @@ impl WasiDescriptor for FilesView<'_> {
     async fn symlink_at(&mut self, fd: Fd, target: String, path: String) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let directory = viewed.directory()?;
+            return Ok(directory.create_link(&target, &path).map_err(code)?);
+        }
         let quota = self.quota(&fd);
         let bytes = target.len() as u64;
         if let Some(quota) = &quota {
@@ -271,6 +221,9 @@ impl WasiDescriptor for FilesView<'_> {
     async fn unlink_file_at(&mut self, fd: Fd, path: String) -> FsResult<()> {
         check_path(&path)?;
         self.may_change(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.directory()?.remove_file(&path).map_err(code)?);
+        }
         let found = self.found_in_scratch(&fd, &path)?;
         WasiDescriptor::unlink_file_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
@@ -283,6 +236,14 @@ impl WasiDescriptor for FilesView<'_> {
 
     fn read_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let _handle = self.handle(&fd)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let stream: DynInputStream = Box::new(ReadStream {
+                file: Arc::clone(viewed.to_read()?),
+                position: offset,
+                _handle,
+            });
+            return Ok(self.inner.table.push(stream)?);
+        }
         let stream = WasiDescriptor::read_via_stream(&mut self.inner, fd, offset)?;
         let inner = self.inner.table.delete(stream)?;
         let counted: DynInputStream = Box::new(CountedStream { inner, _handle });
@@ -290,40 +251,75 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     async fn advise(&mut self, fd: Fd, offset: u64, len: u64, advice: Advice) -> FsResult<()> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.file().map(drop)?);
+        }
         WasiDescriptor::advise(&mut self.inner, fd, offset, len, advice).await
     }
 
     async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
+        // What is written to the workspace is synced when it is committed.
+        if self.viewed(&fd)?.is_some() {
+            return Ok(());
+        }
         WasiDescriptor::sync_data(&mut self.inner, fd).await
     }
 
     async fn sync(&mut self, fd: Fd) -> FsResult<()> {
+        // What is written to the workspace is synced when it is committed.
+        if self.viewed(&fd)?.is_some() {
+            return Ok(());
+        }
         WasiDescriptor::sync(&mut self.inner, fd).await
     }
 
     async fn get_flags(&mut self, fd: Fd) -> FsResult<DescriptorFlags> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.flags());
+        }
         WasiDescriptor::get_flags(&mut self.inner, fd).await
     }
 
     async fn get_type(&mut self, fd: Fd) -> FsResult<DescriptorType> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed.kind());
+        }
         WasiDescriptor::get_type(&mut self.inner, fd).await
     }
 
     async fn read(&mut self, fd: Fd, len: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            let length = usize::try_from(len).unwrap_or(usize::MAX);
+            let mut buffer = vec![0; length.min(viewed::AT_ONCE)];
+            let read = viewed.to_read()?.file.read_at(&mut buffer, offset);
+            let read = read.map_err(code)?;
+            buffer.truncate(read);
+            return Ok((buffer, read == 0));
+        }
         WasiDescriptor::read(&mut self.inner, fd, len, offset).await
     }
 
     async fn read_directory(&mut self, fd: Fd) -> FsResult<Resource<ReaddirIterator>> {
-        let directory = self.directory(&fd)?;
+        let viewed = self.viewed(&fd)?;
         let descriptors = &self.files.roots.descriptors;
         let handle = self.files.count.taking(listing::DESCRIPTORS, descriptors);
         let handle = Arc::new(handle.ok_or(ErrorCode::Quota)?);
-        let listing = Listing::of(&directory, handle).map_err(code)?;
+        let listing = match viewed {
+            Some(viewed) => {
+                let in_order = self.files.workspace_writable.is_open();
+                Listing::of_viewed(viewed.directory()?, in_order, handle)
+            }
+            None => Listing::of(&*self.directory(&fd)?, handle),
+        };
+        let listing = listing.map_err(code)?;
         let listing = self.inner.table.push(listing)?;
         Ok(Resource::new_own(listing.rep()))
     }
 
     async fn stat(&mut self, fd: Fd) -> FsResult<DescriptorStat> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed::stat(&viewed.metadata()?));
+        }
         WasiDescriptor::stat(&mut self.inner, fd).await
     }
 
@@ -334,19 +330,38 @@ impl WasiDescriptor for FilesView<'_> {
         path: String,
     ) -> FsResult<DescriptorStat> {
         check_path(&path)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed::stat(&found(&viewed, flags, &path)?));
+        }
         WasiDescriptor::stat_at(&mut self.inner, fd, flags, path).await
     }
 
     async fn readlink_at(&mut self, fd: Fd, path: String) -> FsResult<String> {
         check_path(&path)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            let target = viewed.directory()?.read_link(&path).map_err(code)?;
+            // Where it leads is nothing of the guest's.
+            return match target.starts_with('/') {
+                true => Err(ErrorCode::NotPermitted.into()),
+                false => Ok(target),
+            };
+        }
         WasiDescriptor::readlink_at(&mut self.inner, fd, path).await
     }
 
     async fn is_same_object(&mut self, one: Fd, other: Fd) -> wasmtime::Result<bool> {
+        match (self.viewed(&one), self.viewed(&other)) {
+            (Ok(None), Ok(None)) => {}
+            (Ok(Some(one)), Ok(Some(other))) => return Ok(one.is_same_object(&other)),
+            _ => return Ok(false),
+        }
         WasiDescriptor::is_same_object(&mut self.inner, one, other).await
     }
 
     async fn metadata_hash(&mut self, fd: Fd) -> FsResult<MetadataHashValue> {
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed::hash(&viewed.metadata()?));
+        }
         WasiDescriptor::metadata_hash(&mut self.inner, fd).await
     }
 
@@ -357,14 +372,30 @@ impl WasiDescriptor for FilesView<'_> {
         path: String,
     ) -> FsResult<MetadataHashValue> {
         check_path(&path)?;
+        if let Some(viewed) = self.viewed(&fd)? {
+            return Ok(viewed::hash(&found(&viewed, flags, &path)?));
+        }
         WasiDescriptor::metadata_hash_at(&mut self.inner, fd, flags, path).await
     }
 
     fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
-        let index = fd.rep();
-        WasiDescriptor::drop(&mut self.inner, fd)?;
-        // The index may be given to a descriptor of the workspace next.
-        self.files.handles.remove(&index);
-        Ok(())
+        // The index may be given to another descriptor next.
+        match self.files.handles.remove(&fd.rep()) {
+            Some(Handle {
+                viewed: Some(_), ..
+            }) => {
+                let placeholder = Resource::<InWorkspace>::new_own(fd.rep());
+                self.inner.table.delete(placeholder)?;
+                Ok(())
+            }
+            _ => WasiDescriptor::drop(&mut self.inner, fd),
+        }
     }
+}
+
+/// What there is at a path of the workspace.
+fn found(viewed: &Viewed, flags: PathFlags, path: &str) -> FsResult<Metadata> {
+    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+    let directory = viewed.directory()?;
+    Ok(directory.metadata_at(path, follow).map_err(code)?)
 }

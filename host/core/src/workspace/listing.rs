@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use airlock_workspace::Directory;
 use cap_primitives::fs::{DirEntry, FileType, FileTypeExt, ReadDir, read_base_dir};
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry};
 
-use super::OpenHandle;
+use super::{OpenHandle, viewed};
 
 /// How many names are passed over before others get their turn.
 const PATIENCE: usize = 256;
@@ -19,13 +20,19 @@ const PATIENCE: usize = 256;
 pub(super) const DESCRIPTORS: usize = 2;
 
 pub(super) struct Listing {
-    entries: ReadDir,
+    entries: Entries,
     /// Names that no guest can be told, since WASI's are UTF-8, and that were not counted yet.
     pub left_out: u64,
     /// Whether it counts as one that left some out.
     pub told: bool,
     /// Counts it as open.
     _handle: Arc<OpenHandle>,
+}
+
+enum Entries {
+    Read(ReadDir),
+    /// In the order of names, so that it is the same each time.
+    Sorted(std::vec::IntoIter<airlock_workspace::Entry>),
 }
 
 /// What a listing came by.
@@ -39,19 +46,50 @@ pub(super) enum Next {
 impl Listing {
     pub fn of(directory: &File, handle: Arc<OpenHandle>) -> io::Result<Self> {
         Ok(Self {
-            entries: read_base_dir(directory)?,
+            entries: Entries::Read(read_base_dir(directory)?),
             left_out: 0,
             told: false,
             _handle: handle,
         })
     }
 
+    /// Of a directory of the workspace. While nothing is changed above it and nobody asks for an
+    /// order, it is read entry by entry.
+    pub fn of_viewed(
+        directory: &Directory,
+        in_order: bool,
+        handle: Arc<OpenHandle>,
+    ) -> io::Result<Self> {
+        let real = if in_order { None } else { directory.real()? };
+        if let Some(real) = real {
+            return Self::of(&real, handle);
+        }
+        let listing = directory.list()?;
+        Ok(Self {
+            entries: Entries::Sorted(listing.entries.into_iter()),
+            left_out: listing.left_out as u64,
+            told: false,
+            _handle: handle,
+        })
+    }
+
     pub fn next(&mut self) -> io::Result<Next> {
+        let entries = match &mut self.entries {
+            Entries::Read(entries) => entries,
+            Entries::Sorted(entries) => {
+                return Ok(entries.next().map_or(Next::End, |entry| {
+                    let (type_, name) = (viewed::kind(entry.kind), entry.name);
+                    Next::Entry(DirectoryEntry { type_, name })
+                }));
+            }
+        };
         for _ in 0..PATIENCE {
-            let Some(entry) = self.entries.next().transpose()? else {
+            let Some(entry) = entries.next().transpose()? else {
                 return Ok(Next::End);
             };
             match entry.file_name().into_string() {
+                // The host's own, which no guest is shown.
+                Ok(name) if airlock_workspace::is_private(&name) => {}
                 Ok(name) => {
                     let type_ = kind(&entry);
                     return Ok(Next::Entry(DirectoryEntry { type_, name }));

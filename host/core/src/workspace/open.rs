@@ -132,7 +132,9 @@ pub(super) fn code(error: io::Error) -> ErrorCode {
         match Errno::from_raw_os_error(error) {
             // A pipe without a reader, or a device without a driver.
             Errno::NXIO | Errno::NODEV => return ErrorCode::Unsupported,
-            Errno::MFILE | Errno::NFILE => return ErrorCode::Quota,
+            Errno::MFILE | Errno::NFILE | Errno::DQUOT => return ErrorCode::Quota,
+            Errno::ROFS => return ErrorCode::ReadOnly,
+            Errno::XDEV => return ErrorCode::CrossDevice,
             // Somebody has a lease on the file.
             Errno::AGAIN => return ErrorCode::Busy,
             _ => {}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use airlock_model::identity::{Machine, WorkspaceIdentity};
 use airlock_model::regular::open_folder;
+use airlock_workspace::{Key, View, Workspace};
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
@@ -18,11 +19,18 @@ pub(crate) struct Roots {
     /// None where the session has no workspace, or the policy doesn't let the plugin read it.
     pub workspace: Option<Arc<WorkspaceFolder>>,
     pub scratch: ScratchFolder,
+    /// Where what an apply writes is kept until it is committed, unless it is short.
+    pub spill: PathBuf,
     /// What the session may have open.
     pub descriptors: Descriptors,
 }
 
 impl Roots {
+    pub(super) fn workspace_path(&self) -> PathBuf {
+        let workspace = self.workspace.as_ref();
+        workspace.map_or_else(PathBuf::new, |workspace| workspace.path.clone())
+    }
+
     pub(super) fn open(&self) -> wasmtime::Result<OpenedRoots> {
         let count = 1 + usize::from(self.workspace.is_some());
         let held = self.descriptors.take(count);
@@ -38,8 +46,8 @@ impl Roots {
     }
 }
 
-fn open_usable(workspace: &WorkspaceFolder) -> Result<Dir, UnusableWorkspace> {
-    workspace.open().map_err(|source| UnusableWorkspace {
+fn open_usable(workspace: &WorkspaceFolder) -> Result<View, UnusableWorkspace> {
+    workspace.view().map_err(|source| UnusableWorkspace {
         path: workspace.path.clone(),
         source,
     })
@@ -82,12 +90,27 @@ impl WorkspaceFolder {
         &self.lasting
     }
 
-    /// Opens it, unless something else has taken its place.
-    pub fn open(&self) -> io::Result<Dir> {
-        self.open_directory().map(writable)
+    /// The view of one who reads it, and perhaps changes it.
+    pub fn view(&self) -> io::Result<View> {
+        View::of(self.open_directory()?, 0)
     }
 
-    /// The same, for the host itself.
+    /// To commit to.
+    pub fn open(&self, key: &Key) -> io::Result<Workspace> {
+        Workspace::of(self.open_directory()?, self.path.clone(), key)
+    }
+
+    /// Whether anything was ever committed to it.
+    pub fn has_private(&self) -> io::Result<bool> {
+        let private = self.path.join(airlock_workspace::PRIVATE);
+        match private.symlink_metadata() {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens it, unless something else has taken its place.
     pub fn open_directory(&self) -> io::Result<File> {
         let file = open_folder(&self.path)?;
         // One that may be listed, and not entered, holds nothing that a tool could use.
@@ -101,7 +124,7 @@ impl WorkspaceFolder {
     }
 }
 
-/// The permissions are wasmtime's own, and stay open: the gate decides, for each call.
+/// The permissions are wasmtime's own, and stay open.
 pub(super) fn writable(directory: File) -> Dir {
     let open_mode = OpenMode::READ | OpenMode::WRITE;
     Dir::new(directory, FsPerms::ReadWrite, open_mode, true)

@@ -1,9 +1,5 @@
-//! Streams of files: they keep their file counted as open, and those that write ask again at every
-//! write.
-//!
-//! A guest may keep a stream open after its apply has ended. Without this wrapper a write to it in
-//! a later preview would reach the file. And it may close the file: the stream has it open all the
-//! same.
+//! Streams of the scratch directory's files: they keep their file counted as open, also where the
+//! guest has closed it, and count what is written.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,14 +11,7 @@ use wasmtime_wasi::p2::{
     DynInputStream, DynOutputStream, InputStream, OutputStream, Pollable, StreamError, StreamResult,
 };
 
-use super::{Gate, OpenHandle};
-
-/// What a write to the stream must pass.
-pub(super) enum Check {
-    Workspace(Gate),
-    /// The quota, by where the next write begins; at the end where that is none.
-    Scratch(Option<u64>),
-}
+use super::OpenHandle;
 
 /// Travels through `wasi:io/error`, so that the guest can ask which error code it was.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +21,8 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             ErrorCode::ReadOnly => "the workspace is read-only while previewing",
-            _ => "the scratch directory is full",
+            ErrorCode::Quota => "there is no room left for what is written",
+            code => return write!(f, "{code:?}"),
         })
     }
 }
@@ -41,26 +31,21 @@ impl std::error::Error for Refused {}
 
 pub(super) struct CheckedStream {
     pub inner: DynOutputStream,
-    pub check: Check,
+    /// Where the next write begins; none for the end.
+    pub position: Option<u64>,
     pub handle: Arc<OpenHandle>,
 }
 
 impl CheckedStream {
     fn pass(&mut self, bytes: usize) -> StreamResult<()> {
-        let passed = match &mut self.check {
-            Check::Workspace(gate) => gate.pass(),
-            Check::Scratch(_) if bytes == 0 => Ok(()),
-            Check::Scratch(position) => {
-                let bytes = bytes as u64;
-                match (self.handle.counted(), position) {
-                    (None, _) => Ok(()),
-                    (Some(file), None) => file.append(bytes).map(drop),
-                    (Some(file), Some(position)) => {
-                        *position = position.saturating_add(bytes);
-                        file.grow(*position).map(drop)
-                    }
-                }
+        let bytes = bytes as u64;
+        let passed = match (self.handle.counted(), &mut self.position) {
+            (Some(file), None) if bytes > 0 => file.append(bytes).map(drop),
+            (Some(file), Some(position)) if bytes > 0 => {
+                *position = position.saturating_add(bytes);
+                file.grow(*position).map(drop)
             }
+            _ => Ok(()),
         };
         passed.map_err(|code| StreamError::LastOperationFailed(Refused(code).into()))
     }

@@ -41,6 +41,10 @@ pub(crate) struct Step {
     /// What it is exchanged with; none where nothing has the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced: Option<Object>,
+    /// Whether it is a directory that goes: it must be empty then, since all that was seen in it has
+    /// left it before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty: bool,
 }
 
 /// An object, as it must be when it is moved.
@@ -175,20 +179,10 @@ impl Planner<'_, '_> {
 
     /// Whether an object must leave the place that it has in the real folder.
     fn must_leave(&self, id: NodeId) -> bool {
-        let node = self.tree.node(id);
-        let Some(origin) = &node.origin else {
-            return false;
-        };
-        if id == ROOT || self.replaced.contains(&id) || self.tree.is_in_place(id) {
-            return false;
-        }
-        if node.link.is_some() {
-            return true;
-        }
-        // What is in a directory that is removed goes with it.
-        let directory = self.tree.by_origin(parent_and_name(&origin.path).0);
-        directory
-            .is_none_or(|directory| directory == ROOT || self.tree.node(directory).link.is_some())
+        self.tree.node(id).origin.is_some()
+            && id != ROOT
+            && !self.replaced.contains(&id)
+            && !self.tree.is_in_place(id)
     }
 
     fn vacate_files(&mut self) {
@@ -280,7 +274,8 @@ impl Planner<'_, '_> {
 
     fn park(&mut self, id: NodeId) {
         let slot = self.staging.new_slot("p");
-        let step = self.step_from_origin(id, Name::Slot(slot.clone()));
+        let mut step = self.step_from_origin(id, Name::Slot(slot.clone()));
+        step.empty = self.is_directory(id) && self.tree.node(id).link.is_none();
         self.steps.push(step);
         self.vacated.insert(id, Vacated::ToSlot(slot));
     }
@@ -302,6 +297,7 @@ impl Planner<'_, '_> {
             to,
             object: Object::real(stamp),
             displaced: None,
+            empty: false,
         }
     }
 
@@ -349,6 +345,7 @@ impl Planner<'_, '_> {
                         to: Name::Path(path.clone()),
                         object,
                         displaced: None,
+                        empty: false,
                     });
                 }
                 Some(Vacated::ToItsPlace) | None => {}
@@ -374,5 +371,6 @@ fn placed(staged: &Staged, path: &str, displaced: Option<Object>) -> Step {
         to: Name::Path(path.to_owned()),
         object: Object::made(staged.inode),
         displaced,
+        empty: false,
     }
 }

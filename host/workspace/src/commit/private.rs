@@ -20,6 +20,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::files::{entries, read, remove_entry, remove_file, write_new};
 use super::plan::Step;
 use crate::fault::step;
 use crate::lower::open_beneath;
@@ -121,8 +122,36 @@ impl<'a> Private<'a> {
         (hash == self.hash(what, record)).then_some(record)
     }
 
+    /// Finds out before anything is done whether what was done can be noted: a stranger may have put
+    /// a link in a place of ours.
+    fn check_places(&self) -> io::Result<()> {
+        self.open_committed()?;
+        match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.outcomes().map(drop)
+    }
+
+    fn open_committed(&self) -> io::Result<File> {
+        let flags = OFlags::WRONLY
+            | OFlags::CREATE
+            | OFlags::APPEND
+            | OFlags::NONBLOCK
+            | OFlags::CLOEXEC
+            | OFlags::NOFOLLOW;
+        let mode = Mode::from_raw_mode(0o600);
+        step()?;
+        let committed = File::from(rustix::fs::openat(&self.folder, "committed", flags, mode)?);
+        match committed.metadata()?.is_file() {
+            true => Ok(committed),
+            false => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
     /// A new transaction's folder.
     pub fn begin(&self) -> io::Result<(String, File)> {
+        self.check_places()?;
         let random = u64::from_le_bytes(self.random()?);
         let name = self.transaction_name(&format!("{random:016x}"));
         step()?;
@@ -211,15 +240,7 @@ impl<'a> Private<'a> {
     pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
         if !self.is_committed(id)? {
             let line = format!("{id} {}\n", self.hash("committed", id.as_bytes()).to_hex());
-            let flags = OFlags::WRONLY
-                | OFlags::CREATE
-                | OFlags::APPEND
-                | OFlags::CLOEXEC
-                | OFlags::NOFOLLOW;
-            let mode = Mode::from_raw_mode(0o600);
-            step()?;
-            let committed = rustix::fs::openat(&self.folder, "committed", flags, mode)?;
-            let mut committed = File::from(committed);
+            let mut committed = self.open_committed()?;
             // A line that was cut off ends before this one begins.
             let starts = committed.metadata()?.len() == 0;
             let line = if starts { line } else { format!("\n{line}") };
@@ -229,10 +250,6 @@ impl<'a> Private<'a> {
         }
         let outcome = read(folder, "outcome", u64::MAX)?;
         if outcome.is_some() {
-            match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
             let outcomes = self.outcomes()?.ok_or(Errno::NOENT)?;
             step()?;
             rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
@@ -303,72 +320,25 @@ impl<'a> Private<'a> {
     /// Removes a transaction's folder, which has no journal any more.
     pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
         step()?;
-        remove_tree(&self.folder, name)
-    }
-}
-
-fn write_new(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
-    step()?;
-    let flags =
-        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mode = Mode::from_raw_mode(0o600);
-    let mut file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
-    step()?;
-    file.write_all(bytes)?;
-    step()?;
-    file.sync_all()
-}
-
-/// None where there is nothing.
-fn read(folder: &File, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match open_beneath(folder, name, flags) {
-        Ok(file) => File::from(file),
-        Err(error) if crate::lower::means_nothing_there(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.len() > limit {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
-}
-
-fn remove_file(folder: &File, name: &str) -> io::Result<()> {
-    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn remove_tree(folder: &File, name: &str) -> io::Result<()> {
-    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => return Ok(()),
-        Err(Errno::ISDIR | Errno::PERM) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let inner = File::from(open_beneath(folder, name, OFlags::RDONLY)?);
-    // A directory that its owner may not write to was parked as it was.
-    rustix::fs::fchmod(&inner, Mode::from_raw_mode(0o700))?;
-    for entry in rustix::fs::Dir::read_from(&inner)?.collect::<Vec<_>>() {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name != b"." && name != b".." {
-            remove_entry(&inner, entry.file_name())?;
+        let folder = self.open_transaction(name)?;
+        for entry in entries(&folder)? {
+            // Directories that were parked are empty. A file that somebody has put into one since is
+            // theirs.
+            match entry.to_bytes().starts_with(b"p") {
+                true => match rustix::fs::unlinkat(&folder, &*entry, AtFlags::empty()) {
+                    Err(Errno::ISDIR | Errno::PERM) => {
+                        rustix::fs::unlinkat(&folder, &*entry, AtFlags::REMOVEDIR)?;
+                    }
+                    removed => removed?,
+                },
+                false => remove_entry(&folder, &entry)?,
+            }
         }
-    }
-    Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?)
-}
-
-fn remove_entry(folder: &File, name: &std::ffi::CStr) -> io::Result<()> {
-    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
-        Err(Errno::ISDIR | Errno::PERM) => match name.to_str() {
-            Ok(name) => remove_tree(folder, name),
-            Err(_) => Err(Errno::ILSEQ.into()),
-        },
-        removed => Ok(removed?),
+        Ok(rustix::fs::unlinkat(
+            &self.folder,
+            name,
+            AtFlags::REMOVEDIR,
+        )?)
     }
 }
 

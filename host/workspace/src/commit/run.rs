@@ -50,7 +50,11 @@ impl<'a> Runner<'a> {
             Some(displaced) => self.is_at(&step.from, displaced),
             None => Ok(true),
         };
-        let checked = moved.and_then(|moved| Ok(moved && displaced?));
+        let empty = match step.empty {
+            true => self.is_empty(&step.to),
+            false => Ok(true),
+        };
+        let checked = moved.and_then(|moved| Ok(moved && displaced? && empty?));
         match checked {
             Ok(true) => Ok(()),
             checked => {
@@ -116,6 +120,18 @@ impl<'a> Runner<'a> {
 
     fn is_at(&self, name: &Name, object: &Object) -> io::Result<bool> {
         Ok(self.stamp(name)?.is_some_and(|stamp| object.is(&stamp)))
+    }
+
+    fn is_empty(&self, name: &Name) -> io::Result<bool> {
+        let (directory, name) = self.open(name)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let listed = File::from(open_beneath(&directory, name, flags)?);
+        for entry in rustix::fs::Dir::new(listed)? {
+            if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn stamp(&self, name: &Name) -> io::Result<Option<Stamp>> {

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use airlock_host::event::Event;
 use airlock_host::pending::{ActionId, SessionId, StackedAction};
 use airlock_host::store::ActionRecord;
 use airlock_host::{Policy, Session, SessionBuilder};
 use airlock_tests::{Backend, Host, engine, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// Far longer than anything takes that a test waits for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,6 +64,24 @@ impl<B: Backend> Conversation<B> {
         session.open().unwrap()
     }
 
+    /// The same, with word of each [`begun`] step: what an apply writes can't be seen before it has
+    /// ended.
+    pub async fn session_that_tells(
+        &self,
+        host: &Host,
+        workspace: &Path,
+    ) -> (Session, UnboundedReceiver<()>) {
+        let (tell, told) = unbounded_channel();
+        let puppet = plugin("puppet").await;
+        let session = self.bare(host).workspace(workspace).bind(&puppet);
+        let session = session.observer(move |_, event| {
+            if matches!(event, Event::Log { message, .. } if message == "begun") {
+                let _ = tell.send(());
+            }
+        });
+        (session.open().unwrap(), told)
+    }
+
     /// A session with the puppet, in another workspace.
     pub async fn session_in(&self, host: &Host, workspace: &Path) -> Session {
         let puppet = plugin("puppet").await;
@@ -88,6 +108,11 @@ pub async fn push(session: &Session, step: Value) -> ActionId {
 /// A step that appends a line to the file `ledger` of the workspace.
 pub fn ledger(line: &str) -> Value {
     json!({"do": "fs", "op": "append", "path": "/workspace/ledger", "text": format!("{line}\n")})
+}
+
+/// A step of which a [`session_that_tells`](Conversation::session_that_tells) gives word.
+pub fn begun() -> Value {
+    json!({"do": "log", "message": "begun"})
 }
 
 pub async fn find(host: &Host, id: &ActionId) -> ActionRecord {

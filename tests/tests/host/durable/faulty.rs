@@ -17,6 +17,9 @@ use async_trait::async_trait;
 pub enum Fault {
     /// It breaks after the claim: nothing more is recorded.
     BrokenOnceClaimed,
+    /// It breaks after an apply: that the claim was still held is confirmed, and nothing more is
+    /// recorded.
+    BrokenOnceApplied,
     /// It can't be read before a push.
     UnreadableForPushes,
     /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
@@ -42,7 +45,7 @@ struct Faulty {
 impl Faulty {
     fn check(&self) -> Result<(), StoreError> {
         match self.fault {
-            Fault::BrokenOnceClaimed => Err(full()),
+            Fault::BrokenOnceClaimed | Fault::BrokenOnceApplied => Err(full()),
             Fault::UnreadableForPushes | Fault::DeafToRenewals => Ok(()),
         }
     }
@@ -90,7 +93,9 @@ impl PendingStore for Faulty {
         if self.fault == Fault::DeafToRenewals {
             return std::future::pending().await;
         }
-        self.check()?;
+        if self.fault != Fault::BrokenOnceApplied {
+            self.check()?;
+        }
         self.inner.renew(lease).await
     }
 

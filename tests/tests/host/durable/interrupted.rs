@@ -6,7 +6,7 @@ use airlock_host::{Error, Resolution};
 use airlock_tests::{Backend, Host, Tester, durable, push as volatile_or_durable};
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, find, ledger, push, until};
+use super::conversation::{Conversation, begun, find, ledger, push, until};
 use super::faulty::{Fault, with_fault};
 
 fn assert_interrupted(stacked: &StackedAction, attempts: u32) {
@@ -58,17 +58,15 @@ pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backen
         conversation.backend.host().await,
         conversation.backend.host().await,
     ];
-    let session = conversation.session(&hosts[0]).await;
-    let steps = json!([ledger("begun"), {"do": "block"}]);
+    let workspace = conversation.workspace();
+    let (session, mut told) = conversation.session_that_tells(&hosts[0], workspace).await;
+    let steps = json!([ledger("half"), begun(), {"do": "block"}]);
     push(&session, durable("Long", steps)).await;
     let resolving = tokio::spawn({
         let session = session.clone();
         async move { session.resolve(Resolution::apply(""), Tester).await }
     });
-    until("the apply has begun", async || {
-        conversation.ledger() == "begun\n"
-    })
-    .await;
+    told.recv().await.expect("the apply has begun");
     assert!(!session.has_pending().await.unwrap());
     resolving.abort();
     for host in &hosts {
@@ -83,6 +81,7 @@ pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backen
         .await;
         assert_interrupted(&conversation.only(host).await, 1);
     }
+    assert_eq!(conversation.ledger(), "");
 }
 
 pub async fn volatile_actions_are_lost_with_their_host_and_can_only_be_discarded<B: Backend>() {
@@ -152,7 +151,7 @@ pub async fn volatile_actions_are_lost_with_their_instance_as_all_hosts_see<B: B
 pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<B: Backend>() {
     let conversation = Conversation::<B>::new().await;
     let killed = conversation.backend.host().await;
-    let broken = with_fault(&killed, Fault::BrokenOnceClaimed);
+    let broken = with_fault(&killed, Fault::BrokenOnceApplied);
     let session = conversation.session(&broken).await;
     push(&session, durable("Write", json!([ledger("applied")]))).await;
     let error = session
@@ -178,5 +177,16 @@ pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<
 
     let host = conversation.backend.host().await;
     conversation.backend.kill(killed).await;
-    assert_interrupted(&conversation.only(&host).await, 1);
+    let interrupted = conversation.only(&host).await;
+    assert_interrupted(&interrupted, 1);
+
+    // The workspace knows that it was applied, so that nothing is applied again: whoever decides
+    // about it gets what the tool said then, and the store is told.
+    let session = conversation.session(&host).await;
+    let id = interrupted.action.id.clone();
+    let again = Resolution::apply("again").with_id(id.clone());
+    let told = session.resolve(again, Tester).await.unwrap();
+    assert_eq!(told.details.reason, "");
+    assert_eq!(conversation.ledger(), "applied\n");
+    assert_eq!(find(&host, &id).await.state, ActionState::Applied);
 }

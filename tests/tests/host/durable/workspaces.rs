@@ -10,7 +10,7 @@ use airlock_tests::{Backend, Host, Tester, durable, engine, push as volatile_or_
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::conversation::{Conversation, find, push};
+use super::conversation::{Conversation, begun, find, push};
 
 /// A step that makes a file in the workspace.
 fn step() -> serde_json::Value {
@@ -191,26 +191,19 @@ pub async fn a_refusal_leaves_an_interrupted_action_interrupted<B: Backend>() {
     let place = PendingWrite::<B>::new().await;
     // The future is dropped: nobody knows how it ended.
     let apply = Resolution::apply("");
-    let session = place
+    let (session, mut told) = place
         .conversation
-        .session_in(&place.host, &place.workspace())
+        .session_that_tells(&place.host, &place.workspace())
         .await;
-    let begin = json!({"do": "fs", "op": "write", "path": "/workspace/begun", "text": ""});
-    let waits = durable("Waits", json!([begin, {"do": "block"}]));
+    let waits = durable("Waits", json!([begun(), {"do": "block"}]));
     let id = push(&session, waits).await;
     {
         let mut resolving = std::pin::pin!(session.resolve(apply, Tester).into_future());
         // Not as soon as the store lists it as claimed: the session may not have heard of that yet,
         // and then nothing was tried.
-        let begun = place.workspace().join("begun");
-        let begun = async {
-            while !begun.exists() {
-                tokio::task::yield_now().await;
-            }
-        };
         tokio::select! {
             _ = &mut resolving => panic!("it waits"),
-            () = begun => {}
+            begun = told.recv() => assert_eq!(begun, Some(())),
         }
     }
     let interrupted = async || find(&place.host, &id).await.state == ActionState::Interrupted;

@@ -69,7 +69,15 @@ async fn run(race: Race) {
             let decision = race.decisions[index % race.decisions.len()];
             let mut resolution = Resolution::new(decision, "mine");
             resolution.id = race.by_id.then(|| first.clone());
-            tokio::spawn(async move { (decision, session.resolve(resolution, Tester).await) })
+            tokio::spawn(async move {
+                loop {
+                    match session.resolve(resolution.clone(), Tester).await {
+                        // Another one has written to the ledger meanwhile: that is pending again.
+                        Err(error) if error.root().kind() == "not-committed" => {}
+                        resolved => break (decision, resolved),
+                    }
+                }
+            })
         })
         .collect();
     let (mut won, mut refused) = (Vec::new(), Vec::new());

@@ -25,6 +25,7 @@ pub const CRATES: Registry = Registry {
         "airlock-store-sqlite",
         "airlock-test-kit",
         "airlock-worker",
+        "airlock-workspace",
         "airlock-tool",
     ],
     others: &["cargo-deny", "cargo-fuzz", "schemars", "serde"],
@@ -95,7 +96,7 @@ pub const GO: Registry = Registry {
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-pub const MODULES: [&str; 16] = [
+pub const MODULES: [&str; 17] = [
     "airlock_ast_edit",
     "airlock_author",
     "airlock_desk",
@@ -107,6 +108,7 @@ pub const MODULES: [&str; 16] = [
     "airlock_test_kit",
     "airlock_tool",
     "airlock_worker",
+    "airlock_workspace",
     // Those of crates that are not published.
     "airlock_cli",
     "airlock_conformance",

@@ -1,5 +1,8 @@
 //! The functions that open, list and rename: those with more to them than a check.
 
+use std::sync::Arc;
+
+use airlock_workspace::View;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
@@ -15,7 +18,8 @@ use super::Fd;
 use crate::workspace::listing::{Listing, Next};
 use crate::workspace::open::{Opened, check_kind, check_path, code, follows, look, open_beneath};
 use crate::workspace::quota::{Counted, Named, Quota};
-use crate::workspace::{FilesView, Mount, TooManyOpen};
+use crate::workspace::viewed::{self, Viewed};
+use crate::workspace::{FilesView, TooManyOpen};
 
 impl preopens::Host for FilesView<'_> {
     /// The workspace comes first, since some languages take the first directory as the current one,
@@ -25,23 +29,28 @@ impl preopens::Host for FilesView<'_> {
             Some(opened) => opened,
             None => self.files.roots.open()?,
         };
-        let workspace = opened.workspace.clone();
-        let named = [
-            ("/workspace", Mount::Workspace, workspace.clone()),
-            ("/scratch", Mount::Scratch, Some(opened.scratch.clone())),
-            ("/", Mount::Workspace, workspace),
-        ];
+        let scratch = opened.scratch.clone();
+        let root = opened.workspace.as_ref().map(View::root);
+        let root = root.map(|root| Viewed::Directory(Arc::new(root)));
         self.files.opened = Some(opened);
+        let named = [
+            ("/workspace", root.clone().map(Some)),
+            ("/scratch", Some(None)),
+            ("/", root.map(Some)),
+        ];
         let mut directories = Vec::with_capacity(named.len());
-        for (name, mount, directory) in named {
-            let Some(directory) = directory else {
+        for (name, directory) in named {
+            let Some(viewed) = directory else {
                 continue;
             };
             // There is no error that the guest could be given.
             let open = self.files.count.another().ok_or(TooManyOpen {
                 limit: Some(self.files.max_open),
             })?;
-            let fd = self.register(Descriptor::Dir(directory), mount, open)?;
+            let fd = match viewed {
+                Some(viewed) => self.register_viewed(viewed, open)?,
+                None => self.register(Descriptor::Dir(scratch.clone()), open)?,
+            };
             directories.push((fd, name.to_owned()));
         }
         Ok(directories)
@@ -59,13 +68,17 @@ impl FilesView<'_> {
         flags: DescriptorFlags,
     ) -> FsResult<Fd> {
         check_path(path)?;
-        let mount = self.mount(fd);
         if opens_for_change(open, flags) {
             self.may_change(fd)?;
         }
-        let directory = self.directory(fd)?;
+        let viewed = self.viewed(fd)?;
         let handle = self.files.count.taking(1, &self.files.roots.descriptors);
         let handle = handle.ok_or(ErrorCode::Quota)?;
+        if let Some(viewed) = viewed {
+            let opened = viewed::open(viewed.directory()?, path_flags, path, open, flags)?;
+            return self.register_viewed(opened, handle);
+        }
+        let directory = self.directory(fd)?;
         // Only what is made by this very call is known to be no special file.
         let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
         let found = match is_new {
@@ -88,7 +101,7 @@ impl FilesView<'_> {
         }
         let opened = opened?;
         let counted = quota.and_then(|quota| counted(&quota, &opened, found.as_ref(), open));
-        self.register(opened.descriptor, mount, handle.counting(counted))
+        self.register(opened.descriptor, handle.counting(counted))
     }
 
     pub(super) async fn rename(
@@ -105,6 +118,10 @@ impl FilesView<'_> {
         // A file that moved would keep the rules of where its open descriptors came from.
         if self.mount(&fd) != self.mount(&new_fd) {
             return Err(ErrorCode::CrossDevice.into());
+        }
+        if let (Some(from), Some(to)) = (self.viewed(&fd)?, self.viewed(&new_fd)?) {
+            let (from, to) = (from.directory()?, to.directory()?);
+            return Ok(from.rename(&path, to, &new_path).map_err(code)?);
         }
         let moved = self.found_in_scratch(&fd, &path)?;
         let replaced = self.found_in_scratch(&new_fd, &new_path)?;

@@ -1,0 +1,73 @@
+//! Secrets of the user's own, with which records are hashed that others could have written: each 32
+//! random bytes in a file that nobody else can read.
+
+use std::fs::DirBuilder;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use airlock_model::regular::open_regular_file;
+use airlock_workspace::Key;
+use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+
+/// How long a secret is, in bytes.
+pub(crate) const SECRET_BYTES: usize = blake3::KEY_LEN;
+
+/// The one for what commits leave in workspaces: `workspace.key` in `airlock` in the user's state
+/// folder, say `~/.local/state/airlock`. All programs of the user have the same, since one finishes
+/// what another has begun.
+pub(crate) fn workspace_key() -> io::Result<Key> {
+    static KEY: OnceLock<[u8; SECRET_BYTES]> = OnceLock::new();
+    if let Some(key) = KEY.get() {
+        return Ok(Key::new(*key));
+    }
+    let user = choose_base_strategy().map_err(io::Error::other)?;
+    let state = user.state_dir().unwrap_or_else(|| user.data_dir());
+    let key = read_or_make_key(&state.join("airlock").join("workspace.key"))?;
+    Ok(Key::new(*KEY.get_or_init(|| key)))
+}
+
+pub(crate) fn read_or_make_key(path: &Path) -> io::Result<[u8; SECRET_BYTES]> {
+    if let Some(key) = read_key(path)? {
+        return Ok(key);
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_private_folder(folder)?;
+    let mut key = [0; SECRET_BYTES];
+    getrandom::fill(&mut key).map_err(io::Error::other)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&key)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(key),
+        // Another process was faster, or the file is there and is no key: the latter is ours to
+        // replace.
+        Err(error) => match read_key(path)? {
+            Some(key) => Ok(key),
+            None => {
+                error.file.persist(path)?;
+                Ok(key)
+            }
+        },
+    }
+}
+
+/// Makes a folder, and those above it, for this user alone. One that is there is left as it is:
+/// others may be meant to see it.
+pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+fn read_key(path: &Path) -> io::Result<Option<[u8; SECRET_BYTES]>> {
+    let file = match open_regular_file(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut key = Vec::with_capacity(SECRET_BYTES + 1);
+    file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut key)?;
+    Ok(key.try_into().ok())
+}

@@ -1,0 +1,298 @@
+//! Puts what an apply has changed into the workspace, once, whatever crashes meanwhile.
+//!
+//! The commit is known in the workspace by the action's id, with what the store is to be told of it.
+//! So an apply whose end the store never heard of is either known there, and then the store is told
+//! now, or it never touched a file.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use airlock_model::content::{Content, ResolutionOutcome, ToolResult};
+use airlock_model::error::Error;
+use airlock_model::identity::Machine;
+use airlock_model::json::Json;
+use airlock_model::pending::{Decision, PendingAction, Resolution};
+use airlock_model::store::StoreError;
+use airlock_workspace::{CommitError, RecoverError, Ticket, View, Workspace};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+
+use super::Session;
+use super::lease::HeldLease;
+use super::resolve::{DecisionSummary, outcome};
+use crate::producer::CommitChanges;
+use crate::secret::workspace_key;
+use crate::workspace::WorkspaceFolder;
+
+/// What is kept in the workspace of an apply that was committed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    /// Of this record's format.
+    version: u32,
+    /// The claim under which it was applied.
+    lease: u64,
+    reason: String,
+    extra: Option<Map<String, Value>>,
+    content: Vec<Content>,
+    details: Option<Json>,
+}
+
+const NOTE_VERSION: u32 = 1;
+
+/// An apply that was committed before this one.
+pub(super) struct AppliedBefore {
+    /// None where the store was told of it, and has been restored from a backup since.
+    note: Option<Note>,
+}
+
+/// The commit of one claimed action.
+pub(super) struct Committing<'a> {
+    pub session: &'a Session,
+    pub held: &'a HeldLease<'a>,
+    pub action: &'a PendingAction,
+    pub resolution: &'a Resolution,
+}
+
+impl CommitChanges for Committing<'_> {
+    fn commit<'a>(
+        &'a self,
+        changes: View,
+        result: &'a ToolResult,
+    ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>> {
+        Box::pin(self.commit(changes, result))
+    }
+}
+
+impl Committing<'_> {
+    async fn commit(&self, changes: View, result: &ToolResult) -> Result<(), Error> {
+        let Some(folder) = self.session.inner.workspace.clone() else {
+            return Ok(());
+        };
+        let ticket = Ticket {
+            id: self.action.id.as_str().to_owned(),
+            note: self.note(result)?,
+        };
+        let confirm = self.held.confirm();
+        let runtime = Handle::current();
+        let committed = in_background(move || {
+            let workspace = open(&folder)?;
+            // Asked under the workspace's lock: who has the claim now looks there before it does
+            // anything, so that one of both sees the other.
+            let still_ours = |_: &_| runtime.block_on(confirm).map_err(NotCommitted::Lost);
+            changes
+                .commit_if(&workspace, &ticket, still_ours)
+                .map_err(Error::from)
+        });
+        if let Some(error) = committed.await?.not_cleaned_up {
+            tracing::warn!(
+                "the changes are in place, and a commit is still to be cleaned up: {error}"
+            );
+        }
+        Ok(())
+    }
+
+    fn note(&self, result: &ToolResult) -> Result<String, Error> {
+        let note = Note {
+            version: NOTE_VERSION,
+            lease: self.held.token(),
+            reason: self.resolution.reason.clone(),
+            extra: self.resolution.extra.clone(),
+            content: result.content.clone(),
+            details: result.details.clone(),
+        };
+        serde_json::to_string(&note)
+            .map_err(|error| Error::host("could not write down the result", error))
+    }
+}
+
+impl Session {
+    /// Whether an apply of this action is in the workspace, though its store doesn't know. What a
+    /// crash has cut off is finished first, and who is committing waited for: they asked the store
+    /// for their claim before this one was ours, or will find that it is not theirs.
+    pub(super) async fn committed_before(
+        &self,
+        action: &PendingAction,
+        same_workspace: bool,
+    ) -> Result<Option<AppliedBefore>, Error> {
+        let Some(folder) = self.folder_of(action, same_workspace) else {
+            return Ok(None);
+        };
+        let id = action.id.as_str().to_owned();
+        in_background(move || {
+            let workspace = open(&folder)?;
+            if !workspace.is_committed(&id).map_err(unrecovered)? {
+                return Ok(None);
+            }
+            let outcomes = workspace.outcomes().map_err(unrecovered)?;
+            let found = outcomes.into_iter().find(|outcome| outcome.id == id);
+            let note = found.and_then(|outcome| serde_json::from_str::<Note>(&outcome.note).ok());
+            let note = note.filter(|note| note.version == NOTE_VERSION);
+            Ok(Some(AppliedBefore { note }))
+        })
+        .await
+    }
+
+    /// Where an action was previewed, also where this session has no workspace, or another one. None
+    /// where that is gone, or on another machine.
+    fn folder_of(
+        &self,
+        action: &PendingAction,
+        same_workspace: bool,
+    ) -> Option<Arc<WorkspaceFolder>> {
+        if let Some(folder) = &self.inner.workspace
+            && (same_workspace || self.other_workspace(action).is_none())
+        {
+            return Some(Arc::clone(folder));
+        }
+        let machine = self.inner.machine.as_ref();
+        let machine = machine.unwrap_or_else(|| Machine::this()).clone();
+        let folder = WorkspaceFolder::at(action.workspace.as_deref()?, machine).ok()?;
+        let previewed = action.workspace_identity.as_deref();
+        match folder.lasting().difference(previewed) {
+            None => Some(Arc::new(folder)),
+            Some(_) => None,
+        }
+    }
+
+    /// Tells the store of an apply that was committed before, whatever was decided now.
+    pub(super) async fn settle(
+        &self,
+        held: HeldLease<'_>,
+        action: &PendingAction,
+        applied: AppliedBefore,
+        asked: &Resolution,
+        means_topmost: bool,
+    ) -> Result<ResolutionOutcome, Error> {
+        let (reason, extra, result) = match applied.note {
+            Some(note) => {
+                let result = ToolResult {
+                    content: note.content,
+                    details: note.details,
+                };
+                (note.reason, note.extra, result)
+            }
+            None => {
+                let text = "It was applied before. What the tool said then is not kept.".to_owned();
+                let content = vec![Content::Text { text }];
+                (
+                    String::new(),
+                    None,
+                    ToolResult {
+                        content,
+                        details: None,
+                    },
+                )
+            }
+        };
+        let summary = DecisionSummary {
+            label: action.label.clone(),
+            source_tool_name: Some(action.source_tool_name.clone()),
+            reason,
+        };
+        let mut settled = outcome(Decision::Apply, extra, summary, Some(result));
+        if means_topmost {
+            settled.chosen = Some(action.into());
+        }
+        let settled = Ok(settled);
+        held.complete(Decision::Apply, &settled).await?;
+        self.forget_commit(action, asked.same_workspace).await;
+        match asked.decision {
+            Decision::Apply => settled,
+            Decision::Discard => Err(Error::AlreadyResolved {
+                id: action.id.clone(),
+                decision: Decision::Apply,
+            }),
+        }
+    }
+
+    /// The store knows of it, so that the workspace needn't keep it any longer.
+    pub(super) async fn forget_commit(&self, action: &PendingAction, same_workspace: bool) {
+        let Some(folder) = self.folder_of(action, same_workspace) else {
+            return;
+        };
+        let id = action.id.as_str().to_owned();
+        let forgotten = in_background(move || {
+            if folder
+                .has_private()
+                .map_err(|error| Error::workspace(folder.path(), &error))?
+            {
+                open(&folder)?.take_outcome(&id).map_err(unrecovered)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = forgotten.await {
+            tracing::warn!("could not remove a record from the workspace: {error}");
+        }
+    }
+}
+
+/// Finishes what a crash has cut off in a workspace that is opened now. Where that can't be, who
+/// applies something is told why.
+pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
+    let recovered = match folder.has_private() {
+        Ok(true) => open(folder).and_then(|workspace| workspace.recover().map_err(unrecovered)),
+        _ => return,
+    };
+    match recovered {
+        Ok(recovered) => {
+            for path in recovered.not_ours {
+                let folder = folder.path().display();
+                tracing::warn!("{folder}/{path} is a commit of somebody else, and is left alone");
+            }
+        }
+        Err(error) => tracing::warn!("{}: {error}", folder.path().display()),
+    }
+}
+
+/// Why nothing was committed.
+enum NotCommitted {
+    Lost(StoreError),
+    Commit(CommitError),
+}
+
+impl From<CommitError> for NotCommitted {
+    fn from(error: CommitError) -> Self {
+        NotCommitted::Commit(error)
+    }
+}
+
+impl From<NotCommitted> for Error {
+    fn from(error: NotCommitted) -> Self {
+        match error {
+            NotCommitted::Lost(error) => Error::Store(error),
+            NotCommitted::Commit(error) => Error::NotCommitted {
+                reason: error.to_string(),
+            },
+        }
+    }
+}
+
+fn unrecovered(error: RecoverError) -> Error {
+    Error::NotCommitted {
+        reason: error.to_string(),
+    }
+}
+
+fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
+    let key = workspace_key().map_err(|error| Error::NotCommitted {
+        reason: format!("there is no key to sign the record of it with: {error}"),
+    })?;
+    folder
+        .open(&key)
+        .map_err(|error| Error::workspace(folder.path(), &error))
+}
+
+/// Files are synced, and other programs waited for: on a thread that may block.
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::host("could not commit", error)),
+        },
+    }
+}

@@ -1,0 +1,139 @@
+//! What a descriptor stands for, and what may be done with it.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use cap_fs_ext::FollowSymlinks;
+use cap_primitives::fs::Metadata;
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
+use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::{DynOutputStream, FsResult};
+
+use super::Fd;
+use crate::workspace::open::look;
+use crate::workspace::quota::Quota;
+use crate::workspace::stream::CheckedStream;
+use crate::workspace::viewed::{InWorkspace, Viewed, WriteStream};
+use crate::workspace::{FilesView, Handle, Mount, OpenHandle};
+
+impl FilesView<'_> {
+    /// What a descriptor has open of the workspace; none where it is of the scratch directory.
+    pub(super) fn viewed(&self, fd: &Fd) -> FsResult<Option<Viewed>> {
+        let handle = self.files.handles.get(&fd.rep());
+        let handle = handle.ok_or(ErrorCode::BadDescriptor)?;
+        Ok(handle.viewed.clone())
+    }
+
+    pub(super) fn mount(&self, fd: &Fd) -> Mount {
+        // An unknown one gets the stricter rule.
+        match self.files.handles.get(&fd.rep()) {
+            Some(Handle { viewed: None, .. }) => Mount::Scratch,
+            _ => Mount::Workspace,
+        }
+    }
+
+    /// Refuses a change under `fd` that the phase doesn't allow.
+    pub(super) fn may_change(&self, fd: &Fd) -> FsResult<()> {
+        match self.mount(fd) {
+            Mount::Workspace => Ok(self.files.workspace_writable.pass()?),
+            Mount::Scratch => Ok(()),
+        }
+    }
+
+    /// What bounds changes under `fd`, where something does.
+    pub(super) fn quota(&self, fd: &Fd) -> Option<Quota> {
+        match self.mount(fd) {
+            Mount::Workspace => None,
+            Mount::Scratch => Some(self.files.scratch_quota.clone()),
+        }
+    }
+
+    pub(super) fn handle(&self, fd: &Fd) -> FsResult<Arc<OpenHandle>> {
+        let handle = self.files.handles.get(&fd.rep());
+        let handle = handle.ok_or(ErrorCode::BadDescriptor)?;
+        Ok(Arc::clone(&handle.open))
+    }
+
+    pub(super) fn directory(&self, fd: &Fd) -> FsResult<Arc<File>> {
+        match self.inner.table.get(fd)? {
+            Descriptor::Dir(directory) => Ok(Arc::clone(&directory.dir)),
+            Descriptor::File(_) => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    /// Enters a new descriptor of the scratch directory.
+    pub(super) fn register(&mut self, descriptor: Descriptor, open: OpenHandle) -> FsResult<Fd> {
+        let fd = self.inner.table.push(descriptor)?;
+        self.files.enter(&fd, None, open);
+        Ok(fd)
+    }
+
+    /// Enters a new descriptor of the workspace.
+    pub(super) fn register_viewed(&mut self, viewed: Viewed, open: OpenHandle) -> FsResult<Fd> {
+        let placeholder = self.inner.table.push(InWorkspace)?;
+        let fd = Resource::new_own(placeholder.rep());
+        self.files.enter(&fd, Some(viewed), open);
+        Ok(fd)
+    }
+
+    pub(super) fn may_write(&self, fd: &Fd) -> FsResult<()> {
+        self.may_change(fd)?;
+        match self.inner.table.get(fd)? {
+            Descriptor::File(file) if !file.open_mode.contains(OpenMode::WRITE) => {
+                Err(ErrorCode::BadDescriptor.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A stream that writes to a file of the workspace; none where it is one of the scratch
+    /// directory. `position` as for [`check_stream`](Self::check_stream).
+    pub(super) fn write_stream(
+        &mut self,
+        fd: &Fd,
+        position: Option<u64>,
+    ) -> FsResult<Option<Resource<DynOutputStream>>> {
+        let Some(viewed) = self.viewed(fd)? else {
+            return Ok(None);
+        };
+        self.may_change(fd)?;
+        let stream: DynOutputStream = Box::new(WriteStream {
+            file: Arc::clone(viewed.to_write()?),
+            position,
+            gate: self.files.workspace_writable.clone(),
+            _handle: self.handle(fd)?,
+        });
+        Ok(Some(self.inner.table.push(stream)?))
+    }
+
+    /// `position`: where the stream begins to write; none for the end.
+    pub(super) fn check_stream(
+        &mut self,
+        fd: &Fd,
+        stream: Resource<DynOutputStream>,
+        position: Option<u64>,
+    ) -> FsResult<Resource<DynOutputStream>> {
+        let handle = self.handle(fd)?;
+        let inner = self.inner.table.delete(stream)?;
+        let checked: DynOutputStream = Box::new(CheckedStream {
+            inner,
+            position,
+            handle,
+        });
+        Ok(self.inner.table.push(checked)?)
+    }
+
+    /// What there is under a name of the scratch directory that is about to go.
+    pub(super) fn found_in_scratch(
+        &self,
+        fd: &Fd,
+        path: &str,
+    ) -> FsResult<Option<(Quota, Metadata)>> {
+        let Some(quota) = self.quota(fd) else {
+            return Ok(None);
+        };
+        let found = look(&*self.directory(fd)?, path, FollowSymlinks::No);
+        Ok(found.map(|found| (quota, found)))
+    }
+}

@@ -1,0 +1,293 @@
+//! What a guest has open of the workspace: through a view, which shows it the changes of its own
+//! apply and nobody else.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use airlock_workspace::{Directory, Kind, Metadata, OpenFile, OpenOptions, Opened};
+use bytes::Bytes;
+use wasmtime_wasi::async_trait;
+use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorFlags, DescriptorStat, DescriptorType, ErrorCode, MetadataHashValue, NewTimestamp,
+    OpenFlags, PathFlags,
+};
+use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
+
+use super::open::code;
+use super::stream::Refused;
+use super::{Gate, OpenHandle};
+
+/// How much is read or written at once, as wasmtime has it for files of its own, in bytes.
+pub(super) const AT_ONCE: usize = 64 * 1024;
+
+/// Stands in the resource table for something that the workspace has open: the host's own types for
+/// descriptors can't be made from it.
+pub(super) struct InWorkspace;
+
+/// What a descriptor has open of the workspace.
+#[derive(Clone)]
+pub(super) enum Viewed {
+    File(Arc<ViewedFile>),
+    Directory(Arc<Directory>),
+}
+
+pub(super) struct ViewedFile {
+    pub file: OpenFile,
+    /// What it was opened for.
+    pub flags: DescriptorFlags,
+}
+
+impl Viewed {
+    pub fn file(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
+        match self {
+            Viewed::File(file) => Ok(file),
+            Viewed::Directory(_) => Err(ErrorCode::BadDescriptor),
+        }
+    }
+
+    /// A file that was opened to be written to.
+    pub fn to_write(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
+        let file = self.file()?;
+        match file.flags.contains(DescriptorFlags::WRITE) {
+            true => Ok(file),
+            false => Err(ErrorCode::BadDescriptor),
+        }
+    }
+
+    /// A file that was opened to be read.
+    pub fn to_read(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
+        let file = self.file()?;
+        match file.flags.contains(DescriptorFlags::READ) {
+            true => Ok(file),
+            false => Err(ErrorCode::BadDescriptor),
+        }
+    }
+
+    pub fn directory(&self) -> Result<&Arc<Directory>, ErrorCode> {
+        match self {
+            Viewed::Directory(directory) => Ok(directory),
+            Viewed::File(_) => Err(ErrorCode::NotDirectory),
+        }
+    }
+
+    pub fn metadata(&self) -> Result<Metadata, ErrorCode> {
+        match self {
+            Viewed::File(file) => file.file.metadata(),
+            Viewed::Directory(directory) => directory.metadata(),
+        }
+        .map_err(code)
+    }
+
+    pub fn kind(&self) -> DescriptorType {
+        match self {
+            Viewed::File(_) => DescriptorType::RegularFile,
+            Viewed::Directory(_) => DescriptorType::Directory,
+        }
+    }
+
+    pub fn flags(&self) -> DescriptorFlags {
+        match self {
+            Viewed::File(file) => file.flags,
+            Viewed::Directory(_) => DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY,
+        }
+    }
+
+    pub fn is_same_object(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Viewed::File(one), Viewed::File(other)) => one.file.is_same_object(&other.file),
+            (Viewed::Directory(one), Viewed::Directory(other)) => one.is_same_object(other),
+            _ => false,
+        }
+    }
+
+    pub fn set_times(
+        &self,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Result<(), ErrorCode> {
+        let (accessed, modified) = (time(accessed)?, time(modified)?);
+        match self {
+            Viewed::File(file) => file.file.set_times(accessed, modified),
+            Viewed::Directory(directory) => directory.set_times_at(".", false, accessed, modified),
+        }
+        .map_err(code)
+    }
+}
+
+/// `open-at`, below a directory of the workspace.
+pub(super) fn open(
+    directory: &Directory,
+    path_flags: PathFlags,
+    path: &str,
+    open: OpenFlags,
+    flags: DescriptorFlags,
+) -> Result<Viewed, ErrorCode> {
+    let unsupported = DescriptorFlags::FILE_INTEGRITY_SYNC
+        | DescriptorFlags::DATA_INTEGRITY_SYNC
+        | DescriptorFlags::REQUESTED_WRITE_SYNC;
+    if flags.intersects(unsupported) {
+        return Err(ErrorCode::Unsupported);
+    }
+    let options = OpenOptions {
+        write: flags.contains(DescriptorFlags::WRITE),
+        create: open.contains(OpenFlags::CREATE),
+        exclusive: open.contains(OpenFlags::EXCLUSIVE),
+        truncate: open.contains(OpenFlags::TRUNCATE),
+        directory: open.contains(OpenFlags::DIRECTORY),
+        follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
+    };
+    Ok(match directory.open(path, options).map_err(code)? {
+        Opened::Directory(directory) => Viewed::Directory(Arc::new(directory)),
+        Opened::File(file) => {
+            let mut opened_for = DescriptorFlags::empty();
+            if options.write || options.create || options.truncate {
+                opened_for |= DescriptorFlags::WRITE;
+            }
+            // What is open for nothing can still be asked about.
+            if flags.contains(DescriptorFlags::READ) || !flags.contains(DescriptorFlags::WRITE) {
+                opened_for |= DescriptorFlags::READ;
+            }
+            Viewed::File(Arc::new(ViewedFile {
+                file,
+                flags: opened_for,
+            }))
+        }
+    })
+}
+
+pub(super) fn kind(kind: Kind) -> DescriptorType {
+    match kind {
+        Kind::File => DescriptorType::RegularFile,
+        Kind::Directory => DescriptorType::Directory,
+        Kind::Link => DescriptorType::SymbolicLink,
+        Kind::Special => DescriptorType::Unknown,
+    }
+}
+
+pub(super) fn stat(metadata: &Metadata) -> DescriptorStat {
+    DescriptorStat {
+        type_: kind(metadata.kind),
+        link_count: metadata.links,
+        size: metadata.size,
+        data_access_timestamp: datetime(metadata.accessed),
+        data_modification_timestamp: datetime(metadata.modified),
+        status_change_timestamp: datetime(metadata.changed),
+    }
+}
+
+pub(super) fn hash(metadata: &Metadata) -> MetadataHashValue {
+    let [lower, upper] = [0, 8].map(|at| {
+        let bytes = metadata.identity[at..at + 8].try_into();
+        u64::from_le_bytes(bytes.expect("a slice of eight bytes"))
+    });
+    MetadataHashValue { lower, upper }
+}
+
+/// None for what lies before 1970, which the guest's type can't tell.
+fn datetime(time: SystemTime) -> Option<Datetime> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    Some(Datetime {
+        seconds: since.as_secs(),
+        nanoseconds: since.subsec_nanos(),
+    })
+}
+
+pub(super) fn time(time: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
+    Ok(match time {
+        NewTimestamp::NoChange => None,
+        NewTimestamp::Now => Some(SystemTime::now()),
+        NewTimestamp::Timestamp(Datetime {
+            seconds,
+            nanoseconds,
+        }) => {
+            let since = std::time::Duration::from_secs(seconds)
+                .checked_add(std::time::Duration::from_nanos(nanoseconds.into()));
+            let time = since.and_then(|since| UNIX_EPOCH.checked_add(since));
+            Some(time.ok_or(ErrorCode::Overflow)?)
+        }
+    })
+}
+
+/// Reads from a file of the workspace.
+pub(super) struct ReadStream {
+    pub file: Arc<ViewedFile>,
+    pub position: u64,
+    /// Counts the file as open.
+    pub _handle: Arc<OpenHandle>,
+}
+
+#[async_trait]
+impl Pollable for ReadStream {
+    async fn ready(&mut self) {}
+}
+
+#[async_trait]
+impl InputStream for ReadStream {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        if size == 0 {
+            return Ok(Bytes::new());
+        }
+        let mut buffer = vec![0; size.min(AT_ONCE)];
+        let read = self.file.file.read_at(&mut buffer, self.position);
+        let read = read.map_err(failed)?;
+        if read == 0 {
+            return Err(StreamError::Closed);
+        }
+        self.position += read as u64;
+        buffer.truncate(read);
+        Ok(buffer.into())
+    }
+}
+
+/// Writes to a file of the workspace, if that is writable at that moment.
+pub(super) struct WriteStream {
+    pub file: Arc<ViewedFile>,
+    /// None for the file's end.
+    pub position: Option<u64>,
+    pub gate: Gate,
+    pub _handle: Arc<OpenHandle>,
+}
+
+impl WriteStream {
+    fn pass(&self) -> StreamResult<()> {
+        self.gate
+            .pass()
+            .map_err(|code| StreamError::LastOperationFailed(Refused(code).into()))
+    }
+}
+
+#[async_trait]
+impl Pollable for WriteStream {
+    async fn ready(&mut self) {}
+}
+
+#[async_trait]
+impl OutputStream for WriteStream {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.pass()?;
+        let file = &self.file.file;
+        match &mut self.position {
+            Some(position) => {
+                file.write_at(&bytes, *position).map_err(failed)?;
+                *position += bytes.len() as u64;
+            }
+            None => drop(file.append(&bytes).map_err(failed)?),
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        self.pass()?;
+        Ok(AT_ONCE)
+    }
+}
+
+fn failed(error: io::Error) -> StreamError {
+    StreamError::LastOperationFailed(Refused(code(error)).into())
+}
