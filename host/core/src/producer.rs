@@ -46,8 +46,8 @@ pub(crate) struct ProducerContext {
 
 /// Puts what an apply has changed into the workspace, once that has succeeded.
 pub(crate) trait CommitChanges: Sync {
-    /// `changes` has a layer open. All of it is committed, or nothing, and then the layer is open as
-    /// before.
+    /// `changes` has a layer open. All of it is committed, or nothing, and then the layer is open
+    /// as before.
     fn commit<'a>(
         &'a self,
         changes: View,

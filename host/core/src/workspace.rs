@@ -2,9 +2,9 @@
 //! them.
 //!
 //! `wasi:filesystem` is the only WASI interface that the host replaces. The workspace is shown
-//! through a view with a layer for changes ([`viewed`]), and the scratch directory by wasmtime's own
-//! functions; before either is a check of the phase that each call makes anew ([`gate`]), and so
-//! does each write to a stream that a guest may keep open from one phase into the next.
+//! through a view with a layer for changes ([`viewed`]), and the scratch directory by wasmtime's
+//! own functions; before either is a check of the phase that each call makes anew ([`gate`]), and
+//! so does each write to a stream that a guest may keep open from one phase into the next.
 
 mod folder;
 mod gate;

@@ -1,5 +1,7 @@
 //! Everything that can go wrong while a tool is called or a pending action resolved.
 
+mod parts;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
 use crate::store::StoreError;
+use parts::{Here, Known, Listed, WorkspaceName};
 
 /// Why a call or a resolution did not succeed.
 ///
@@ -349,58 +352,6 @@ impl fmt::Display for Violation {
         match self.path.as_str() {
             "" => f.write_str(&self.message),
             path => write!(f, "{path}: {}", self.message),
-        }
-    }
-}
-
-struct Here<'a>(&'a str, &'a Option<u32>);
-
-impl fmt::Display for Here<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(name, here) = self;
-        match here {
-            None => write!(
-                f,
-                "and this session has none; resolve it in a session that was opened with `{name}`, or discard it"
-            ),
-            Some(version) => write!(
-                f,
-                "and the `{name}` here reads format {version}; resolve it with the version of the program that previewed it, or discard it and preview again"
-            ),
-        }
-    }
-}
-
-struct WorkspaceName<'a>(&'a Option<Arc<Path>>);
-
-impl fmt::Display for WorkspaceName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(path) => path.display().fmt(f),
-            None => f.write_str("no workspace"),
-        }
-    }
-}
-
-struct Listed<'a>(&'a [Violation]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            write!(f, "{separator}{violation}")?;
-        }
-        Ok(())
-    }
-}
-
-struct Known<'a>(&'a [String]);
-
-impl fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("there are none"),
-            names => write!(f, "there are: {}", names.join(", ")),
         }
     }
 }

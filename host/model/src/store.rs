@@ -65,7 +65,8 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 ///   |  abandon, or the lease ran out, of an apply            |
 ///   |                interrupted <---------------------------+
 ///   |                     |
-///   |                     +--------- claim ------> resolving, with one attempt more
+///   |                     +--------- claim ------> resolving, with one attempt more; applied,
+///   |                                              if it is found that it was before
 ///   |
 ///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
 /// ```
@@ -264,15 +265,25 @@ pub enum Completion<'a> {
     Succeeded(&'a ResolutionOutcome),
     /// The plugin failed to take note of a discard; the action is discarded all the same.
     RejectFailed(&'a str),
+    /// Whatever was decided now: an earlier apply had taken effect, under a claim that ended
+    /// without a word. The action is applied, with the reason and `extra` of this outcome.
+    AppliedBefore {
+        /// What came of that apply.
+        outcome: &'a ResolutionOutcome,
+        /// Who decided then, where that is known; else it stays whoever claimed the action last.
+        decided_by: Option<&'a DecidedBy>,
+    },
 }
 
 impl Completion<'_> {
     /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
     pub fn result_digest(&self) -> Option<Digest> {
         match self {
-            Completion::Succeeded(outcome) => serde_json::to_vec(outcome)
-                .ok()
-                .map(|json| Digest::of(&json)),
+            Completion::Succeeded(outcome) | Completion::AppliedBefore { outcome, .. } => {
+                serde_json::to_vec(outcome)
+                    .ok()
+                    .map(|json| Digest::of(&json))
+            }
             Completion::RejectFailed(_) => None,
         }
     }
@@ -280,7 +291,7 @@ impl Completion<'_> {
     /// What went wrong.
     pub fn error(&self) -> Option<&str> {
         match self {
-            Completion::Succeeded(_) => None,
+            Completion::Succeeded(_) | Completion::AppliedBefore { .. } => None,
             Completion::RejectFailed(error) => Some(error),
         }
     }

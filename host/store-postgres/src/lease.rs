@@ -21,7 +21,11 @@ const RENEW: &str = concat!(
 /// truth, and spares somebody an action of unknown end.
 const COMPLETE: &str = concat!(
     "UPDATE airlock.actions SET open = false,
-        state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
+        state = CASE WHEN $6 OR decision = 'apply' THEN 'applied' ELSE 'discarded' END,
+        decision = CASE WHEN $6 THEN 'apply' ELSE decision END,
+        reason = CASE WHEN $6 THEN $7 ELSE reason END, extra = CASE WHEN $6 THEN $8 ELSE extra END,
+        actor = coalesce($9, actor), evidence = coalesce($10, evidence),
+        decided_by = CASE WHEN $9 IS NULL THEN decided_by ELSE $11 END,
         guest_state = NULL, lease_until = NULL, nonce = NULL,
         resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
@@ -100,9 +104,24 @@ impl PostgresStoreInner {
         lease: &Lease,
         completion: Completion<'_>,
     ) -> Result<(), StoreError> {
+        let (before, by) = match completion {
+            Completion::AppliedBefore {
+                outcome,
+                decided_by,
+            } => (Some(&outcome.details), decided_by),
+            Completion::Succeeded(_) | Completion::RejectFailed(_) => (None, None),
+        };
+        let extra = before.and_then(|details| details.extra.as_ref());
         let statement = of(COMPLETE, lease)
             .bind(completion.result_digest().map(|digest| digest.to_string()))
-            .bind(completion.error().map(escaped));
+            .bind(completion.error().map(escaped))
+            .bind(before.is_some())
+            .bind(before.map(|details| escaped(&details.reason)))
+            // A map of strings to values can always be written.
+            .bind(extra.and_then(|extra| serde_json::to_string(extra).ok()))
+            .bind(by.map(|by| by.actor.kind()))
+            .bind(by.map(|by| by.evidence.as_str()))
+            .bind(by.and_then(|by| by.actor.name()).map(escaped));
         let recall = of(RECALL_COMPLETED, lease);
         let rows = self.connections.once(&statement, &recall).await;
         let rows = rows.map_err(|error| self.error(error))?;

@@ -289,10 +289,7 @@ impl PendingStore for SqliteStore {
 
     async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
         let session = lease.session.clone();
-        let end = End {
-            result: completion.result_digest(),
-            error: completion.error().map(str::to_owned),
-        };
+        let end = End::of(completion);
         let pushing = self.inner.pushing().clone();
         let work = move |connection: &_| {
             let plugin = stack::complete(connection, &lease, &end)?;

@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
-use airlock_model::store::{APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease};
+use airlock_model::store::{
+    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease,
+};
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::{Map, Value};
 
@@ -149,6 +151,37 @@ pub(super) fn renew(
 pub(super) struct End {
     pub result: Option<Digest>,
     pub error: Option<String>,
+    pub before: Option<AppliedBefore>,
+}
+
+/// An earlier apply took effect: what is known of that decision.
+pub(super) struct AppliedBefore {
+    pub reason: String,
+    /// As JSON.
+    pub extra: Option<String>,
+    pub decided_by: Option<DecidedBy>,
+}
+
+impl End {
+    pub fn of(completion: Completion<'_>) -> Self {
+        let before = match completion {
+            Completion::AppliedBefore {
+                outcome,
+                decided_by,
+            } => Some(AppliedBefore {
+                reason: outcome.details.reason.clone(),
+                // A map of strings to values can always be written.
+                extra: outcome.details.extra.as_ref().and_then(|it| json(it).ok()),
+                decided_by: decided_by.cloned(),
+            }),
+            Completion::Succeeded(_) | Completion::RejectFailed(_) => None,
+        };
+        Self {
+            result: completion.result_digest(),
+            error: completion.error().map(str::to_owned),
+            before,
+        }
+    }
 }
 
 /// Gives the plugin that had pushed the action.
@@ -162,6 +195,9 @@ pub(super) fn complete(
             resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
             resolved_at = :now, result = :result, error = :error, interrupted = 0, guest_state = NULL
         WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number, plugin";
+    if let Some(before) = &end.before {
+        note_applied_before(connection, lease, before)?;
+    }
     let ended: Option<(i64, [u8; 32])> = connection
         .prepare_cached(update)?
         .query_row(
@@ -180,6 +216,35 @@ pub(super) fn complete(
         .prepare_cached("DELETE FROM large_guest_states WHERE action = ?")?
         .execute([number])?;
     Ok(Digest::from_bytes(plugin))
+}
+
+/// The decision of then takes the place of the one that was to be carried out.
+fn note_applied_before(
+    connection: &Connection,
+    lease: &Lease,
+    before: &AppliedBefore,
+) -> Result<(), Problem> {
+    let update = "UPDATE actions SET decision = 'apply', reason = :reason, extra = :extra
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":reason": before.reason,
+        ":extra": before.extra,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    let Some(by) = &before.decided_by else {
+        return Ok(());
+    };
+    let update = "UPDATE actions SET actor = :actor, decided_by = :decided_by, evidence = :evidence
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    connection.prepare_cached(update)?.execute(named_params! {
+        ":actor": by.actor.kind(),
+        ":decided_by": by.actor.name(),
+        ":evidence": by.evidence.as_str(),
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    Ok(())
 }
 
 pub(super) fn requeue(

@@ -163,8 +163,8 @@ impl Workspace {
         recover(&self.inner)
     }
 
-    /// Whether an id was committed. It waits for a commit that is under way, and what was cut off is
-    /// [recovered](Self::recover) before.
+    /// Whether an id was committed. It waits for a commit that is under way, and what was cut off
+    /// is [recovered](Self::recover) before.
     ///
     /// # Errors
     /// [`RecoverError`].

@@ -202,8 +202,8 @@ impl Directory {
         state.list(&view.lower, &at)
     }
 
-    /// The real directory, to be read by other means, while nothing at all is changed above it. None
-    /// where something is.
+    /// The real directory, to be read by other means, while nothing at all is changed above it.
+    /// None where something is.
     ///
     /// # Errors
     /// Those of the system.

@@ -35,8 +35,8 @@
 //! ```
 //!
 //! - A [`Workspace`] is the folder. It [recovers](Workspace::recover) what a crash has cut off.
-//! - A [`View`] is the folder as one user sees it, through [`Directory`] and [`OpenFile`]. Paths lead
-//!   nowhere outside of it, and errors are the system's own.
+//! - A [`View`] is the folder as one user sees it, through [`Directory`] and [`OpenFile`]. Paths
+//!   lead nowhere outside of it, and errors are the system's own.
 //! - Between [`View::begin`] and [`View::commit`] or [`View::abandon`] a view has a layer, to which
 //!   changes go. [`View::changes`] says what they are, and [`View::take_reads`] what was read.
 //!
@@ -44,28 +44,28 @@
 //!
 //! - **Before the commit** the folder is never written to, no name is made in it, and no watcher
 //!   hears of anything but reads.
-//! - **A commit** happens at one moment, when its journal has its name and is synced. Whatever stops
-//!   the process before, the folder is as it was; whatever stops it later, the next
+//! - **A commit** happens at one moment, when its journal has its name and is synced. Whatever
+//!   stops the process before, the folder is as it was; whatever stops it later, the next
 //!   [`recover`](Workspace::recover) or commit finishes it, in whichever process.
-//! - **Nothing unseen is overwritten.** What the layer came near to must be as it was then, and each
-//!   rename is checked to have moved what it was planned for; else everything goes back.
+//! - **Nothing unseen is overwritten.** What the layer came near to must be as it was then, and
+//!   each rename is checked to have moved what it was planned for; else everything goes back.
 //! - **An id is committed once**, also where its user has lost its records.
-//! - **What lies in the folder is not believed** where it was not hashed with the user's key for this
-//!   very directory.
+//! - **What lies in the folder is not believed** where it was not hashed with the user's key for
+//!   this very directory.
 //!
 //! # What is not
 //!
 //! - Other programs can see the folder while files are put in their places, one by one: at most an
 //!   instant in which a file that moves, or replaces a directory, has no name.
-//! - A program that has a file open, and writes to it after the commit has replaced it, writes to the
-//!   file of before.
+//! - A program that has a file open, and writes to it after the commit has replaced it, writes to
+//!   the file of before.
 //! - A file with several names (hard links) is parted from them when it is written to; others keep
 //!   the contents of before.
 //! - Times that were set are not kept: what is committed has the time of the commit. Directories'
 //!   permissions can't be changed.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:
-//!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the disk's
-//!   promise, and is not tested here.
+//!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the
+//!   disk's promise, and is not tested here.
 #![cfg(target_os = "linux")]
 
 mod change;

@@ -70,8 +70,8 @@ impl View {
         })
     }
 
-    /// Of a directory that is open already, which is read and never followed elsewhere. `reads` as for
-    /// [`Workspace::view`](crate::Workspace::view).
+    /// Of a directory that is open already, which is read and never followed elsewhere. `reads` as
+    /// for [`Workspace::view`](crate::Workspace::view).
     ///
     /// # Errors
     /// Those of the system.

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
-use super::Ends::{Error, Result};
+use super::Ends::{Error, Result, ResultOrError};
 use super::{Attack, Ends, Row, call, calls};
 
 pub fn rows() -> Vec<Row> {
@@ -73,7 +73,7 @@ pub fn rows() -> Vec<Row> {
                 json!({"do": "fs", "op": "write", "path": "folder/new.txt", "text": "x"});
                 1000
             ])),
-            Result(""),
+            ResultOrError("not-committed"),
         )
         .filled(fill)
         .beside(swap_folder),
@@ -84,7 +84,7 @@ pub fn rows() -> Vec<Row> {
                 json!({"do": "fs", "op": "patch", "path": "missing", "offset": 0, "text": "x"});
                 1000
             ])),
-            Result(""),
+            ResultOrError("not-committed"),
         )
         .filled(fill)
         .beside(swap_file),

@@ -232,9 +232,9 @@ fn check_resolved(record: &ActionRecord, known: &ActionHistory) -> Result<(), St
     let last = known.effects.last().copied().unwrap_or_default();
     let fine = known.resolved.is_none_or(|told| told == resolved.decision)
         && match resolved.decision {
-            // The attempt that succeeded is the last, and took effect.
-            Decision::Apply => last == record.attempts && last > 0,
-            Decision::Discard => last <= record.attempts,
+            // A later attempt may have found that an earlier one took effect.
+            Decision::Apply => known.effects.len() == 1 && last <= record.attempts,
+            Decision::Discard => known.effects.is_empty(),
         };
     fine.then_some(()).ok_or_else(told)
 }

@@ -26,6 +26,7 @@ macro_rules! suite {
                 interrupted::volatile_actions_are_lost_with_their_host_and_can_only_be_discarded,
                 interrupted::volatile_actions_are_lost_with_their_instance_as_all_hosts_see,
                 interrupted::what_could_not_be_recorded_is_told_and_listed_as_interrupted_later,
+                interrupted::a_discard_that_finds_an_apply_is_recorded_as_that_apply,
                 leases::a_lease_is_renewed_while_the_guest_runs,
                 leases::a_lost_lease_stops_the_guest,
                 leases::who_lost_a_lease_can_end_nothing,

@@ -57,6 +57,8 @@ fn other_end(expected: Ends, seen: &Measurements) -> Option<String> {
         (Ends::Result(says) | Ends::ResultOrTime(says), None) => text.contains(says),
         (Ends::ResultOrTime(_), Some("limit")) => text.contains("the limit for a call"),
         (Ends::ErrorOf(kinds, says), Some(kind)) => kinds.contains(&kind) && text.contains(says),
+        (Ends::ResultOrError(_), None) => true,
+        (Ends::ResultOrError(expected), Some(kind)) => expected == kind,
         (Ends::Error(expected, says), Some(kind)) => expected == kind && text.contains(says),
         _ => false,
     };

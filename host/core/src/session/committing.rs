@@ -1,12 +1,13 @@
 //! Puts what an apply has changed into the workspace, once, whatever crashes meanwhile.
 //!
-//! The commit is known in the workspace by the action's id, with what the store is to be told of it.
-//! So an apply whose end the store never heard of is either known there, and then the store is told
-//! now, or it never touched a file.
+//! The commit is known in the workspace by the action's id, with what the store is to be told of
+//! it. So an apply whose end the store never heard of is either known there, and then the store is
+//! told now, or it never touched a file.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::content::{Content, ResolutionOutcome, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
@@ -35,6 +36,8 @@ struct Note {
     lease: u64,
     reason: String,
     extra: Option<Map<String, Value>>,
+    /// Who decided: kind, name and evidence.
+    decided_by: (String, Option<String>, String),
     content: Vec<Content>,
     details: Option<Json>,
 }
@@ -53,6 +56,7 @@ pub(super) struct Committing<'a> {
     pub held: &'a HeldLease<'a>,
     pub action: &'a PendingAction,
     pub resolution: &'a Resolution,
+    pub decided_by: &'a DecidedBy,
 }
 
 impl CommitChanges for Committing<'_> {
@@ -94,11 +98,17 @@ impl Committing<'_> {
     }
 
     fn note(&self, result: &ToolResult) -> Result<String, Error> {
+        let by = self.decided_by;
         let note = Note {
             version: NOTE_VERSION,
             lease: self.held.token(),
             reason: self.resolution.reason.clone(),
             extra: self.resolution.extra.clone(),
+            decided_by: (
+                by.actor.kind().to_owned(),
+                by.actor.name().map(str::to_owned),
+                by.evidence.as_str().to_owned(),
+            ),
             content: result.content.clone(),
             details: result.details.clone(),
         };
@@ -134,8 +144,8 @@ impl Session {
         .await
     }
 
-    /// Where an action was previewed, also where this session has no workspace, or another one. None
-    /// where that is gone, or on another machine.
+    /// Where an action was previewed, also where this session has no workspace, or another one.
+    /// None where that is gone, or on another machine.
     fn folder_of(
         &self,
         action: &PendingAction,
@@ -165,19 +175,22 @@ impl Session {
         asked: &Resolution,
         means_topmost: bool,
     ) -> Result<ResolutionOutcome, Error> {
-        let (reason, extra, result) = match applied.note {
+        let (reason, extra, decided_by, result) = match applied.note {
             Some(note) => {
+                let (kind, name, evidence) = note.decided_by;
+                let by = DecidedBy::from_columns(Some(&kind), name, Some(&evidence)).ok();
                 let result = ToolResult {
                     content: note.content,
                     details: note.details,
                 };
-                (note.reason, note.extra, result)
+                (note.reason, note.extra, by, result)
             }
             None => {
                 let text = "It was applied before. What the tool said then is not kept.".to_owned();
                 let content = vec![Content::Text { text }];
                 (
                     String::new(),
+                    None,
                     None,
                     ToolResult {
                         content,
@@ -195,11 +208,11 @@ impl Session {
         if means_topmost {
             settled.chosen = Some(action.into());
         }
-        let settled = Ok(settled);
-        held.complete(Decision::Apply, &settled).await?;
+        held.complete_as_applied_before(&settled, decided_by.as_ref())
+            .await?;
         self.forget_commit(action, asked.same_workspace).await;
         match asked.decision {
-            Decision::Apply => settled,
+            Decision::Apply => Ok(settled),
             Decision::Discard => Err(Error::AlreadyResolved {
                 id: action.id.clone(),
                 decision: Decision::Apply,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::content::ResolutionOutcome;
 use airlock_model::error::Error;
 use airlock_model::pending::Decision;
@@ -136,6 +137,26 @@ impl<'a> HeldLease<'a> {
         };
         let completed = self.store.complete(lease, completion).await;
         completed.map_err(|source| Error::NotRecorded { decision, source })
+    }
+
+    /// An apply had taken effect before, whatever this claim was for.
+    pub async fn complete_as_applied_before(
+        mut self,
+        outcome: &ResolutionOutcome,
+        decided_by: Option<&DecidedBy>,
+    ) -> Result<(), Error> {
+        let Some(lease) = self.lease.take() else {
+            return Ok(());
+        };
+        let completion = Completion::AppliedBefore {
+            outcome,
+            decided_by,
+        };
+        let completed = self.store.complete(lease, completion).await;
+        completed.map_err(|source| Error::NotRecorded {
+            decision: Decision::Apply,
+            source,
+        })
     }
 
     /// Where the store can't take the claim back, it runs out.

@@ -220,6 +220,7 @@ impl Session {
                 held: &held,
                 action: &action,
                 resolution: &resolution,
+                decided_by: &decided_by,
             },
             same_workspace,
             number: self.next_call(),

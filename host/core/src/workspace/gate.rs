@@ -9,7 +9,6 @@ mod entries;
 
 use std::sync::Arc;
 
-use airlock_workspace::Metadata;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
@@ -22,8 +21,9 @@ use super::listing::{self, Listing};
 use super::open::{check_path, code};
 use super::quota::Named;
 use super::stream::{CountedStream, Refused};
-use super::viewed::{self, InWorkspace, ReadStream, Viewed};
+use super::viewed::{self, InWorkspace, ReadStream};
 use super::{FilesView, Handle};
+use access::found;
 
 type Fd = Resource<Descriptor>;
 
@@ -391,11 +391,4 @@ impl WasiDescriptor for FilesView<'_> {
             _ => WasiDescriptor::drop(&mut self.inner, fd),
         }
     }
-}
-
-/// What there is at a path of the workspace.
-fn found(viewed: &Viewed, flags: PathFlags, path: &str) -> FsResult<Metadata> {
-    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
-    let directory = viewed.directory()?;
-    Ok(directory.metadata_at(path, follow).map_err(code)?)
 }

@@ -272,8 +272,12 @@ impl PendingStore for MemoryStore {
         }
     }
 
-    async fn complete(&self, lease: Lease, _completion: Completion<'_>) -> Result<(), StoreError> {
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
         self.end_claim(lease, |stack, position, decision| {
+            let decision = match completion {
+                Completion::AppliedBefore { .. } => Decision::Apply,
+                Completion::Succeeded(_) | Completion::RejectFailed(_) => decision,
+            };
             let open = stack.open.remove(position);
             stack.bytes -= open.bytes;
             stack.remember(open.action.id.clone(), decision);

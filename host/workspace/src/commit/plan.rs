@@ -1,7 +1,8 @@
 //! From a layer to the renames that make the folder what the layer shows.
 //!
-//! Each object goes to its place by one rename, of a known inode, that replaces nothing unseen. What
-//! is new waits in *slots* of the private folder, and what goes away is parked in such. The order:
+//! Each object goes to its place by one rename, of a known inode, that replaces nothing unseen.
+//! What is new waits in *slots* of the private folder, and what goes away is parked in such. The
+//! order:
 //!
 //! 1. What is removed or moved leaves its place, files first and then the deepest directories, so
 //!    that each is still where the real folder had it. A file goes straight to its new place where
@@ -41,8 +42,8 @@ pub(crate) struct Step {
     /// What it is exchanged with; none where nothing has the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced: Option<Object>,
-    /// Whether it is a directory that goes: it must be empty then, since all that was seen in it has
-    /// left it before.
+    /// Whether it is a directory that goes: it must be empty then, since all that was seen in it
+    /// has left it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
 }

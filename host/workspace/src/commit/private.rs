@@ -122,8 +122,8 @@ impl<'a> Private<'a> {
         (hash == self.hash(what, record)).then_some(record)
     }
 
-    /// Finds out before anything is done whether what was done can be noted: a stranger may have put
-    /// a link in a place of ours.
+    /// Finds out before anything is done whether what was done can be noted: a stranger may have
+    /// put a link in a place of ours.
     fn check_places(&self) -> io::Result<()> {
         self.open_committed()?;
         match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
@@ -322,8 +322,8 @@ impl<'a> Private<'a> {
         step()?;
         let folder = self.open_transaction(name)?;
         for entry in entries(&folder)? {
-            // Directories that were parked are empty. A file that somebody has put into one since is
-            // theirs.
+            // Directories that were parked are empty. A file that somebody has put into one since
+            // is theirs.
             match entry.to_bytes().starts_with(b"p") {
                 true => match rustix::fs::unlinkat(&folder, &*entry, AtFlags::empty()) {
                     Err(Errno::ISDIR | Errno::PERM) => {

@@ -105,7 +105,8 @@ impl<'a> Staging<'a> {
         Ok(())
     }
 
-    /// A file that is replaced keeps its owner and its extended attributes, access lists among them.
+    /// A file that is replaced keeps its owner and its extended attributes, access lists among
+    /// them.
     fn like_before(&self, node: &Node, made: &File) -> io::Result<()> {
         let Some(origin) = &node.origin else {
             return Ok(());

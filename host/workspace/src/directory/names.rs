@@ -50,8 +50,8 @@ impl State {
         )
     }
 
-    /// Whether a directory has a private folder, which nobody sees: it is the workspace of somebody,
-    /// and is not removed.
+    /// Whether a directory has a private folder, which nobody sees: it is the workspace of
+    /// somebody, and is not removed.
     fn hides_private(&self, lower: &Lower, at: &At) -> io::Result<bool> {
         let path = match at {
             At::Lower(path, _) => path,

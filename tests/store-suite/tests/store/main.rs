@@ -7,6 +7,7 @@
 
 mod actions;
 mod calls;
+mod ending;
 mod losing;
 mod machine;
 mod model;
@@ -75,6 +76,11 @@ macro_rules! suite {
             #[tokio::test]
             async fn an_action_is_found_by_how_its_id_begins_or_ends() {
                 crate::calls::are_found_by_a_part_of_an_id::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn a_discard_that_finds_an_apply_of_before_ends_as_that_apply() {
+                crate::ending::as_an_apply_of_before::<Backend>().await;
             }
 
             #[tokio::test]

@@ -1,6 +1,6 @@
 //! Hosts that stop in the middle.
 
-use airlock_host::pending::{ActionState, Decision, StackedAction};
+use airlock_host::pending::{ActionState, Actor, Decision, Evidence, StackedAction};
 use airlock_host::store::{APPLY_INTERRUPTED, Claim};
 use airlock_host::{Error, Resolution};
 use airlock_tests::{Backend, Host, Tester, durable, push as volatile_or_durable};
@@ -146,6 +146,44 @@ pub async fn volatile_actions_are_lost_with_their_instance_as_all_hosts_see<B: B
         .await
         .unwrap();
     assert_eq!(find(&other, &id).await.state, ActionState::Discarded);
+}
+
+pub async fn a_discard_that_finds_an_apply_is_recorded_as_that_apply<B: Backend>() {
+    let conversation = Conversation::<B>::new().await;
+    let killed = conversation.backend.host().await;
+    let broken = with_fault(&killed, Fault::BrokenOnceApplied);
+    let session = conversation.session(&broken).await;
+    push(&session, durable("Write", json!([ledger("applied")]))).await;
+    let grace = Actor::person("Grace").with_evidence(Evidence::Client);
+    let extra = json!({"ticket": 7}).as_object().cloned().unwrap();
+    let apply = Resolution::apply("looks right").with_extra(extra.clone());
+    let error = session.resolve(apply, grace.clone()).await.unwrap_err();
+    assert!(matches!(error, Error::NotRecorded { .. }), "{error:?}");
+    drop((session, broken));
+
+    let host = conversation.backend.host().await;
+    conversation.backend.kill(killed).await;
+    let id = conversation.only(&host).await.action.id.clone();
+    let session = conversation.session(&host).await;
+    let extra_of_discard = json!({"other": 1}).as_object().cloned().unwrap();
+    let discard = Resolution::discard("not any more").with_extra(extra_of_discard);
+    let error = session.resolve(discard, Tester).await.unwrap_err();
+    let is_told = matches!(
+        &error,
+        Error::AlreadyResolved {
+            decision: Decision::Apply,
+            ..
+        }
+    );
+    assert!(is_told, "{error:?}");
+    let found = find(&host, &id).await;
+    assert_eq!(found.state, ActionState::Applied);
+    let resolved = found.resolved.unwrap();
+    assert_eq!(resolved.decision, Decision::Apply);
+    assert_eq!(resolved.reason, "looks right");
+    assert_eq!(resolved.extra, Some(extra));
+    assert_eq!(resolved.decided_by, grace);
+    assert_eq!(conversation.ledger(), "applied\n");
 }
 
 pub async fn what_could_not_be_recorded_is_told_and_listed_as_interrupted_later<B: Backend>() {

@@ -7,11 +7,11 @@ use cap_fs_ext::FollowSymlinks;
 use cap_primitives::fs::Metadata;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
-use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, PathFlags};
 use wasmtime_wasi::p2::{DynOutputStream, FsResult};
 
 use super::Fd;
-use crate::workspace::open::look;
+use crate::workspace::open::{code, look};
 use crate::workspace::quota::Quota;
 use crate::workspace::stream::CheckedStream;
 use crate::workspace::viewed::{InWorkspace, Viewed, WriteStream};
@@ -136,4 +136,15 @@ impl FilesView<'_> {
         let found = look(&*self.directory(fd)?, path, FollowSymlinks::No);
         Ok(found.map(|found| (quota, found)))
     }
+}
+
+/// What there is at a path of the workspace.
+pub(super) fn found(
+    viewed: &Viewed,
+    flags: PathFlags,
+    path: &str,
+) -> FsResult<airlock_workspace::Metadata> {
+    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+    let directory = viewed.directory()?;
+    Ok(directory.metadata_at(path, follow).map_err(code)?)
 }

@@ -1,0 +1,59 @@
+//! What the sentences of errors are put together from.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Violation;
+
+pub(super) struct Here<'a>(pub &'a str, pub &'a Option<u32>);
+
+impl fmt::Display for Here<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(name, here) = self;
+        match here {
+            None => write!(
+                f,
+                "and this session has none; resolve it in a session that was opened with `{name}`, or discard it"
+            ),
+            Some(version) => write!(
+                f,
+                "and the `{name}` here reads format {version}; resolve it with the version of the program that previewed it, or discard it and preview again"
+            ),
+        }
+    }
+}
+
+pub(super) struct WorkspaceName<'a>(pub &'a Option<Arc<Path>>);
+
+impl fmt::Display for WorkspaceName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(path) => path.display().fmt(f),
+            None => f.write_str("no workspace"),
+        }
+    }
+}
+
+pub(super) struct Listed<'a>(pub &'a [Violation]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{violation}")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Known<'a>(pub &'a [String]);
+
+impl fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("there are none"),
+            names => write!(f, "there are: {}", names.join(", ")),
+        }
+    }
+}
