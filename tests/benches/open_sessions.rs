@@ -41,6 +41,7 @@ async fn measure(count: usize) -> anyhow::Result<()> {
     let open = || {
         Session::builder()
             .workspace(workspace.path())
+            .rehearse(airlock_host::policy::Rehearse::Never)
             .bind(&plugin)
             .open()
     };

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use airlock_host::content::{CallOutcome, ResolutionOutcome};
 use airlock_host::event::Event;
+use airlock_host::policy::Rehearse;
 use airlock_host::{Error, Limits, Policy, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -43,7 +44,10 @@ impl Puppet {
 
     fn open(settings: impl FnOnce(SessionBuilder) -> SessionBuilder) -> Self {
         let workspace = TempDir::new().expect("a temporary directory");
-        let session = Session::builder().workspace(workspace.path());
+        // A test that is not about rehearsals has its steps done once.
+        let session = Session::builder()
+            .workspace(workspace.path())
+            .rehearse(Rehearse::Never);
         let session = settings(session).open().expect("a session");
         Self { session, workspace }
     }
@@ -90,6 +94,16 @@ impl Puppet {
     /// As the apply.
     pub async fn apply(&self, steps: Value) -> Result<ResolutionOutcome, Error> {
         self.push(durable("Steps", steps)).await;
+        self.resolve(Resolution::apply("a test says so")).await
+    }
+
+    /// The same with a volatile action, which is applied in the instance that pushed it.
+    ///
+    /// # Errors
+    /// As the apply.
+    pub async fn apply_in_live_instance(&self, steps: Value) -> Result<ResolutionOutcome, Error> {
+        let fields = json!({"volatile": true, "apply": steps});
+        self.push(push("Steps", fields)).await;
         self.resolve(Resolution::apply("a test says so")).await
     }
 

@@ -36,7 +36,7 @@ use shared::{CallArgs, SessionArgs, StoreArgs};
 use store::StoreCommand;
 #[cfg(feature = "author")]
 use test::TestArgs;
-use values::{ColorWhen, age};
+use values::{ColorWhen, RehearseWhen, age};
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY,
@@ -138,6 +138,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub expires: Option<Duration>,
 
+    /// Whether the host tries out what would happen, above the workspace, before anybody decides
+    /// [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub rehearse: Option<RehearseWhen>,
+
     /// A command for the shell, run when an action waits for a decision, and when somebody else
     /// decides about it: see below [default: AIRLOCK_NOTIFY]
     #[arg(long, value_name = "COMMAND")]
@@ -195,6 +200,7 @@ impl From<RunArgs> for run::Request {
             decision: apply.or(discard),
             extra: args.extra,
             expires: args.expires,
+            rehearse: args.rehearse.map(Into::into),
             notify: args.notify,
             store: args.store.store,
         }

@@ -9,6 +9,7 @@ pub mod log;
 pub mod params;
 pub mod pending;
 pub mod plugins;
+pub mod rehearsed;
 pub mod resolve;
 pub mod run;
 pub mod show;

@@ -78,7 +78,12 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
     match command {
         Command::Run(args) => block_on(run::run(&args.into(), None, verbose, out)),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
-        Command::Show(args) => block_on(show::show(&args.id, args.store.store.as_deref(), out)),
+        Command::Show(args) => block_on(show::show(
+            &args.id,
+            args.store.store.as_deref(),
+            verbose,
+            out,
+        )),
         Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
         Command::Store(command) => block_on(store::run(&command.into(), out)),

@@ -1,6 +1,7 @@
 //! One live guest: its store, what it may use up, what it may import, and how a call into it ends.
 
 mod call;
+mod conditions;
 mod failure;
 mod host;
 mod network;
@@ -22,6 +23,7 @@ use crate::workspace::HasFiles;
 use crate::world::{self, Guest, GuestPre};
 
 pub(crate) use call::{Call, Done, Ended, unless_cancelled, within};
+pub(crate) use conditions::{Conditions, LookedAt};
 pub(crate) use state::{InstanceContext, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to

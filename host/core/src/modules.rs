@@ -24,6 +24,15 @@ pub mod digest {
     pub use airlock_model::digest::{Digest, ParseDigestError};
 }
 
+/// What the host saw an action do to the workspace, before anybody decided and when it was
+/// applied.
+pub mod effects {
+    pub use airlock_model::effects::{
+        ActionEffects, Change, ChangeKind, Counts, Effects, EffectsRecord, EffectsSummary, Facts,
+        ObjectKind, PackedEffects, Seed,
+    };
+}
+
 /// More about an [`Error`](crate::Error).
 pub mod error {
     pub use airlock_model::error::Violation;
@@ -70,7 +79,7 @@ pub mod pending {
 /// What a [`Policy`](crate::Policy) grants, when, and to whom.
 pub mod policy {
     pub use crate::session::ProducerWithPolicy;
-    pub use airlock_model::policy::{Phase, WorkspaceGrant};
+    pub use airlock_model::policy::{Phase, Rehearse, WorkspaceGrant};
 }
 
 /// The shapes that providers of models take tool choices and reminders in.

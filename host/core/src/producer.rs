@@ -18,7 +18,7 @@ use airlock_model::tool::RejectedTool;
 use airlock_workspace::View;
 use serde_json::Value;
 
-use crate::instance::Call;
+use crate::instance::{Call, Conditions};
 use crate::plugin::{LoadedTool, Plugin};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
@@ -26,6 +26,7 @@ use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
+pub(crate) use wasm::Rehearsed;
 
 /// A plugin or a native producer, before it is bound to a session.
 #[derive(Debug, Clone)]
@@ -157,11 +158,31 @@ impl Producer {
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &DecidedAction<'_>,
+        conditions: Conditions,
         commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
         match self {
-            Producer::Wasm(binding) => binding.apply(call, action, resolution, commit).await,
+            Producer::Wasm(binding) => {
+                binding
+                    .apply(call, action, resolution, conditions, commit)
+                    .await
+            }
             Producer::Native(binding) => binding.apply(call, action, resolution).await,
+        }
+    }
+
+    /// Applies a durable action where nobody keeps what that changes. None where it could change
+    /// nothing.
+    pub async fn rehearse(
+        &self,
+        call: &Call<'_>,
+        resolution: &DecidedAction<'_>,
+        conditions: Conditions,
+    ) -> Result<Option<Rehearsed>, Error> {
+        match self {
+            Producer::Wasm(binding) => binding.rehearse(call, resolution, conditions).await,
+            // It can change whatever it likes.
+            Producer::Native(_) => Ok(None),
         }
     }
 

@@ -10,8 +10,10 @@ mod committing;
 mod elsewhere;
 mod expired;
 mod lease;
+mod rehearsing;
 mod resolve;
 mod resolver;
+mod review;
 mod standing;
 mod turns;
 mod watched;
@@ -32,7 +34,7 @@ use airlock_model::event::{Observer, ToolFunction};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, SessionId, StackedAction};
-use airlock_model::policy::Policy;
+use airlock_model::policy::{Policy, Rehearse};
 use airlock_model::store::PendingStore;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use serde_json::Value;
@@ -44,6 +46,7 @@ use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
+use rehearsing::Rehearsals;
 use standing::StandingState;
 use turns::Turns;
 
@@ -78,6 +81,8 @@ struct SessionInner {
     approver: Option<Arc<dyn Approver>>,
     bindings: RwLock<Bindings>,
     calls: AtomicU64,
+    rehearse: Rehearse,
+    rehearsals: Rehearsals,
     turns: Turns,
     standing: StandingState,
 }
@@ -270,8 +275,16 @@ impl Session {
         });
         let watched = self.watched(&call, producer.name(), ToolFunction::Execute, executing);
         let (result, mut pushed) = watched.await?;
+        let mut effects = match pushed.is_empty() || !self.may_rehearse() {
+            true => Vec::new(),
+            // Apart, as for making an instance.
+            false => Box::pin(self.rehearse_pushed(producer, &pushed)).await,
+        };
         pushed.reverse();
-        Ok(CallOutcome::new(result, pushed))
+        effects.reverse();
+        let mut outcome = CallOutcome::new(result, pushed);
+        outcome.effects = effects;
+        Ok(outcome)
     }
 
     /// The call that pushed a pending action, with the preview as its caller got it, or

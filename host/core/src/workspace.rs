@@ -6,6 +6,7 @@
 //! own functions; before either is a check of the phase that each call makes anew ([`gate`]), and
 //! so does each write to a stream that a guest may keep open from one phase into the next.
 
+mod effects;
 mod folder;
 mod gate;
 mod handle;
@@ -24,6 +25,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use airlock_workspace::{LayerOptions, View};
 use wasmtime::component::{HasData, Resource};
@@ -32,6 +34,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use crate::descriptors::HeldDescriptors;
 
+pub(crate) use effects::{changes_of, told};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchRoots};
@@ -53,6 +56,8 @@ pub(crate) struct Files {
     count: OpenCount,
     max_open: usize,
     left_out: LeftOut,
+    /// What is written gets this time, until it is committed.
+    time: Option<SystemTime>,
 }
 
 /// The guest's directories.
@@ -122,7 +127,12 @@ pub(crate) struct UnusableWorkspace {
 }
 
 impl Files {
-    pub fn new(roots: Arc<Roots>, max_open: usize, scratch_bytes: u64) -> Self {
+    pub fn new(
+        roots: Arc<Roots>,
+        max_open: usize,
+        scratch_bytes: u64,
+        time: Option<SystemTime>,
+    ) -> Self {
         Self {
             scratch_quota: Quota::new(roots.scratch.usage(), scratch_bytes),
             roots,
@@ -132,6 +142,7 @@ impl Files {
             count: OpenCount::new(max_open),
             max_open,
             left_out: LeftOut::default(),
+            time,
         }
     }
 
@@ -149,7 +160,9 @@ impl Files {
         if let Some(view) = &opened.workspace {
             // Nothing is left of an earlier one.
             view.abandon();
-            let begun = view.begin(&LayerOptions::new(&self.roots.spill));
+            let mut options = LayerOptions::new(&self.roots.spill);
+            options.clock = self.time;
+            let begun = view.begin(&options);
             begun.map_err(|source| UnusableWorkspace {
                 path: self.roots.workspace_path(),
                 source,

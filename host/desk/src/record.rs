@@ -1,8 +1,10 @@
 //! What a store keeps of an action, as JSON for programs.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use airlock_host::content::Content;
+use airlock_host::effects::{ChangeKind, Effects, EffectsSummary};
 use airlock_host::json::Json;
 use airlock_host::pending::{
     ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, SessionId,
@@ -55,6 +57,35 @@ pub struct Entry<'a> {
     /// That call; left out where it is not asked for, or not known any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Call<'a>>,
+    /// What the host saw it do in its rehearsal; left out where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Seen<'a>>,
+}
+
+/// A rehearsal's effects, as far as they are asked for.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Seen<'a> {
+    Counted {
+        verified: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        problem: &'a Option<String>,
+        /// How many changes of each kind there are.
+        counts: BTreeMap<&'static str, u64>,
+    },
+    All(&'a Effects),
+}
+
+impl<'a> Seen<'a> {
+    fn counted(effects: &'a EffectsSummary) -> Self {
+        let kinds = ChangeKind::ALL.into_iter();
+        let counts = kinds.map(|kind| (kind.as_str(), effects.counts.of(kind)));
+        Seen::Counted {
+            verified: effects.verified,
+            problem: &effects.problem,
+            counts: counts.filter(|(_, count)| *count > 0).collect(),
+        }
+    }
 }
 
 /// What waits for a decision.
@@ -182,6 +213,7 @@ impl<'a> Entry<'a> {
             applied_since: None,
             call_id: record.action.call.as_ref(),
             call: None,
+            effects: record.effects.as_ref().map(Seen::counted),
         }
     }
 
@@ -229,6 +261,14 @@ impl<'a> Record<'a> {
                 error: &resolved.error,
             }),
         }
+    }
+
+    /// With all that it would do.
+    pub fn with_effects(mut self, effects: Option<&'a Effects>) -> Self {
+        if let Some(effects) = effects {
+            self.entry.effects = Some(Seen::All(effects));
+        }
+        self
     }
 
     /// With all that is known of the call.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
+use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided};
@@ -68,6 +69,9 @@ async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
 pub struct Report<'a> {
     content: Cow<'a, [Content]>,
     details: Details<'a>,
+    /// What was applied, as the host saw it; left out where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Cow<'a, Effects>>,
     is_error: bool,
     /// What is pending in the session after the decision, topmost first; left out where a call's
     /// report has it, or where it could not be read.
@@ -108,7 +112,16 @@ impl Resolved {
     /// For people.
     pub fn block(&self) -> Block {
         let action = Some(&*self.action);
-        Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome))
+        let block = Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome));
+        match &self.outcome {
+            Err(Error::Different { effects, .. }) => {
+                let heading = "What it does now:";
+                block
+                    .line(heading)
+                    .block(Block::effects(effects).indented(2))
+            }
+            _ => block,
+        }
     }
 
     /// For programs.
@@ -117,6 +130,7 @@ impl Resolved {
             Ok(outcome) => Report {
                 content: Cow::Borrowed(&outcome.content),
                 details: Details::Done(&outcome.details),
+                effects: (outcome.effects.as_ref()).map(|it| Cow::Borrowed(&it.effects)),
                 is_error: false,
                 pending: None,
             },
@@ -129,6 +143,7 @@ impl Resolved {
                     source_tool_name: &self.action.source_tool_name,
                     label: &self.action.label,
                 },
+                effects: None,
                 is_error: true,
                 pending: None,
             },
@@ -159,6 +174,8 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::Refused { .. }
             | Error::NeedsPerson { .. }
             | Error::Busy { .. }
+            | Error::Different { .. }
+            | Error::Unverified { .. }
             | Error::Expired(_)
             | Error::Store(_)
             | Error::OtherWorkspace { .. }

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, CallRecord, SessionId};
 use airlock_host::store::{
     ActionRecord, BackendErrorKind, DurableStore, PendingStore, UnreadableAction,
@@ -254,6 +255,21 @@ impl Store {
                 Ok(None)
             }
             call => Ok(call?),
+        }
+    }
+
+    /// What the host saw an action do in its rehearsal. One that is damaged is told of in the log.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn effects(&self, record: &ActionRecord) -> Result<Option<Effects>, Error> {
+        let id = &record.action.id;
+        match self.durable().effects(&record.session, id).await {
+            Err(error) if error.backend_kind() == Some(BackendErrorKind::Damaged) => {
+                tracing::error!("what the action {id} does is left out: {error}");
+                Ok(None)
+            }
+            found => Ok(found?.map(|record| record.effects)),
         }
     }
 

@@ -1,16 +1,14 @@
 //! What a call was, and its preview: what a person decides about, also days later.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::json::Json;
+use crate::packed;
 use crate::pending::CallId;
 
 /// A call that pushed something. Its actions refer to it by its id.
@@ -56,11 +54,6 @@ pub enum PackedBody {
 
 const MAX_PLAIN: usize = 1024;
 
-const PIECE: usize = 256 << 10;
-
-/// A store that somebody has changed may hold a few bytes that unpack to more than any call gave.
-const MAX_UNPACKED: u64 = 1 << 30;
-
 #[derive(Serialize)]
 struct BodyRef<'a> {
     params: &'a Json,
@@ -101,7 +94,7 @@ impl CallRecord {
         let plain = serde_json::to_vec(&body).unwrap_or_default();
         let body = match plain.len() > MAX_PLAIN {
             false => PackedBody::Plain(plain.into()),
-            true => PackedBody::Pieces(compressed(&plain).chunks(PIECE).map(Arc::from).collect()),
+            true => PackedBody::Pieces(packed::pieces(&plain)),
         };
         PackedCall {
             id: self.id.clone(),
@@ -139,7 +132,7 @@ impl PackedCall {
     pub fn unpack(&self) -> io::Result<CallRecord> {
         let body: Body = match &self.body {
             PackedBody::Plain(plain) => serde_json::from_slice(plain)?,
-            PackedBody::Pieces(pieces) => serde_json::from_slice(&uncompressed(pieces)?)?,
+            PackedBody::Pieces(pieces) => serde_json::from_slice(&packed::joined(pieces)?)?,
         };
         Ok(CallRecord {
             id: self.id.clone(),
@@ -149,23 +142,6 @@ impl PackedCall {
             called_at: self.called_at,
         })
     }
-}
-
-/// Who pushes waits for it, so it is done fast rather than well.
-fn compressed(plain: &[u8]) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    // Nothing that is written to memory fails.
-    let _ = encoder.write_all(plain);
-    encoder.finish().unwrap_or_default()
-}
-
-fn uncompressed(pieces: &[Arc<[u8]>]) -> io::Result<Vec<u8>> {
-    let compressed: Vec<u8> = pieces.concat();
-    let mut plain = Vec::new();
-    ZlibDecoder::new(&*compressed)
-        .take(MAX_UNPACKED)
-        .read_to_end(&mut plain)?;
-    Ok(plain)
 }
 
 #[cfg(test)]
@@ -214,7 +190,7 @@ mod tests {
                 PackedBody::Plain(_) => assert_eq!(pieces, 0),
                 PackedBody::Pieces(found) => {
                     assert!(found.len() >= pieces, "{}", found.len());
-                    assert!(found.iter().all(|piece| piece.len() <= PIECE));
+                    assert!(found.iter().all(|piece| piece.len() <= packed::PIECE));
                 }
             }
             assert_eq!(packed.unpack().unwrap(), record);

@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::effects::ActionEffects;
 use crate::json::Json;
 use crate::pending::{Decision, NamedAction, PendingAction};
 
@@ -123,6 +124,14 @@ pub struct CallOutcome {
     /// What this call pushed, topmost first.
     #[serde(serialize_with = "as_named")]
     pub pushed: Vec<Arc<PendingAction>>,
+    /// What the host saw what was pushed do when it was rehearsed, topmost first; or, of the tool
+    /// `resolve`, what was applied. What took too long to wait for is left out. In JSON without
+    /// what files hold.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "without_contents"
+    )]
+    pub effects: Vec<ActionEffects>,
     /// What the tool `resolve` decided, and about which action, where its caller named none.
     #[serde(skip)]
     pub chosen: Option<(Decision, NamedAction)>,
@@ -139,6 +148,7 @@ impl CallOutcome {
             content: result.content,
             details: result.details,
             pushed,
+            effects: Vec::new(),
             chosen: None,
         }
     }
@@ -172,6 +182,11 @@ impl CallOutcome {
         let mut note = format!("Preview only, nothing has changed yet: {waits}.");
         for action in self.pushed.iter().take(NAMED) {
             note.push_str(&format!("\n- {}", NamedAction::from(&**action)));
+            let mut effects = self.effects.iter();
+            if let Some(seen) = effects.find(|it| it.action == action.id) {
+                let seen = seen.effects.for_model().replace('\n', "\n  ");
+                note.push_str(&format!("\n  {seen}"));
+            }
         }
         if self.pushed.len() > NAMED {
             note.push_str(&format!("\n- and {} more", self.pushed.len() - NAMED));
@@ -183,6 +198,16 @@ impl CallOutcome {
     pub fn text(&self) -> String {
         joined_text(&self.content)
     }
+}
+
+fn without_contents<S: Serializer>(
+    effects: &[ActionEffects],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let shown = effects.iter();
+    serializer.collect_seq(
+        shown.map(|it| ActionEffects::new(it.action.clone(), it.effects.without_contents())),
+    )
 }
 
 /// The fields that identify an action.
@@ -212,6 +237,7 @@ impl From<ResolutionOutcome> for CallOutcome {
             content: outcome.content,
             details: Some(Json::of_own(&outcome.details)),
             pushed: Vec::new(),
+            effects: outcome.effects.into_iter().collect(),
             chosen: outcome.chosen.map(|action| (decision, action)),
         }
     }
@@ -225,6 +251,10 @@ pub struct ResolutionOutcome {
     pub content: Vec<Content>,
     /// What was decided, about what.
     pub details: ResolutionDetails,
+    /// What an apply did to the workspace, as the host saw it. None where nobody looked, as for a
+    /// discard.
+    #[serde(skip)]
+    pub effects: Option<ActionEffects>,
     /// Which action that was, where the resolution named none.
     #[serde(skip)]
     pub chosen: Option<NamedAction>,
@@ -236,6 +266,7 @@ impl ResolutionOutcome {
         Self {
             content,
             details,
+            effects: None,
             chosen: None,
         }
     }

@@ -12,6 +12,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::content::Content;
 use crate::digest::Digest;
+use crate::effects::Effects;
 use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
@@ -133,6 +134,28 @@ pub enum Error {
         /// Why, say which files were changed by another program meanwhile.
         reason: String,
     },
+    /// What an apply would have changed is not what was reviewed. Nothing was changed, and what it
+    /// does now is the new review: whoever decides once more, in the same words, accepts it.
+    #[error(
+        "nothing was changed, since applying it does something else than what was reviewed: {}; look at it again, and decide again with the same reason to accept that", .effects.summary()
+    )]
+    Different {
+        /// The action, which is pending again.
+        action: Box<NamedAction>,
+        /// What it does now.
+        effects: Box<Effects>,
+    },
+    /// What applying it would do was not [seen by the host](crate::policy::Rehearse::Always).
+    /// Nothing was tried.
+    #[error(
+        "the host did not see what applying it would do, and this session demands that: {problem}"
+    )]
+    Unverified {
+        /// The action, which is pending as before.
+        action: Box<NamedAction>,
+        /// Why, as a clause.
+        problem: String,
+    },
     /// The instance that held a volatile action's preview in memory no longer exists.
     #[error(
         "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
@@ -239,6 +262,8 @@ impl Error {
             Error::NeedsPerson { .. } => "needs-person",
             Error::ApplyFailed(_) => "apply-failed",
             Error::NotCommitted { .. } => "not-committed",
+            Error::Different { .. } => "different",
+            Error::Unverified { .. } => "unverified",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
             Error::ProducerGone { .. } => "producer-gone",

@@ -100,6 +100,8 @@ pub enum Event {
 pub enum ToolFunction {
     /// A preview.
     Execute,
+    /// To apply an action where the host looks at what that does, and keeps nothing of it.
+    Rehearse,
     /// To apply an action.
     Apply,
     /// To reject an action, since it is discarded.
@@ -107,10 +109,11 @@ pub enum ToolFunction {
 }
 
 impl ToolFunction {
-    /// As the world has it: `execute`, `apply` or `reject`.
+    /// As the world has it, `execute`, `apply` or `reject`; and `rehearse`.
     pub fn as_str(self) -> &'static str {
         match self {
             ToolFunction::Execute => "execute",
+            ToolFunction::Rehearse => "rehearse",
             ToolFunction::Apply => "apply",
             ToolFunction::Reject => "reject",
         }

@@ -10,7 +10,7 @@
 //! | decide | [`pending`]: what is on a session's stack, and what is decided about it |
 //! | keep what is pending | [`store`]: the traits, and the store in memory |
 //! | bound what a plugin may do | [`policy`], [`limits`] |
-//! | read what a call gave | [`content`], [`error`], [`event`] |
+//! | read what a call gave, and what it would do | [`content`], [`effects`], [`error`], [`event`] |
 //! | offer tools to a model, and steer it | [`tool`], [`provider`], [`steering`] |
 //! | know what something was, later | [`digest`], [`identity`] |
 //! | take what others wrote | [`json`]: JSON as checked text; [`regular`]: files that others can change |
@@ -19,11 +19,13 @@ pub mod actor;
 pub mod call_record;
 pub mod content;
 pub mod digest;
+pub mod effects;
 pub mod error;
 pub mod event;
 pub mod identity;
 pub mod json;
 pub mod limits;
+mod packed;
 pub mod pending;
 pub mod policy;
 pub mod provider;

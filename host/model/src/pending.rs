@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::digest::Digest;
+use crate::effects::EffectsSummary;
 use crate::identity::WorkspaceIdentity;
 use crate::json::Json;
 use crate::policy::Policy;
@@ -265,6 +266,9 @@ pub struct StackedAction {
     /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
     /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
+    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
+    /// not, or not yet.
+    pub effects: Option<EffectsSummary>,
 }
 
 impl StackedAction {
@@ -275,6 +279,7 @@ impl StackedAction {
             attempts: 0,
             last_error: None,
             state,
+            effects: None,
         }
     }
 }

@@ -10,8 +10,40 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// `execute` and `reject`: the workspace can't be changed, whatever was granted.
     Preview,
+    /// `apply`, whose changes nobody keeps: the grants hold, above the workspace alone.
+    Rehearse,
     /// `apply`: the grants hold.
     Apply,
+}
+
+/// Whether the host applies an action on a layer that is never committed, to see what it does,
+/// before anybody decides about it.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Rehearse {
+    /// No.
+    Never,
+    /// Where that can be done. Otherwise there is the tool's own word, which is said.
+    #[default]
+    Auto,
+    /// The same, and what the host has not seen can't be applied.
+    Always,
+}
+
+impl Rehearse {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Never, Self::Auto, Self::Always];
+
+    /// A lower-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Rehearse::Auto => "auto",
+            Rehearse::Always => "always",
+            Rehearse::Never => "never",
+        }
+    }
 }
 
 /// How much of the workspace a plugin gets.
@@ -43,6 +75,9 @@ pub enum WorkspaceGrant {
 pub struct Policy {
     /// How much of the workspace the plugin gets.
     pub workspace: WorkspaceGrant,
+    /// Whether its actions are rehearsed. None: as the session does with all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rehearse: Option<Rehearse>,
 }
 
 impl Policy {
@@ -57,16 +92,24 @@ impl Policy {
         self
     }
 
+    /// Has its actions rehearsed, or not, whatever the session does with others.
+    pub fn with_rehearse(mut self, rehearse: Rehearse) -> Self {
+        self.rehearse = Some(rehearse);
+        self
+    }
+
     /// What both grant.
     pub fn narrowed_to(&self, other: &Policy) -> Policy {
         Policy {
             workspace: self.workspace.min(other.workspace),
+            rehearse: self.rehearse.max(other.rehearse),
         }
     }
 
     /// Whether a guest may change the workspace during `phase`.
     pub fn allows_workspace_change(&self, phase: Phase) -> bool {
-        phase == Phase::Apply && self.workspace == WorkspaceGrant::ReadWrite
+        matches!(phase, Phase::Rehearse | Phase::Apply)
+            && self.workspace == WorkspaceGrant::ReadWrite
     }
 
     /// Whether a guest may read the workspace.
@@ -122,12 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn only_an_apply_with_a_write_grant_may_change_the_workspace() {
+    fn only_an_apply_or_its_rehearsal_with_a_write_grant_may_change_the_workspace() {
         use {Phase::*, WorkspaceGrant::*};
         for (grant, phase, allowed) in [
             (ReadWrite, Apply, true),
+            (ReadWrite, Rehearse, true),
             (ReadWrite, Preview, false),
             (Read, Apply, false),
+            (Read, Rehearse, false),
             (Read, Preview, false),
             (None, Apply, false),
             (None, Preview, false),

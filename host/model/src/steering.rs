@@ -344,6 +344,7 @@ mod tests {
             attempts,
             last_error: None,
             state,
+            effects: None,
         }
     }
 

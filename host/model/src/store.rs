@@ -18,6 +18,7 @@ use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
+use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
 
 pub use durable::{
@@ -192,6 +193,43 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError>;
+
+    /// Keeps what the host saw an open action do, in the place of what was kept before: as long as
+    /// the record of its call. Where the action is not open any more, nothing is kept.
+    ///
+    /// # Errors
+    /// [`StoreError::SessionFull`] where the session's open actions would have more than
+    /// `capacity_bytes` with it, and [`StoreError::StoreFull`] where the store would; then what was
+    /// kept before stays.
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError>;
+
+    /// What was [kept](PendingStore::keep_effects) with an action.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read, or where what it has is no such
+    /// record.
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError>;
+
+    /// The state that an open action was pushed with; none for a volatile one. No claim is needed
+    /// for that, nor taken.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use airlock_model::actor::{Actor, DecidedBy, Evidence};
 use airlock_model::call_record::CallRecord;
+use airlock_model::effects::EffectsSummary;
 use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
@@ -29,6 +30,7 @@ impl Block {
             attempts: stacked.attempts,
             last_error: stacked.last_error.as_deref(),
             lease: None,
+            effects: stacked.effects.as_ref(),
         };
         entry(&stacked.action, &status, when)
     }
@@ -269,10 +271,11 @@ fn entry(
             .indented(2)
             .hanging(2),
     );
-    match status.describe(when) {
+    let block = match status.describe(when) {
         Some(text) => block.line(text.in_a_line().indented(2).hanging(2)),
         None => block,
-    }
+    };
+    block.block(Block::effects_summary(status.effects).indented(2))
 }
 
 /// Where an action stands.
@@ -281,6 +284,7 @@ struct Status<'a> {
     attempts: u32,
     last_error: Option<&'a str>,
     lease: Option<&'a LeaseRecord>,
+    effects: Option<&'a EffectsSummary>,
 }
 
 /// Where an action stands, in words.
@@ -297,6 +301,7 @@ impl<'a> Status<'a> {
             attempts: record.attempts,
             last_error: record.last_error.as_deref(),
             lease: record.lease.as_ref(),
+            effects: record.effects.as_ref(),
         }
     }
 

@@ -46,6 +46,7 @@ mod call;
 mod content;
 mod decision;
 mod diff;
+mod effects;
 mod escape;
 mod json;
 mod label;

@@ -7,6 +7,7 @@ mod check;
 mod claim;
 mod connections;
 mod durable;
+mod effects;
 mod finished;
 mod heartbeat;
 mod lease;
@@ -27,6 +28,7 @@ use std::time::Duration;
 use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
+use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom, StoreError, Watch,
@@ -323,6 +325,37 @@ impl PendingStore for PostgresStore {
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
         self.inner.call_record(session, action).await
+    }
+
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let kept = self
+            .inner
+            .keep_effects(session, action, effects, capacity_bytes);
+        kept.await?;
+        self.inner.notifier.tell(session);
+        Ok(())
+    }
+
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        self.inner.effects(session, action).await
+    }
+
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        self.inner.guest_state(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -97,8 +97,10 @@ const FORGET_DETAILS: &str = concat!(
     same_schema!(),
     " ORDER BY resolved_order LIMIT $2
     ), forgotten AS (
-        UPDATE airlock.actions AS a SET details = NULL, call = NULL FROM old
-            WHERE a.id = old.id AND (a.details IS NOT NULL OR a.call IS NOT NULL)
+        UPDATE airlock.actions AS a SET details = NULL, call = NULL, effects = NULL FROM old
+            WHERE a.id = old.id AND (a.details IS NOT NULL OR a.call IS NOT NULL OR a.effects IS NOT NULL)
+    ), unseen AS (
+        DELETE FROM airlock.effect_pieces AS p USING old WHERE p.action = old.id
     ), noted AS (
         INSERT INTO airlock.meta (name, value) SELECT 'details_forgotten', max(resolved_order)::text FROM old HAVING count(*) > 0
         ON CONFLICT (name) DO UPDATE SET value = excluded.value

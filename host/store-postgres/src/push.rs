@@ -184,7 +184,7 @@ impl PostgresStoreInner {
         })
     }
 
-    async fn counted(&self, session: &SessionId) -> Result<Room, StoreError> {
+    pub async fn counted(&self, session: &SessionId) -> Result<Room, StoreError> {
         self.room_as(COUNT, session).await
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
+use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{ActionState, CallId, Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
@@ -20,7 +21,7 @@ use super::text::unescaped;
 macro_rules! action_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
-        a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call, a.expires_at"
+        a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects"
     };
 }
 
@@ -55,7 +56,15 @@ pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
         _ => WrittenState::Pending,
     };
     let owner: Option<&[u8]> = get(row, "owner")?;
+    let effects = optional_text(row, "effects")?;
+    let effects = effects.map(|effects| {
+        EffectsSummary::from_row(&effects).ok_or_else(|| {
+            let problem = "can't be read: the column effects holds none; it was changed by hand, or by a newer version";
+            Failure::Unreadable(problem.to_owned())
+        })
+    });
     let columns = StateColumns {
+        effects: effects.transpose()?,
         written,
         decision: optional_decision(row)?,
         interrupted: get(row, "interrupted")?,

@@ -1,11 +1,13 @@
 //! The store in one SQLite file, for the hosts of one machine.
 
 mod backup;
+mod blocking;
 mod builder;
 mod calls;
 mod capacity;
 mod connection;
 mod durable;
+mod effects;
 mod file_watcher;
 mod foreign;
 mod hosts;
@@ -27,15 +29,16 @@ use std::time::{Duration, Instant};
 use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
+use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
-    StoreError, Watch, Watchers,
+    Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom, StoreError, Watch,
+    Watchers,
 };
 use async_trait::async_trait;
 use rusqlite::Connection;
-use tokio::task::spawn_blocking;
 
+use blocking::blocking;
 use connection::ReadPool;
 use hosts::HostRegistry;
 use problem::Problem;
@@ -180,27 +183,6 @@ impl SqliteStore {
                 tracing::warn!("could not forget old actions: {error}");
             }
         });
-    }
-}
-
-/// Runs what waits for the disk where it holds up nobody.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Nobody waits for the answer: the runtime is about to end.
-            Err(_) => {
-                let problem = "is no longer used: its runtime has ended";
-                Err(StoreError::backend(
-                    BackendErrorKind::Other,
-                    "in a file",
-                    problem,
-                ))
-            }
-        },
     }
 }
 
@@ -360,6 +342,41 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<CallRecord>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         self.read(move |connection| calls::find(connection, &session, &action))
+            .await
+    }
+
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let (of, action, effects) = (session.clone(), action.clone(), effects.clone());
+        let work =
+            move |connection: &_| effects::keep(connection, &of, &action, &effects, capacity_bytes);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(session);
+        Ok(())
+    }
+
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| effects::find(connection, &session, &action))
+            .await
+    }
+
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| effects::guest_state(connection, &session, &action))
             .await
     }
 

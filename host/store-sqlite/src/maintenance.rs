@@ -8,11 +8,11 @@ use airlock_model::pending::{ActionId, ActionState};
 use airlock_model::store::{PluginBytes, StoreStats, UnreadableAction};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::calls;
 use super::problem::Problem;
 use super::rows::{millis, select, select_all};
 use super::schema;
 use super::stack::OPEN;
+use super::{calls, effects};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
@@ -196,6 +196,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
 fn forget_large(connection: &Connection, number: i64, call: Option<&str>) -> Result<(), Problem> {
     let delete = "DELETE FROM large_details WHERE action = ?";
     connection.prepare_cached(delete)?.execute([number])?;
+    effects::forget(connection, number)?;
     match call {
         Some(call) => calls::forget(connection, call),
         None => Ok(()),
@@ -236,8 +237,8 @@ pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<b
         return Ok(false);
     };
     for (number, _, call) in &old {
-        let update = "UPDATE actions SET details = NULL, call = NULL
-            WHERE number = ? AND (details IS NOT NULL OR call IS NOT NULL)";
+        let update = "UPDATE actions SET details = NULL, call = NULL, effects = NULL
+            WHERE number = ? AND (details IS NOT NULL OR call IS NOT NULL OR effects IS NOT NULL)";
         connection.prepare_cached(update)?.execute([number])?;
         forget_large(connection, *number, call.as_deref())?;
     }

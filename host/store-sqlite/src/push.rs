@@ -46,7 +46,10 @@ pub(super) fn push(
 }
 
 /// What the session has on its stack or claimed, and the position of the topmost.
-fn room_and_top(connection: &Connection, session: &SessionId) -> Result<(Room, i64), Problem> {
+pub(super) fn room_and_top(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<(Room, i64), Problem> {
     let open = format!(
         "SELECT count(*), coalesce(sum(a.bytes), 0), coalesce(max(a.position), 0)
         FROM actions a WHERE a.session = +? AND {OPEN}"
@@ -140,7 +143,7 @@ pub(super) fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem
             .query_row([pushed.action.id.as_str()], |row| row.get(0))
             .optional()?;
         if let Some(number) = number {
-            for large in ["large_details", "large_guest_states"] {
+            for large in ["large_details", "large_guest_states", "effect_pieces"] {
                 let delete = format!("DELETE FROM {large} WHERE action = ?");
                 connection.prepare_cached(&delete)?.execute([number])?;
             }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
+use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{CallId, Decision, PendingAction, SessionId};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
@@ -16,7 +17,7 @@ use super::problem::Problem;
 /// value that is bound.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
-    a.workspace_identity, a.pushed_at, a.call, a.expires_at,
+    a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
     a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
@@ -85,7 +86,11 @@ impl ActionRow {
             }
             _ => None,
         };
+        let effects: Option<String> = row.get("effects")?;
+        let effects =
+            effects.map(|effects| EffectsSummary::from_row(&effects).ok_or(bad("effects")));
         let columns = StateColumns {
+            effects: effects.transpose()?,
             written,
             decision,
             interrupted: row.get("interrupted")?,

@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
@@ -21,6 +21,7 @@ const STEPS: [&str; VERSION as usize] = [
     PLACES_AND_SIZES,
     CALLS_AND_DECIDERS,
     EXPIRY,
+    EFFECTS,
 ];
 
 const FIRST: &str = "
@@ -147,6 +148,20 @@ ALTER TABLE actions ADD COLUMN evidence TEXT;
 
 const EXPIRY: &str = "
 ALTER TABLE actions ADD COLUMN expires_at INTEGER;
+";
+
+/// What the host saw an action do in its rehearsal.
+const EFFECTS: &str = "
+-- All but the changes, as JSON; what that and they count for, which is a part of the action's bytes.
+ALTER TABLE actions ADD COLUMN effects TEXT;
+ALTER TABLE actions ADD COLUMN effects_bytes INTEGER NOT NULL DEFAULT 0;
+-- The changes, compressed.
+CREATE TABLE effect_pieces (
+    action INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (action, place)
+) STRICT;
 ";
 
 /// What is wrong with a file that is to be a store.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use airlock_host::Resolution;
+use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     Claim, Completion, Lease, MemoryStore, PendingStore, Push, SessionRoom, StoreError, Watch,
@@ -72,6 +73,34 @@ impl PendingStore for UnacknowledgedStore {
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
         self.0.call_record(session, action).await
+    }
+
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        self.0
+            .keep_effects(session, action, effects, capacity_bytes)
+            .await
+    }
+
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        self.0.effects(session, action).await
+    }
+
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        self.0.guest_state(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -88,7 +88,7 @@ pub const ALL: &[Property] = &[
     },
     Property {
         name: "fresh-instance",
-        about: "an apply by a fresh instance does the same",
+        about: "an apply needs nothing that its preview left behind",
         exempt: nobody,
         judge: fresh_instance,
     },
@@ -174,16 +174,24 @@ fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
     let Some(fresh) = &seen.applied_fresh else {
         return Verdict::NotApplicable(VOLATILE);
     };
-    if fresh.agrees_with(applied) {
-        return Verdict::Held;
+    if !fresh.agrees_with(applied) {
+        return match &seen.applied_again {
+            // What is never the same twice can't be the same here.
+            Some(again) if !again.agrees_with(applied) => Verdict::Untried(Gap::NeverTheSame),
+            _ => broken(
+                format!("{}\n(in the session that previewed)", effect(applied)),
+                format!("{}\n(in another session)", effect(fresh)),
+            ),
+        };
     }
-    match &seen.applied_again {
-        // What is never the same twice can't be the same here.
-        Some(again) if !again.agrees_with(applied) => Verdict::Untried(Gap::NeverTheSame),
-        _ => broken(
-            format!("{}\n(in the instance that previewed)", effect(applied)),
-            format!("{}\n(in a fresh instance)", effect(fresh)),
+    let failed = fresh.answers.iter().find_map(|it| it.as_ref().err());
+    // What goes beyond its limits is told as that.
+    match failed.filter(|it| !it.is_crash() && !it.is_limit()) {
+        Some(failure) => broken(
+            "an apply that succeeds, in an instance of its own and with an empty scratch directory",
+            format!("error: {}", failure.message),
         ),
+        None => Verdict::Held,
     }
 }
 

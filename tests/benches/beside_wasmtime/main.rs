@@ -75,6 +75,7 @@ impl Ours {
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
             .workspace(workspace.path())
+            .rehearse(airlock_host::policy::Rehearse::Never)
             .store(store.clone())
             .bind(&plugin)
             .open()

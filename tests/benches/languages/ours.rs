@@ -42,6 +42,7 @@ impl Ours {
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
             .workspace(&workspace)
+            .rehearse(airlock_host::policy::Rehearse::Never)
             .store(store.clone())
             .bind(&plugin)
             .open()?;
@@ -112,7 +113,9 @@ impl Ours {
     }
 
     fn open(&self, plugin: &Plugin) -> anyhow::Result<Session> {
-        let session = Session::builder().workspace(&self.workspace);
+        let session = Session::builder()
+            .workspace(&self.workspace)
+            .rehearse(airlock_host::policy::Rehearse::Never);
         Ok(session.bind(plugin).open()?)
     }
 

@@ -13,6 +13,7 @@ mod native;
 mod params;
 mod phases;
 mod pushing;
+mod rehearsing;
 mod resolving;
 mod schemas;
 mod sdk;

@@ -98,7 +98,7 @@ async fn in_preview_each_change_fails_as_read_only_and_in_apply_it_works_in_one_
 
     for change in changes() {
         let outcome = puppet
-            .apply(json!([{"do": "recall", "key": "instance"}, change]))
+            .apply_in_live_instance(json!([{"do": "recall", "key": "instance"}, change]))
             .await
             .unwrap();
         let said = outcome.text();
@@ -193,7 +193,11 @@ async fn what_was_opened_for_writing_in_apply_cannot_write_in_a_later_preview() 
     ];
     for (hold, leaks) in held {
         let fill = json!({"do": "fs", "op": "write", "path": "held.txt", "text": "as applied"});
-        let said = puppet.apply(json!([fill, hold])).await.unwrap().text();
+        let said = puppet
+            .apply_in_live_instance(json!([fill, hold]))
+            .await
+            .unwrap()
+            .text();
         assert_eq!(said, "ok\nok", "{hold}");
         let before = snapshot(puppet.workspace());
         for leak in leaks {
@@ -218,7 +222,7 @@ async fn the_same_handles_do_write_while_an_apply_runs() {
         {"do": "raw", "op": "hold", "path": "two", "with": ["create", "write"]}, {"do": "raw", "op": "write", "text": "2"},
         {"do": "hold-stream", "path": "three"}, {"do": "hold-stream-write", "text": "3"},
     ]);
-    let said = puppet.apply(steps).await.unwrap().text();
+    let said = puppet.apply_in_live_instance(steps).await.unwrap().text();
     assert_eq!(said, "ok\nok\nok\nok\nok\nok");
     for (name, text) in [("one", "1"), ("two", "2"), ("three", "3")] {
         assert_eq!(
@@ -233,7 +237,11 @@ async fn a_grant_to_read_holds_in_apply_too_and_without_one_there_is_no_workspac
     let read_only = Puppet::granted(Policy::read_only()).await;
     fill(read_only.workspace());
     for change in changes() {
-        let said = read_only.apply(json!([change])).await.unwrap().text();
+        let said = read_only
+            .apply_in_live_instance(json!([change]))
+            .await
+            .unwrap()
+            .text();
         assert!(
             said.starts_with("error: Read-only file system"),
             "{change}: {said}"
@@ -255,14 +263,28 @@ async fn a_plugin_that_is_bound_again_is_under_the_new_policy() {
     let puppet = Puppet::new().await;
     let plugin = airlock_tests::plugin("puppet").await;
     let write = json!([{"do": "fs", "op": "write", "path": "f", "text": "x"}]);
-    assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
+    assert_eq!(
+        puppet
+            .apply_in_live_instance(write.clone())
+            .await
+            .unwrap()
+            .text(),
+        "ok"
+    );
     // While it is bound, its policy stays: none of its tools is bound twice.
     let rejected = puppet
         .session
         .bind(plugin.under(Policy::read_only()))
         .unwrap();
     assert_eq!(rejected.len(), 2);
-    assert_eq!(puppet.apply(write.clone()).await.unwrap().text(), "ok");
+    assert_eq!(
+        puppet
+            .apply_in_live_instance(write.clone())
+            .await
+            .unwrap()
+            .text(),
+        "ok"
+    );
     puppet
         .push(airlock_tests::durable("From before", write.clone()))
         .await;
@@ -275,7 +297,7 @@ async fn a_plugin_that_is_bound_again_is_under_the_new_policy() {
     let refused = "error: Read-only file system";
     let said = puppet.resolve(Resolution::apply("")).await.unwrap().text();
     assert!(said.starts_with(refused), "{said}");
-    let said = puppet.apply(write).await.unwrap().text();
+    let said = puppet.apply_in_live_instance(write).await.unwrap().text();
     assert!(said.starts_with(refused), "{said}");
 }
 
@@ -289,7 +311,11 @@ async fn scratch_is_writable_in_both_phases_and_gone_with_the_session() {
     puppet.call(json!([{"do": "trap"}])).await.unwrap_err();
     assert_eq!(puppet.text(json!([read])).await, "ok kept");
     assert_eq!(
-        puppet.apply(json!([write, read])).await.unwrap().text(),
+        puppet
+            .apply_in_live_instance(json!([write, read]))
+            .await
+            .unwrap()
+            .text(),
         "ok\nok kept"
     );
     // Another session doesn't.
@@ -315,7 +341,11 @@ async fn no_file_of_the_workspace_can_get_a_second_name_where_other_rules_hold()
         json!({"do": "fs", "op": "rename", "path": "a.txt", "to": "/scratch/moved"}),
         json!({"do": "fs", "op": "rename", "path": "/scratch", "to": "dir/scratch"}),
     ] {
-        let said = puppet.apply(json!([step])).await.unwrap().text();
+        let said = puppet
+            .apply_in_live_instance(json!([step]))
+            .await
+            .unwrap()
+            .text();
         assert!(said.starts_with("error:"), "{step}: {said}");
         assert_eq!(snapshot(puppet.workspace()), before, "{step}");
     }
@@ -337,10 +367,10 @@ async fn nothing_outside_of_the_workspace_can_be_reached() {
         let read = json!([{"do": "fs", "op": "read", "path": path}]);
         let said = puppet.text(read.clone()).await;
         assert!(said.starts_with("error:"), "{path}: {said}");
-        let said = puppet.apply(read).await.unwrap().text();
+        let said = puppet.apply_in_live_instance(read).await.unwrap().text();
         assert!(said.starts_with("error:"), "{path}: {said}");
         let write = json!([{"do": "fs", "op": "write", "path": path, "text": "x"}]);
-        let said = puppet.apply(write).await.unwrap().text();
+        let said = puppet.apply_in_live_instance(write).await.unwrap().text();
         assert!(
             said.starts_with("error:") || path == "/etc/passwd",
             "{path}: {said}"

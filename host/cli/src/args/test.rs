@@ -129,7 +129,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
 Properties that every tool must have:
   preview-changes-nothing  a preview changes nothing in the workspace
   discard-leaves-nothing   a discard changes nothing in the workspace, and leaves nothing pending
-  fresh-instance           a durable action that is applied by a fresh instance has the same effect and result
+  fresh-instance           a durable action can be applied by an instance that knows nothing of its preview, with the same effect
   apply-twice              an apply that is repeated, since its outcome was not recorded, changes nothing more
   no-crash                 no params make it crash, nor does any decision
   limits                   no call uses up a limit, and what is pushed has a label of one line, and no part too large

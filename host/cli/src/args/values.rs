@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use airlock_host::policy::Rehearse;
 use anstream::ColorChoice;
 use clap::ValueEnum;
 
@@ -20,6 +21,26 @@ impl From<ColorWhen> for ColorChoice {
             ColorWhen::Auto => ColorChoice::Auto,
             ColorWhen::Always => ColorChoice::Always,
             ColorWhen::Never => ColorChoice::Never,
+        }
+    }
+}
+
+/// The values of `--rehearse`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum RehearseWhen {
+    /// Where that can be done
+    Auto,
+    /// The same, and what the host has not seen can't be applied
+    Always,
+    Never,
+}
+
+impl From<RehearseWhen> for Rehearse {
+    fn from(when: RehearseWhen) -> Self {
+        match when {
+            RehearseWhen::Auto => Rehearse::Auto,
+            RehearseWhen::Always => Rehearse::Always,
+            RehearseWhen::Never => Rehearse::Never,
         }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::{CommandContext, OwnDecisions, chosen};
-use crate::commands::{show, still_pending};
+use crate::commands::{rehearsed, show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::load;
@@ -61,6 +61,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         extra,
         decided: None,
         asks,
+        verbose,
     };
     let count = targets.len();
     let mut reports = Vec::new();
@@ -158,6 +159,7 @@ struct Desk<'a> {
     /// What somebody said of all that follow.
     decided: Option<String>,
     asks: bool,
+    verbose: u8,
 }
 
 impl Desk<'_> {
@@ -242,7 +244,8 @@ impl Desk<'_> {
     async fn shown(&self, target: &Target) -> Result<Block, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;
-        Ok(show::block(&record, call.as_ref()))
+        let effects = rehearsed::effects(self.store, &record, self.verbose).await?;
+        Ok(show::block(&record, call.as_ref(), effects.as_ref()))
     }
 }
 

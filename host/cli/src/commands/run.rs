@@ -17,15 +17,17 @@ use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_host::content::{CallOutcome, Content};
+use airlock_host::effects::ActionEffects;
 use airlock_host::json::Json;
 use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::policy::Rehearse;
 use airlock_host::{Limits, PendingAction, Session};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::commands::context::{CommandContext, OwnDecisions};
 use crate::commands::params::given::Given;
-use crate::commands::still_pending;
+use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -52,6 +54,8 @@ pub struct Request {
     pub extra: Option<String>,
     /// How long what is pushed can be applied.
     pub expires: Option<Duration>,
+    /// Whether what is pushed is rehearsed, where that was said.
+    pub rehearse: Option<Rehearse>,
     /// What is run when something waits, or was decided elsewhere.
     pub notify: Option<String>,
     pub store: Option<OsString>,
@@ -95,6 +99,7 @@ pub async fn run(
     };
 
     let outcome = call(&context, tool, &called).await?;
+    let outcome = rehearsed::of_call(&context, outcome, decider.is_somebody()).await;
     let seen = decider.seen(&context, &outcome).await;
     out.show(&decider.preview(&seen));
     let notifier = match decider.is_on_the_line() {
@@ -180,7 +185,7 @@ fn open(
         None => session,
     };
     let session = session.observer(move |_, event| progress.observe(event));
-    Ok(loaded.bind_to(session).open()?)
+    Ok(loaded.bind_to(session, request.rehearse).open()?)
 }
 
 /// Discards previews that the tool keeps in its own memory, which end with this process, and says
@@ -211,6 +216,10 @@ struct Report<'a> {
     content: &'a [Content],
     details: &'a Option<Json>,
     is_error: bool,
+    /// What the host saw what was pushed do when it rehearsed that, without what files hold; left
+    /// out where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    effects: Vec<ActionEffects>,
     /// What is pending in the session after the decisions, topmost first.
     pending: Vec<ActionSummary<'a>>,
     /// The last decision, which is the one that failed where one did.
@@ -234,6 +243,7 @@ impl<'a> Report<'a> {
             content: &outcome.content,
             details: &outcome.details,
             is_error: error.is_some(),
+            effects: outcome.effects.clone(),
             pending: pending.collect(),
             resolved: resolved.map(Resolved::report),
             error: error.map(Failure::to_json),

@@ -4,28 +4,42 @@ use std::ffi::OsStr;
 
 use airlock_desk::record::Record;
 use airlock_desk::store::{self, WhenMissing};
+use airlock_host::effects::Effects;
 use airlock_host::pending::CallRecord;
 use airlock_host::store::ActionRecord;
 use airlock_render::Block;
 
+use crate::commands::rehearsed;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
 
-pub async fn show(id: &str, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn show(
+    id: &str,
+    store: Option<&OsStr>,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
     let call = store.call_record(&record).await?;
-    out.json(&Record::new(&record).with_call(call.as_ref()));
-    out.page(&block(&record, call.as_ref()));
+    let effects = rehearsed::effects(&store, &record, verbose).await?;
+    let json = Record::new(&record).with_call(call.as_ref());
+    out.json(&json.with_effects(effects.as_ref()));
+    out.page(&block(&record, call.as_ref(), effects.as_ref()));
     Ok(Exit::Done)
 }
 
-/// The action, and the call that pushed it, with the preview.
-pub fn block(record: &ActionRecord, call: Option<&CallRecord>) -> Block {
+/// The action, the call that pushed it, with the preview, and what the host saw it do.
+pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&Effects>) -> Block {
     let block = Block::record(record, time::moment);
-    match call {
+    let block = match call {
         Some(call) => block.block(Block::call_record(call)),
         None => block,
+    };
+    match effects {
+        Some(effects) => block.block(Block::effects(effects).indented(2)),
+        None if record.resolved.is_some() => block,
+        None => block.block(Block::effects_summary(None).indented(2)),
     }
 }

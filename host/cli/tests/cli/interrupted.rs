@@ -49,7 +49,16 @@ fn with_store(store: &Store, folder: &Path, args: &[&str]) -> Command {
 fn an_apply_that_was_killed_is_interrupted_and_applied_again_only_by_its_id() {
     let (store, folder) = (Store::new(), folder(&["written"]));
     let (puppet, params) = (guest("puppet"), steps(slow_apply()));
-    let args = ["run", &puppet, "puppet", &params, "--apply", "yes"];
+    let args = [
+        "run",
+        &puppet,
+        "puppet",
+        &params,
+        "--apply",
+        "yes",
+        "--rehearse",
+        "never",
+    ];
     kill_half_way(with_store(&store, folder.path(), &args));
 
     let pending = store.json(folder.path(), &["pending"]);

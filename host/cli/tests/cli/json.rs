@@ -16,6 +16,9 @@ fn check(ran: &ProgramOutput, code: i32, expected: Value) {
         assert!(plugin.starts_with("sha256:"), "{pending}");
         pending["plugin"] = json!("digest");
     }
+    for effects in object["effects"].as_array_mut().into_iter().flatten() {
+        effects["action"] = json!("id");
+    }
     assert_eq!((ran.code, object), (code, expected), "{ran:#?}");
 }
 
@@ -61,6 +64,10 @@ fn what_is_left_pending_is_listed_from_the_top() {
             "content": [],
             "details": null,
             "isError": false,
+            "effects": [
+                {"action": "id", "verified": true, "changes": []},
+                {"action": "id", "verified": true, "changes": []},
+            ],
             "pending": [
                 {"id": "id", "label": "Second", "sourceToolName": "custom_tool", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": null, "durable": true},
                 {"id": "id", "label": "First", "sourceToolName": "other", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": [1], "durable": true},
@@ -84,6 +91,7 @@ fn a_resolution_is_an_object_of_its_own() {
     let result = |resolved: Value, pending: Value| {
         json!({
             "content": [], "details": null, "isError": false,
+            "effects": [{"action": "id", "verified": true, "changes": []}],
             "pending": pending, "resolved": resolved,
         })
     };
@@ -93,6 +101,7 @@ fn a_resolution_is_an_object_of_its_own() {
             "action": "apply", "reason": "good", "sourceToolName": "other", "label": "One",
             "sourceResultDetails": 2,
         },
+        "effects": {"verified": true, "changes": []},
         "isError": false,
     });
     check(

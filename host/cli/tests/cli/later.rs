@@ -35,7 +35,7 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
         "sourceIsOwnTool": true, "pluginName": "renamer", "plugin": report["pending"][0]["plugin"],
         "details": report["pending"][0]["details"], "durable": true, "session": session,
         "pushedAt": entry["pushedAt"], "attempts": 0, "state": "pending",
-        "callId": entry["callId"],
+        "callId": entry["callId"], "effects": {"verified": true, "counts": {"renamed": 1}},
     }]});
     assert_eq!(pending, expected);
 
@@ -117,7 +117,8 @@ fn people_read_the_same() {
     let id = store.push_rename(folder.path());
     let pending = run(&["pending"]);
     let lines: Vec<&str> = pending.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (2, "│ Batch rename: 1 files"));
+    assert_eq!((lines.len(), lines[0]), (3, "│ Batch rename: 1 files"));
+    assert_eq!(lines[2], "  Verified by the host: 1 renamed");
     assert!(
         lines[1].starts_with("  from batch_rename_preview of batch-rename (sha256:"),
         "{pending}"
@@ -304,7 +305,11 @@ fn a_preview_is_read_again_by_other_processes_whole_or_with_the_list() {
         ran.stdout
     };
     let preview = run(&["run", "batch-rename", RENAME]);
-    let preview: Vec<&str> = preview.lines().filter(|it| it.contains(".jpeg")).collect();
+    let preview: Vec<&str> = preview.lines().filter(|it| it.starts_with('│')).collect();
+    let preview: Vec<&str> = preview
+        .into_iter()
+        .filter(|it| it.contains(".jpeg"))
+        .collect();
     assert_eq!(preview.len(), 2, "{preview:?}");
     let id = store.json(folder.path(), &["pending"])["pending"][0]["id"].clone();
     let id = id.as_str().unwrap();

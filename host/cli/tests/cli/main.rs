@@ -29,6 +29,7 @@ mod packages;
 mod params;
 #[cfg(unix)]
 mod pipes;
+mod rehearsing;
 mod resolving;
 mod stores;
 mod terminal;

@@ -60,7 +60,10 @@ impl Terminal {
     }
 
     pub fn puppet(folder: &Path, steps_: Value) -> Self {
-        Self::run(folder, &["run", &guest("puppet"), "puppet", &steps(steps_)])
+        // What an apply does is to be seen once.
+        let (puppet, steps) = (guest("puppet"), steps(steps_));
+        let args = ["run", &puppet, "puppet", &steps, "--rehearse", "never"];
+        Self::run(folder, &args)
     }
 
     /// Waits for this text, and passes over what comes before.

@@ -27,8 +27,10 @@ fn a_result_is_printed_with_what_became_pending() {
         format!(
             "│ Two lines\n│ of text\n│ [image: image/png, 3 bytes]\n│ [link: a, file:///a]\n\
          \nPending; nothing has changed yet:\n  \
-           │ Second\n  from {plugin}, volatile, id {}\n  \
-           │ First\n  from {plugin}, which names \"other\", durable, id {}\n",
+           │ Second\n  from {plugin}, volatile, id {}\n    \
+             The tool's own word, not verified by the host\n  \
+           │ First\n  from {plugin}, which names \"other\", durable, id {}\n    \
+             Verified by the host: nothing\n",
             id("Second"),
             id("First"),
         )

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 
 use super::state::{Export, State};
-use super::{Instance, failure};
+use super::{Instance, LookedAt, failure};
 use crate::pushing::StagedActions;
 use crate::world::{DecidedAction, Definition, Guest, Returned};
 
@@ -134,6 +134,24 @@ impl Instance {
         let (instance, returned) = self.run(call, Export::Apply, guest).await;
         let result = returned.and_then(|returned| convert(returned?, call));
         (instance, result)
+    }
+
+    /// Applies an action where nobody keeps what that changes.
+    pub async fn rehearse(
+        self: Box<Self>,
+        call: &Call<'_>,
+        decided: &DecidedAction<'_>,
+    ) -> Done<ToolResult> {
+        let guest =
+            async |exports: &Guest, store: &mut Store<State>| exports.apply(store, decided).await;
+        let (instance, returned) = self.run(call, Export::Rehearse, guest).await;
+        let result = returned.and_then(|returned| convert(returned?, call));
+        (instance, result)
+    }
+
+    /// What of its [conditions](super::Conditions) the guest has looked at.
+    pub fn looked_at(&self) -> LookedAt {
+        self.store.data().looked_at.clone()
     }
 
     /// What an apply has changed of the workspace, and nobody has committed or abandoned.

@@ -15,6 +15,7 @@ use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::call::Call;
+use super::conditions::{Conditions, LookedAt};
 use super::network::NetworkView;
 use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
@@ -34,6 +35,8 @@ pub(crate) struct InstanceContext {
     pub volatile: VolatileActions,
     /// None while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,
+    /// None where the machine's own clock and randomness serve.
+    pub conditions: Option<Conditions>,
 }
 
 /// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.
@@ -70,6 +73,8 @@ impl VolatileActions {
 pub(crate) enum Export {
     Definitions,
     Execute,
+    /// `apply`, whose changes nobody keeps.
+    Rehearse,
     Apply,
     Reject,
 }
@@ -79,6 +84,7 @@ impl Export {
     fn phase(self) -> Phase {
         match self {
             Export::Definitions | Export::Execute | Export::Reject => Phase::Preview,
+            Export::Rehearse => Phase::Rehearse,
             Export::Apply => Phase::Apply,
         }
     }
@@ -92,6 +98,7 @@ pub(crate) struct State {
     /// How often the current call tried to reach the network.
     network_attempts: u64,
     pub usage: Usage,
+    pub looked_at: LookedAt,
     pub context: InstanceContext,
     pub log: GuestLog,
     /// None between calls, and while the guest is instantiated.
@@ -108,21 +115,25 @@ impl State {
         let log = GuestLog::new(&context);
         let mut table = ResourceTable::new();
         table.set_max_capacity(handles(limits));
+        let mut wasi = WasiCtx::builder();
+        // Inline file access is several times faster than a thread for each, and leaves nothing
+        // running behind a call that was dropped.
+        wasi.allow_blocking_current_thread(true)
+            .max_random_size(1 << 16)
+            .initial_cwd("/workspace")
+            .stdout(GuestOutput::new(&log, LogLevel::Info))
+            .stderr(GuestOutput::new(&log, LogLevel::Warn));
+        let conditions = context.conditions.as_ref();
+        let looked_at = conditions.map(|conditions| conditions.hold(&mut wasi));
         Self {
-            wasi: WasiCtx::builder()
-                // Inline file access is several times faster than a thread for each, and leaves
-                // nothing running behind a call that was dropped.
-                .allow_blocking_current_thread(true)
-                .max_random_size(1 << 16)
-                .initial_cwd("/workspace")
-                .stdout(GuestOutput::new(&log, LogLevel::Info))
-                .stderr(GuestOutput::new(&log, LogLevel::Warn))
-                .build(),
+            wasi: wasi.build(),
+            looked_at: looked_at.unwrap_or_default(),
             table,
             files: Files::new(
                 context.roots.clone(),
                 limits.open_files,
                 limits.scratch_bytes,
+                context.conditions.as_ref().map(|it| it.time),
             ),
             network_attempts: 0,
             usage: Usage::new(limits),

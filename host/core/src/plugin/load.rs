@@ -209,6 +209,7 @@ pub(super) async fn ask_for_tools(
         observer: None,
         volatile: VolatileActions::default(),
         session: None,
+        conditions: None,
     };
     let answer = async {
         let permit = engine

@@ -1,5 +1,7 @@
 //! The binding of one plugin to one session, with its live instance if there is one.
 
+mod fresh;
+
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +18,15 @@ use tokio_util::sync::CancellationToken;
 use super::{CommitChanges, ProducerContext};
 use crate::descriptors::Descriptors;
 use crate::instance::{
-    Call, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled, within,
+    Call, Conditions, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled,
+    within,
 };
 use crate::plugin::Plugin;
 use crate::pushing::{Called, StagedActions};
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
+pub(crate) use fresh::Rehearsed;
 
 pub(crate) struct Binding {
     this: Weak<Binding>,
@@ -31,6 +35,8 @@ pub(crate) struct Binding {
     context: ProducerContext,
     volatile: VolatileActions,
     live: Mutex<Option<Box<Instance>>>,
+    /// Held by the one run that has an instance of its own.
+    fresh: Mutex<()>,
     /// Whether the engine knows that an instance may be here.
     registered: AtomicBool,
 }
@@ -48,6 +54,7 @@ impl Binding {
             context,
             volatile: VolatileActions::default(),
             live: Mutex::default(),
+            fresh: Mutex::default(),
             registered: AtomicBool::new(false),
         }))
     }
@@ -117,8 +124,14 @@ impl Binding {
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &DecidedAction<'_>,
+        conditions: Conditions,
         commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
+        if action.durable {
+            return self
+                .apply_in_fresh_instance(call, resolution, conditions, commit)
+                .await;
+        }
         let mut entered = self.enter(call.cancel).await?;
         // Asked with the instance in hand: a call that ran before may have ended it.
         if !self.can_resolve(action) {
@@ -127,20 +140,7 @@ impl Binding {
         let apply = async |instance: Box<Instance>| {
             let (instance, result) = instance.apply(call, resolution).await;
             let changes = instance.as_ref().and_then(|instance| instance.changes());
-            let result = match (changes, result) {
-                (Some(changes), Ok(result)) => {
-                    let committed = commit.commit(changes.clone(), &result).await;
-                    if committed.is_err() {
-                        changes.abandon();
-                    }
-                    committed.map(|()| result)
-                }
-                (Some(changes), Err(error)) => {
-                    changes.abandon();
-                    Err(error)
-                }
-                (None, result) => result,
-            };
+            let result = fresh::committed(changes, result, commit).await;
             (instance, result)
         };
         entered.run(apply).await
@@ -203,6 +203,16 @@ impl Binding {
         &self,
         cancel: Option<&CancellationToken>,
     ) -> Result<Box<Instance>, Error> {
+        self.instance_with(cancel, Arc::clone(&self.roots), None)
+            .await
+    }
+
+    async fn instance_with(
+        &self,
+        cancel: Option<&CancellationToken>,
+        roots: Arc<Roots>,
+        conditions: Option<Conditions>,
+    ) -> Result<Box<Instance>, Error> {
         let patience = self.context.limits.call_time;
         let permit = self
             .plugin
@@ -226,10 +236,15 @@ impl Binding {
             names: Some(Arc::clone(self.plugin.tool_names())),
             policy: policy.clone(),
             limits: Arc::clone(limits),
-            roots: Arc::clone(&self.roots),
+            roots,
             observer: observer.clone(),
-            volatile: self.volatile.clone(),
+            // Those of the live instance don't end with another one.
+            volatile: match conditions {
+                Some(_) => VolatileActions::default(),
+                None => self.volatile.clone(),
+            },
             session: Some(Arc::clone(session)),
+            conditions,
         };
         Instance::new(
             self.plugin.engine().runtime(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use airlock_model::actor::{Actor, DecidedBy};
 use airlock_model::call_record::CallRecord;
+use airlock_model::effects::Effects;
 use airlock_model::error::Error;
 use airlock_model::pending::{
     ActionId, Decision, NamedAction, Resolution, SessionId, StackedAction,
@@ -13,6 +14,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::lease::{Asked, HeldLease};
+use super::review::Review;
 use super::{Session, resolve};
 use crate::instance::unless_cancelled;
 
@@ -40,6 +42,9 @@ pub struct ApprovalRequest<'a> {
     /// The call that previewed it, and the preview in full: what somebody who is asked should see.
     /// None for an action of an older version.
     pub call: Option<&'a CallRecord>,
+    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse), with what files
+    /// hold. None where it was not: then there is the tool's own word alone.
+    pub effects: Option<&'a Effects>,
 }
 
 /// An [`Approver`]'s answer.
@@ -84,6 +89,7 @@ impl Session {
         store: &Arc<dyn PendingStore>,
         resolution: &mut Resolution,
         decided_by: &mut DecidedBy,
+        review: Option<&Review>,
         cancel: Option<&CancellationToken>,
     ) -> Result<Approved, Error> {
         let Some(approver) = &self.inner.approver else {
@@ -107,6 +113,7 @@ impl Session {
             action: &found,
             resolution,
             call: call.as_ref(),
+            effects: review.and_then(|review| review.effects_of(action)),
         };
         let approval = unless_cancelled(cancel, approver.approve(&request)).await?;
         let named = || Box::new(NamedAction::from(&**action));

@@ -11,11 +11,13 @@ use airlock_model::event::{Event, EventSource, Observer};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::SessionId;
+use airlock_model::policy::Rehearse;
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
 use super::approving::Approver;
 use super::committing::recover;
+use super::rehearsing::Rehearsals;
 use super::standing::StandingState;
 use super::turns::Turns;
 use super::with_policy::ProducerWithPolicy;
@@ -41,6 +43,7 @@ pub struct SessionBuilder {
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
     expires_after: Option<Duration>,
+    rehearse: Rehearse,
 }
 
 #[derive(Default)]
@@ -129,6 +132,16 @@ impl SessionBuilder {
         self
     }
 
+    /// Whether the host applies what is pushed on a layer that is never committed, to see what it
+    /// does, before anybody decides: [`Session::effects`] has it, and so has
+    /// [`CallOutcome::effects`](crate::content::CallOutcome::effects). A
+    /// [policy](crate::Policy::rehearse) may say otherwise for a plugin. Default:
+    /// [`Rehearse::Auto`].
+    pub fn rehearse(mut self, rehearse: Rehearse) -> Self {
+        self.rehearse = rehearse;
+        self
+    }
+
     /// Binds a plugin or a native producer, under the default policy unless another is
     /// [given](ProducerWithPolicy). Tools of both kinds stand beside each other, in the order in
     /// which these are bound.
@@ -190,6 +203,8 @@ impl SessionBuilder {
                 approver: self.approver,
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
+                rehearse: self.rehearse,
+                rehearsals: Rehearsals::default(),
                 turns: Turns::new(self.tool_choice),
                 standing: StandingState::default(),
             }),

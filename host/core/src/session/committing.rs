@@ -5,16 +5,17 @@
 //! told now, or it never touched a file.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{Content, ResolutionOutcome, ToolResult};
+use airlock_model::effects::Effects;
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
 use airlock_model::json::Json;
-use airlock_model::pending::{Decision, PendingAction, Resolution};
+use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
 use airlock_model::store::StoreError;
-use airlock_workspace::{CommitError, RecoverError, Ticket, View, Workspace};
+use airlock_workspace::{ChangeSet, CommitError, Committed, RecoverError, Ticket, View, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
@@ -25,7 +26,7 @@ use super::lease::HeldLease;
 use super::resolve::{DecisionSummary, outcome};
 use crate::producer::CommitChanges;
 use crate::secret::workspace_key;
-use crate::workspace::WorkspaceFolder;
+use crate::workspace::{WorkspaceFolder, changes_of, told};
 
 /// What is kept in the workspace of an apply that was committed.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,6 +58,10 @@ pub(super) struct Committing<'a> {
     pub action: &'a PendingAction,
     pub resolution: &'a Resolution,
     pub decided_by: &'a DecidedBy,
+    /// What whoever decided has seen, where the host rehearsed it.
+    pub reviewed: Option<&'a Effects>,
+    /// What was committed.
+    pub seen: Mutex<Option<Effects>>,
 }
 
 impl CommitChanges for Committing<'_> {
@@ -80,21 +85,55 @@ impl Committing<'_> {
         };
         let confirm = self.held.confirm();
         let runtime = Handle::current();
+        let reviewed = self.reviewed.filter(|it| it.verified).cloned();
+        let action = NamedAction::from(self.action);
         let committed = in_background(move || {
             let workspace = open(&folder)?;
-            // Asked under the workspace's lock: who has the claim now looks there before it does
-            // anything, so that one of both sees the other.
-            let still_ours = |_: &_| runtime.block_on(confirm).map_err(NotCommitted::Lost);
-            changes
-                .commit_if(&workspace, &ticket, still_ours)
-                .map_err(Error::from)
+            let check = |found: &ChangeSet| {
+                if let Some(reviewed) = &reviewed
+                    && !reviewed.is_same(&Effects::verified(told(found)))
+                {
+                    return Err(NotCommitted::Different);
+                }
+                // Asked under the workspace's lock: who has the claim now looks there before it
+                // does anything, so that one of both sees the other.
+                runtime.block_on(confirm).map_err(NotCommitted::Lost)
+            };
+            match changes.commit_if(&workspace, &ticket, check) {
+                Ok(committed) => Ok(committed),
+                Err(NotCommitted::Different) => {
+                    let before = folder.view();
+                    let found = before.and_then(|before| changes_of(&changes, Some(&before)));
+                    let found = found.map_err(|error| Error::workspace(folder.path(), &error))?;
+                    Err(Error::Different {
+                        action: Box::new(action),
+                        effects: Box::new(Effects::verified(found)),
+                    })
+                }
+                Err(error) => Err(Error::from(error)),
+            }
         });
-        if let Some(error) = committed.await?.not_cleaned_up {
+        let Committed {
+            changes,
+            not_cleaned_up,
+            ..
+        } = committed.await?;
+        if let Some(error) = not_cleaned_up {
             tracing::warn!(
                 "the changes are in place, and a commit is still to be cleaned up: {error}"
             );
         }
+        *self.seen() = Some(Effects::verified(told(&changes)));
         Ok(())
+    }
+
+    /// What was committed, if anything was.
+    pub fn take_seen(&self) -> Option<Effects> {
+        self.seen().take()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Effects>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, result: &ToolResult) -> Result<String, Error> {
@@ -262,6 +301,8 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
 /// Why nothing was committed.
 enum NotCommitted {
     Lost(StoreError),
+    /// What would be committed is not what was reviewed.
+    Different,
     Commit(CommitError),
 }
 
@@ -275,6 +316,9 @@ impl From<NotCommitted> for Error {
     fn from(error: NotCommitted) -> Self {
         match error {
             NotCommitted::Lost(error) => Error::Store(error),
+            NotCommitted::Different => Error::NotCommitted {
+                reason: "it is not what was reviewed".to_owned(),
+            },
             NotCommitted::Commit(error) => Error::NotCommitted {
                 reason: error.to_string(),
             },

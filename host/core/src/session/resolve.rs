@@ -1,18 +1,18 @@
 //! The hidden tool `resolve`: a decision about a pending action, carried out once.
 
+mod params;
+
 use std::pin::pin;
-use std::sync::LazyLock;
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
-use airlock_model::error::{Error, Violation};
+use airlock_model::effects::{ActionEffects, EffectsRecord};
+use airlock_model::error::Error;
 use airlock_model::event::ToolFunction;
-use airlock_model::json;
-use airlock_model::limits::Limits;
-use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
+use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
 use airlock_model::store::{Claim, Claimed};
-use airlock_model::tool::resolve_tool;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -21,54 +21,11 @@ use super::approving::Approved;
 use super::cancellable::{Cancellable, Work};
 use super::committing::Committing;
 use super::lease::{Asked, HeldLease};
-use crate::instance::Call;
-use crate::plugin::{Checks, ParamsSchema};
+use super::rehearsing::new_seed;
+use crate::instance::{Call, Conditions};
 use crate::world::DecidedAction;
-
-/// What the tool is called.
-pub(super) const NAME: &str = "resolve";
-
-/// Reads the tool's params.
-pub(super) async fn parse(
-    params: &Value,
-    limits: &Limits,
-    cancel: Option<&CancellationToken>,
-) -> Result<Resolution, Error> {
-    static SCHEMA: LazyLock<ParamsSchema> =
-        LazyLock::new(|| ParamsSchema::new(resolve_tool().parameters, &Checks::new()));
-    SCHEMA.check(NAME, params, limits, cancel).await?;
-    let text = |key| params.get(key).and_then(Value::as_str);
-    let reason = text("reason").unwrap_or_default();
-    let mut resolution = match text("action") {
-        Some("apply") => Resolution::apply(reason),
-        _ => Resolution::discard(reason),
-    };
-    resolution.extra = params.get("extra").and_then(Value::as_object).cloned();
-    resolution.id = text("id").map(ActionId::from);
-    Ok(resolution)
-}
-
-/// Refuses what comes with a decision where it is nested too deep for code that calls itself.
-fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
-    let Some(extra) = resolution.extra.take().map(Value::Object) else {
-        return Ok(resolution);
-    };
-    let depth = json::check_depth(&extra);
-    match (extra, depth) {
-        (Value::Object(extra), Ok(())) => Ok(resolution.with_extra(extra)),
-        (extra, depth) => {
-            json::take_apart(extra);
-            let message = depth.err().map(|it| it.to_string());
-            Err(Error::InvalidParams {
-                tool: NAME.to_owned(),
-                violations: vec![Violation {
-                    path: "/extra".to_owned(),
-                    message: message.unwrap_or_default(),
-                }],
-            })
-        }
-    }
-}
+use params::with_flat_extra;
+pub(super) use params::{NAME, parse};
 
 /// # Errors
 /// Why there is nothing that was claimed.
@@ -145,7 +102,9 @@ impl Session {
         };
         let _resolving = self.inner.standing.resolving();
         let means_topmost = resolution.id.is_none();
-        let approval = self.ask_approver(store, &mut resolution, &mut decided_by, cancel);
+        let review = Box::pin(self.review_of(store, &resolution, cancel)).await?;
+        let seen = review.as_ref();
+        let approval = self.ask_approver(store, &mut resolution, &mut decided_by, seen, cancel);
         let approved = Box::pin(approval).await?;
         if let Approved::NothingPending = approved {
             return self.ask_standing_handler(resolution, cancel).await;
@@ -184,6 +143,7 @@ impl Session {
             held.release().await;
             return Err(refused);
         }
+        let decision = resolution.decision;
         let same_workspace = resolution.same_workspace;
         if attempt > 1 {
             match self.committed_before(&action, same_workspace).await {
@@ -198,7 +158,16 @@ impl Session {
                 }
             }
         }
-        let decision = resolution.decision;
+        let review = match self
+            .review_of_claimed(store, &action, decision, review)
+            .await
+        {
+            Ok(review) => review,
+            Err(error) => {
+                held.release().await;
+                return Err(error);
+            }
+        };
         // A map of strings to values can always be written.
         let extra = resolution.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
@@ -221,7 +190,10 @@ impl Session {
                 action: &action,
                 resolution: &resolution,
                 decided_by: &decided_by,
+                reviewed: review.as_ref().map(|review| &review.effects),
+                seen: Mutex::default(),
             },
+            review: review.as_ref(),
             same_workspace,
             number: self.next_call(),
             cancel,
@@ -231,11 +203,25 @@ impl Session {
             Decision::Apply => held.during(pin!(carrying_out.apply())).await?.map(Some),
             Decision::Discard => held.during(pin!(carrying_out.reject())).await?,
         };
+        let seen = carrying_out.committing.take_seen();
         let returned = match (decision, returned) {
             // Nothing was tried, and who asked for that has not heard of a discard.
-            (_, Err(busy @ Error::Busy { .. })) => {
+            (_, Err(error @ (Error::Busy { .. } | Error::Unverified { .. }))) => {
                 held.release().await;
-                return Err(busy);
+                return Err(error);
+            }
+            (_, Err(error @ Error::Different { .. })) => {
+                if let (Some(review), Error::Different { effects, .. }) = (&review, &error) {
+                    let effects = (**effects).clone();
+                    let record = EffectsRecord {
+                        effects,
+                        seed: review.seed.clone(),
+                    };
+                    self.keep(&action, record).await;
+                }
+                // Nothing came of it.
+                held.release().await;
+                return Err(error);
             }
             (Decision::Apply, Err(error)) => {
                 let error = apply_error(error);
@@ -252,6 +238,7 @@ impl Session {
             };
             let mut outcome = outcome(decision, resolution.extra, summary, returned);
             outcome.chosen = means_topmost.then(|| NamedAction::from(&*action));
+            outcome.effects = seen.map(|seen| ActionEffects::new(action.id.clone(), seen));
             outcome
         });
         held.complete(decision, &outcome).await?;
@@ -274,6 +261,8 @@ struct CarryingOut<'a> {
     action: &'a PendingAction,
     resolution: &'a DecidedAction<'a>,
     committing: Committing<'a>,
+    /// What was kept of its rehearsal.
+    review: Option<&'a EffectsRecord>,
     same_workspace: bool,
     /// As which call of the session it counts.
     number: u64,
@@ -283,8 +272,19 @@ struct CarryingOut<'a> {
 impl CarryingOut<'_> {
     async fn apply(&self) -> Result<ToolResult, Error> {
         let producer = self.session.producer_of(self.action).await?;
+        self.session
+            .demand_verified(self.action, &producer, self.review)?;
         let call = self.call();
-        let applying = pin!(producer.apply(&call, self.action, self.resolution, &self.committing));
+        let conditions = Conditions {
+            seed: match self.review {
+                Some(review) => review.seed.clone(),
+                None => new_seed().map_err(|error| Error::host("found no randomness", error))?,
+            },
+            time: self.action.pushed_at,
+        };
+        let (action, resolution) = (self.action, self.resolution);
+        let applying = producer.apply(&call, action, resolution, conditions, &self.committing);
+        let applying = pin!(applying);
         let function = ToolFunction::Apply;
         self.session
             .watched(&call, producer.name(), function, applying)

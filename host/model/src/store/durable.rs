@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{PendingStore, StoreError};
 use crate::actor::DecidedBy;
 use crate::digest::Digest;
+use crate::effects::EffectsSummary;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
 
 /// A store on a disk or a server, with an audit trail of what was resolved.
@@ -122,6 +123,9 @@ pub struct ActionRecord {
     pub attempts: u32,
     /// Why the last try failed.
     pub last_error: Option<String>,
+    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
+    /// not, or that was long ago.
+    pub effects: Option<EffectsSummary>,
     /// Who is resolving it, or was when it was interrupted.
     pub lease: Option<LeaseRecord>,
     /// How it ended.
@@ -138,6 +142,7 @@ impl ActionRecord {
             state,
             attempts: 0,
             last_error: None,
+            effects: None,
             lease: None,
             resolved: None,
         }

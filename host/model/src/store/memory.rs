@@ -1,5 +1,7 @@
 //! The store in memory, which ends with its process.
 
+mod effects;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +14,7 @@ use super::{
 };
 use crate::actor::DecidedBy;
 use crate::call_record::{CallRecord, PackedCall};
+use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
@@ -88,6 +91,9 @@ struct Open {
     action: Arc<PendingAction>,
     guest_state: Option<Vec<u8>>,
     call: Option<Arc<PackedCall>>,
+    effects: Option<Arc<EffectsRecord>>,
+    /// What these count for, of `bytes`.
+    effects_bytes: u64,
     bytes: u64,
     attempts: u32,
     last_error: Option<String>,
@@ -105,6 +111,8 @@ impl Open {
             action: pushed.action,
             guest_state: pushed.guest_state,
             call,
+            effects: None,
+            effects_bytes: 0,
             attempts: 0,
             last_error: None,
             interrupted: false,
@@ -122,6 +130,7 @@ impl Open {
             action: Arc::clone(&self.action),
             attempts: self.attempts,
             last_error: self.last_error.clone(),
+            effects: self.effects.as_ref().map(|it| it.effects.summary()),
             state: match (self.lost, self.interrupted) {
                 (true, _) => ActionState::Lost,
                 (false, true) => ActionState::Interrupted,
@@ -335,14 +344,59 @@ impl PendingStore for MemoryStore {
             open.find(|open| open.action.id == *action)?.call.clone()
         });
         let record = packed.map(|packed| packed.unpack()).transpose();
-        record.map_err(|error| {
-            StoreError::backend(BackendErrorKind::Damaged, "in memory", error.to_string())
-        })
+        record.map_err(damaged)
+    }
+
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let record = Arc::new(effects.unpack().map_err(damaged)?);
+        let bytes = effects.bytes();
+        self.with(|sessions| {
+            let Some(stack) = sessions.get_mut(session) else {
+                return Ok(());
+            };
+            stack.keep_effects(action, record, bytes, capacity_bytes)
+        })?;
+        self.watchers.notify(session);
+        Ok(())
+    }
+
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        Ok(self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            let found = open.find(|open| open.action.id == *action)?;
+            found.effects.as_deref().cloned()
+        }))
+    }
+
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            let found = open.find(|open| open.action.id == *action)?;
+            found.guest_state.clone()
+        }))
     }
 
     fn watch(&self, session: &SessionId) -> Watch {
         self.watchers.watch(session)
     }
+}
+
+fn damaged(error: std::io::Error) -> StoreError {
+    StoreError::backend(BackendErrorKind::Damaged, "in memory", error.to_string())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
+use crate::effects::EffectsSummary;
 use crate::identity::host_name;
 use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
 
@@ -23,6 +24,8 @@ pub enum WrittenState {
 /// alive.
 #[derive(Debug, Clone)]
 pub struct StateColumns {
+    /// What the host saw its rehearsal do.
+    pub effects: Option<EffectsSummary>,
     /// The state.
     pub written: WrittenState,
     /// What its last claim was for.
@@ -50,6 +53,8 @@ pub struct StoredAction {
     pub interrupted: bool,
     /// Why the last attempt failed, or that its end is not known.
     pub last_error: Option<String>,
+    /// What the host saw its rehearsal do.
+    pub effects: Option<EffectsSummary>,
 }
 
 impl StoredAction {
@@ -77,6 +82,7 @@ impl StoredAction {
             state,
             interrupted: row.interrupted,
             last_error: row.last_error,
+            effects: row.effects,
         }
     }
 
@@ -93,6 +99,7 @@ impl StoredAction {
             attempts: self.attempts,
             last_error: self.last_error,
             state: self.state,
+            effects: self.effects,
         }
     }
 
@@ -113,6 +120,7 @@ impl StoredAction {
             state: self.state,
             attempts: self.attempts,
             last_error: self.last_error,
+            effects: self.effects,
             lease: lease.filter(|_| tells_lease),
             resolved,
         }

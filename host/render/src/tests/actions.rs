@@ -34,18 +34,23 @@ fn what_is_pending() {
         expect![[r#"
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
               tried 2 times, the last time: Apply failed: disk on …
+              The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
               interrupted in attempt 1: its host stopped
+              The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
               resolving: being applied by vm/7, started at 90 s
+              The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
-              lost: its tool kept the preview only in memory; it can only be discarded"#]],
+              lost: its tool kept the preview only in memory; it can only be discarded
+              The tool's own word, not verified by the host"#]],
     );
     let pushed = action("A label that is longer than its row", "ast_edit");
     let mut stacked = StackedAction::new(pushed, ActionState::Pending);
@@ -62,7 +67,9 @@ fn what_is_pending() {
                 durable, at 60 s, id
                 01a20106-302b-74f6-9523-41
                 1f5755e711
-              tried once: cancelled"#]],
+              tried once: cancelled
+              The tool's own word, not
+                verified by the host"#]],
     );
 }
 

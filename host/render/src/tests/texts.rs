@@ -37,15 +37,18 @@ fn a_call_with_what_it_made_pending() {
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+                The tool's own word, not verified by the host
               │ Tidy up
-              from custom_tool of plugin (sha256:5e689e2b0167), volatile, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from custom_tool of plugin (sha256:5e689e2b0167), volatile, id 01a20106-302b-74f6-9523-411f5755e711
+                The tool's own word, not verified by the host"#]],
     );
     check(
         Block::call(&call(Vec::new(), &pushed[..1])),
         expect![[r#"
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+                The tool's own word, not verified by the host"#]],
     );
     check(
         Block::call(&call(vec![Content::text("All is well.")], &[])),
@@ -146,7 +149,8 @@ fn a_long_text_is_cut_where_that_is_wanted() {
 
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+                The tool's own word, not verified by the host"#]],
     );
     check_at(
         Renderer::plain().max_rows(4),
@@ -159,7 +163,8 @@ fn a_long_text_is_cut_where_that_is_wanted() {
 
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+                The tool's own word, not verified by the host"#]],
     );
     let narrow = Renderer::plain().width(8);
     check_at(

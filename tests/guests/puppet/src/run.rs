@@ -111,12 +111,15 @@ impl Run {
             Step::Ledger => files::to_ledger(self.resolution.as_ref())?,
             Step::Env => self.say(surroundings::env()),
             Step::Now => self.say(surroundings::now()),
+            Step::Wall => self.say(surroundings::wall()),
+            Step::HashOrder => self.say(surroundings::hash_order()),
             Step::Random { bytes } => self.say(surroundings::random(*bytes)),
 
             Step::Remember { key, value } => memory::remember(key, value),
             Step::Recall { key } => self.say(memory::recall(key)),
 
             Step::Fs(step) => self.say(files::run(step)),
+            Step::WriteSaid { path } => self.write_said(path)?,
             Step::OpenMany { path, count } => self.say(handles::open_many(path, *count)),
             Step::ListMany { path, count } => self.say(handles::list_many(path, *count)),
             Step::OpenManyKept { path, count } => self.say(handles::open_many_kept(path, *count)),
@@ -140,6 +143,17 @@ impl Run {
 
     fn say_all(&mut self, texts: Vec<String>) {
         self.content.extend(texts.into_iter().map(Content::Text));
+    }
+
+    fn write_said(&self, path: &str) -> Result<(), ToolError> {
+        let mut lines = String::new();
+        for content in &self.content {
+            if let Content::Text(text) = content {
+                lines.push_str(text);
+                lines.push('\n');
+            }
+        }
+        std::fs::write(path, lines).map_err(|error| failed(format!("{path}: {error}")))
     }
 
     fn fail_until(&self, n: u32) -> Result<(), ToolError> {

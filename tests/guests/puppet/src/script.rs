@@ -188,6 +188,10 @@ pub enum Step {
     Ledger,
     Env,
     Now,
+    /// The wall clock's second.
+    Wall,
+    /// The order in which a hash table of ten keys has them.
+    HashOrder,
     Random {
         bytes: u64,
     },
@@ -203,6 +207,10 @@ pub enum Step {
 
     // Files, through the standard library.
     Fs(FileStep),
+    /// Writes all texts of the result so far into a file, a line for each.
+    WriteSaid {
+        path: String,
+    },
     /// Opens one file so many times, until that fails. The handles last as long as the step.
     OpenMany {
         path: String,

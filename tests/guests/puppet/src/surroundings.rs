@@ -60,6 +60,16 @@ pub fn now() -> String {
     json!({"wall": milliseconds, "monotonic": clocks::monotonic_clock::now()}).to_string()
 }
 
+/// Seconds since 1970.
+pub fn wall() -> String {
+    format!("wall {}", clocks::wall_clock::now().seconds)
+}
+
+pub fn hash_order() -> String {
+    let keys: std::collections::HashSet<u32> = (0..10).collect();
+    format!("{:?}", keys.into_iter().collect::<Vec<_>>())
+}
+
 /// How many bytes came, and the first sixteen of them.
 pub fn random(bytes: u64) -> String {
     let random = wasip2::random::random::get_random_bytes(bytes);

@@ -7,6 +7,7 @@
 
 mod actions;
 mod calls;
+mod effects;
 mod ending;
 mod losing;
 mod machine;
@@ -81,6 +82,16 @@ macro_rules! suite {
             #[tokio::test]
             async fn a_discard_that_finds_an_apply_of_before_ends_as_that_apply() {
                 crate::ending::as_an_apply_of_before::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn what_the_host_saw_an_action_do_is_kept_with_it_and_counted() {
+                crate::effects::are_kept_and_replaced_and_counted::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn the_state_of_an_action_is_read_without_a_claim() {
+                crate::effects::need_a_state_that_nobody_has_claimed::<Backend>().await;
             }
 
             #[tokio::test]

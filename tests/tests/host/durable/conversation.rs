@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use airlock_host::event::Event;
 use airlock_host::pending::{ActionId, SessionId, StackedAction};
+use airlock_host::policy::Rehearse;
 use airlock_host::store::ActionRecord;
 use airlock_host::{Policy, Session, SessionBuilder};
 use airlock_tests::{Backend, Host, engine, plugin};
@@ -50,6 +51,8 @@ impl<B: Backend> Conversation<B> {
             .id(self.id())
             .workspace(self.workspace())
             .store(host.store.clone())
+            // These tests count what is done.
+            .rehearse(Rehearse::Never)
             .engine(engine())
     }
 

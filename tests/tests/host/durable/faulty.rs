@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
+use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
     BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
@@ -136,6 +137,34 @@ impl PendingStore for Faulty {
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
         self.inner.call_record(session, action).await
+    }
+
+    async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        self.inner
+            .keep_effects(session, action, effects, capacity_bytes)
+            .await
+    }
+
+    async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        self.inner.effects(session, action).await
+    }
+
+    async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        self.inner.guest_state(session, action).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

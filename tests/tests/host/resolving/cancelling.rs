@@ -83,7 +83,8 @@ async fn check(what: What, moment: Moment) {
         Moment::Doing(step) => json!([{"do": "log", "message": "begun"}, {"do": step}]),
         Moment::Before | Moment::Waiting => json!([{"do": "text", "text": "too late"}]),
     };
-    let fields = json!({"apply": steps, "reject": steps});
+    // One that waits for its turn in the instance that pushed it.
+    let fields = json!({"apply": steps, "reject": steps, "volatile": true});
     puppet.push(push("Waits", fields)).await;
 
     let other = CancellationToken::new();

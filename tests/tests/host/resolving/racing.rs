@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use airlock_host::pending::{ActionId, Decision};
+use airlock_host::policy::Rehearse;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Resolution, Session};
 use airlock_tests::{Puppet, Tester, durable, plugin, push};
@@ -50,7 +51,10 @@ async fn run(race: Race) {
     std::fs::write(&ledger, "").unwrap();
     let open = |_| {
         let session = Session::builder().id("raced").store(store.clone());
-        let session = session.workspace(workspace.path()).bind(&puppet);
+        let session = session
+            .workspace(workspace.path())
+            .rehearse(Rehearse::Never)
+            .bind(&puppet);
         session.open().unwrap()
     };
     let sessions: Vec<Session> = (0..race.sessions).map(open).collect();

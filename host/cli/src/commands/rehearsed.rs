@@ -1,0 +1,91 @@
+//! What the host saw actions do before anybody decided.
+
+use airlock_desk::store::Store;
+use airlock_host::content::CallOutcome;
+use airlock_host::effects::{ActionEffects, Effects};
+use airlock_host::pending::ActionState;
+use airlock_host::store::ActionRecord;
+use airlock_host::{Limits, Session};
+
+use crate::bundled::CATALOG;
+use crate::commands::context::CommandContext;
+use crate::failure::Failure;
+use crate::load;
+use crate::terminal::progress::Progress;
+
+const DOING: &str = "Rehearsing…";
+
+/// What is kept of an action's effects. Where nobody has seen them yet, since whoever previewed it
+/// was stopped, it is rehearsed now, if its workspace is here.
+///
+/// # Errors
+/// If the store can't be read.
+pub async fn effects(
+    store: &Store,
+    record: &ActionRecord,
+    verbose: u8,
+) -> Result<Option<Effects>, Failure> {
+    if let Some(effects) = store.effects(record).await? {
+        return Ok(Some(effects));
+    }
+    let is_open = matches!(
+        record.state,
+        ActionState::Pending | ActionState::Interrupted
+    );
+    if !is_open || !record.action.durable {
+        return Ok(None);
+    }
+    let Some(session) = open(store, record) else {
+        return Ok(None);
+    };
+    let progress = Progress::new(verbose);
+    let seen = progress.during(DOING.to_owned(), session.effects(&record.action.id));
+    match seen.await {
+        Ok(effects) => Ok(effects),
+        // It can be shown all the same.
+        Err(error) => {
+            tracing::warn!("what it would do could not be seen: {error}");
+            Ok(None)
+        }
+    }
+}
+
+/// None where that can't be, say since its workspace is gone: then there is nothing to rehearse on.
+fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
+    let engine = load::engine(Limits::default()).ok()?;
+    let session = Session::builder()
+        .id(record.session.clone())
+        .store(store.pending())
+        .engine(&engine)
+        .workspace(record.action.workspace.as_deref()?);
+    CATALOG.bind_native(session).open().ok()
+}
+
+/// With what the host saw of all that a call has pushed: waits for what takes longer than the call
+/// waited. What files would hold is for somebody who decides, and not for whoever runs a command:
+/// that may be a model.
+pub async fn of_call(
+    context: &CommandContext,
+    mut outcome: CallOutcome,
+    with_contents: bool,
+) -> CallOutcome {
+    let mut effects = Vec::new();
+    for action in &outcome.pushed {
+        let seeing = context.session.effects(&action.id);
+        let seeing = context.progress.during(DOING.to_owned(), seeing);
+        let seen = tokio::select! {
+            seen = seeing => seen,
+            () = context.interrupt.token().cancelled() => break,
+        };
+        // A store that can't be read is told of with the decision, which needs it too.
+        if let Ok(Some(seen)) = seen {
+            let seen = match with_contents {
+                true => seen,
+                false => seen.without_contents(),
+            };
+            effects.push(ActionEffects::new(action.id.clone(), seen));
+        }
+    }
+    outcome.effects = effects;
+    outcome
+}

@@ -1,0 +1,122 @@
+//! What makes two runs of an action the same: where its clock stands, and its randomness.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use airlock_model::digest::Digest;
+use airlock_model::effects::Seed;
+use chacha20::ChaCha20Rng;
+use chacha20::rand_core::{SeedableRng, TryRng};
+use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
+
+/// The conditions under which a durable action runs, in its rehearsal and when it is applied.
+#[derive(Debug, Clone)]
+pub(crate) struct Conditions {
+    /// What the guest's randomness is made from.
+    pub seed: Seed,
+    /// Where the guest's wall clocks stand.
+    pub time: SystemTime,
+}
+
+/// What of its conditions a guest has looked at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LookedAt(Arc<Flags>);
+
+#[derive(Debug, Default)]
+struct Flags {
+    time: AtomicBool,
+    randomness: AtomicBool,
+}
+
+impl LookedAt {
+    pub fn time(&self) -> bool {
+        self.0.time.load(Ordering::Relaxed)
+    }
+
+    pub fn randomness(&self) -> bool {
+        self.0.randomness.load(Ordering::Relaxed)
+    }
+}
+
+impl Conditions {
+    /// Gives a guest these conditions instead of the machine's own clock and randomness.
+    pub fn hold(&self, wasi: &mut WasiCtxBuilder) -> LookedAt {
+        let looked_at = LookedAt::default();
+        let clock = StandingClock {
+            time: self.time,
+            looked_at: looked_at.clone(),
+        };
+        let noted = |name| Noted {
+            random: ChaCha20Rng::from_seed(self.derived(name)),
+            looked_at: looked_at.clone(),
+        };
+        let [low, high] = [0, 16].map(|from| {
+            let seed = self.derived("insecure seed");
+            let mut half = [0; 8];
+            half.copy_from_slice(&seed[from..from + 8]);
+            u128::from(u64::from_le_bytes(half))
+        });
+        wasi.wall_clock(clock)
+            .secure_random(noted("secure"))
+            .insecure_random(noted("insecure"))
+            // What standard libraries seed their hash tables with, which changes no more than an
+            // order: nobody is told of it.
+            .insecure_random_seed(high << 64 | low);
+        looked_at
+    }
+
+    fn derived(&self, name: &str) -> [u8; 32] {
+        let mut bytes = self.seed.as_bytes().to_vec();
+        bytes.extend_from_slice(name.as_bytes());
+        *Digest::of(&bytes).as_bytes()
+    }
+}
+
+struct StandingClock {
+    time: SystemTime,
+    looked_at: LookedAt,
+}
+
+impl HostWallClock for StandingClock {
+    fn resolution(&self) -> Duration {
+        Duration::from_nanos(1)
+    }
+
+    fn now(&self) -> Duration {
+        self.looked_at.0.time.store(true, Ordering::Relaxed);
+        let since = self.time.duration_since(SystemTime::UNIX_EPOCH);
+        since.unwrap_or_default()
+    }
+}
+
+struct Noted {
+    random: ChaCha20Rng,
+    looked_at: LookedAt,
+}
+
+impl Noted {
+    fn note(&self) {
+        self.looked_at.0.randomness.store(true, Ordering::Relaxed);
+    }
+}
+
+impl TryRng for Noted {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.note();
+        self.random.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.note();
+        self.random.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.note();
+        self.random.try_fill_bytes(bytes)
+    }
+}

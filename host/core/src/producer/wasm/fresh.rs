@@ -1,0 +1,86 @@
+//! Runs of durable actions: each in an instance of its own, in which nothing of the guest's has run
+//! before. What `execute` left in memory must not matter, since it may be gone.
+
+use airlock_model::content::ToolResult;
+use airlock_model::error::Error;
+use airlock_workspace::View;
+
+use super::{Binding, roots};
+use crate::instance::{Call, Conditions, Instance, LookedAt, unless_cancelled};
+use crate::producer::CommitChanges;
+use crate::world::DecidedAction;
+
+/// An apply that came to a good end, and that nobody keeps anything of.
+pub(crate) struct Rehearsed {
+    /// What it has changed: the layer is open.
+    pub changes: View,
+    pub looked_at: LookedAt,
+}
+
+impl Binding {
+    /// Applies an action on a layer that is never committed.
+    ///
+    /// # Errors
+    /// Whatever the apply ended with.
+    pub async fn rehearse(
+        &self,
+        call: &Call<'_>,
+        resolution: &DecidedAction<'_>,
+        conditions: Conditions,
+    ) -> Result<Option<Rehearsed>, Error> {
+        let _turn = unless_cancelled(call.cancel, self.fresh.lock()).await?;
+        let instance = Box::pin(self.fresh_instance(call, conditions)).await?;
+        let looked_at = instance.looked_at();
+        let (instance, result) = instance.rehearse(call, resolution).await;
+        let changes = instance.as_ref().and_then(|instance| instance.changes());
+        result?;
+        Ok(changes.map(|changes| Rehearsed { changes, looked_at }))
+    }
+
+    /// Applies a durable action, and commits what that changed.
+    pub(super) async fn apply_in_fresh_instance(
+        &self,
+        call: &Call<'_>,
+        resolution: &DecidedAction<'_>,
+        conditions: Conditions,
+        commit: &dyn CommitChanges,
+    ) -> Result<ToolResult, Error> {
+        let _turn = unless_cancelled(call.cancel, self.fresh.lock()).await?;
+        let instance = Box::pin(self.fresh_instance(call, conditions)).await?;
+        let (instance, result) = instance.apply(call, resolution).await;
+        let changes = instance.as_ref().and_then(|instance| instance.changes());
+        committed(changes, result, commit).await
+    }
+
+    async fn fresh_instance(
+        &self,
+        call: &Call<'_>,
+        conditions: Conditions,
+    ) -> Result<Box<Instance>, Error> {
+        let roots = roots(&self.plugin, &self.context)?;
+        self.instance_with(call.cancel, roots.into(), Some(conditions))
+            .await
+    }
+}
+
+/// Commits what an apply has changed, if it succeeded, and drops it otherwise.
+pub(super) async fn committed(
+    changes: Option<View>,
+    result: Result<ToolResult, Error>,
+    commit: &dyn CommitChanges,
+) -> Result<ToolResult, Error> {
+    let Some(changes) = changes else {
+        return result;
+    };
+    let result = match result {
+        Ok(result) => {
+            let committed = commit.commit(changes.clone(), &result).await;
+            committed.map(|()| result)
+        }
+        Err(error) => Err(error),
+    };
+    if result.is_err() {
+        changes.abandon();
+    }
+    result
+}

@@ -1,0 +1,334 @@
+//! The host's own look at what an action would do: it is applied on a layer that is never
+//! committed, before anybody decides.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use airlock_model::effects::{ActionEffects, Effects, EffectsRecord, Seed};
+use airlock_model::error::Error;
+use airlock_model::event::ToolFunction;
+use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::policy::{Phase, Rehearse};
+use airlock_model::store::{PendingStore, StoreError};
+use tokio::sync::{mpsc, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout_at};
+
+use super::Session;
+use crate::instance::{Call, Conditions};
+use crate::producer::{Producer, Rehearsed};
+use crate::workspace::{WorkspaceFolder, changes_of};
+use crate::world::DecidedAction;
+
+/// How long whoever called a tool waits for the rehearsal of what that has pushed.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What a tool hears for a reason when it is rehearsed.
+const REASON: &str = "rehearsal";
+
+/// The rehearsals that are under way in this session, by their actions. What is sent is nothing:
+/// that the sender is dropped tells of the end.
+#[derive(Default)]
+pub(super) struct Rehearsals(Mutex<HashMap<ActionId, watch::Receiver<()>>>);
+
+impl Rehearsals {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ActionId, watch::Receiver<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One rehearsal, from when it is sure to come until it has ended, in whatever way.
+struct UnderWay {
+    session: Session,
+    action: ActionId,
+    _ends: watch::Sender<()>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.session.inner.rehearsals.lock().remove(&self.action);
+    }
+}
+
+/// What is to be rehearsed.
+struct Rehearsal {
+    under_way: UnderWay,
+    action: Arc<PendingAction>,
+    attempts: u32,
+    producer: Producer,
+    folder: Arc<WorkspaceFolder>,
+}
+
+impl Session {
+    /// What an action of this session would do, as the host saw it when it
+    /// [rehearsed](Rehearse) that. Waits for a rehearsal that is under way; where there was none,
+    /// say since the host was stopped, it is done now. None where there is no such action on the
+    /// stack, or it is not rehearsed.
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read, [`Error::NoStore`], and those of loading the
+    /// plugin.
+    pub async fn effects(&self, id: &ActionId) -> Result<Option<Effects>, Error> {
+        Ok(self.review(id).await?.map(|record| record.effects))
+    }
+
+    pub(super) async fn review(&self, id: &ActionId) -> Result<Option<EffectsRecord>, Error> {
+        let store = self.store()?;
+        self.rehearsed(id).await;
+        if let Some(record) = store.effects(self.id(), id).await? {
+            return Ok(Some(record));
+        }
+        if !self.may_rehearse() {
+            return Ok(None);
+        }
+        let listed = store.list(self.id()).await?;
+        let Some(found) = listed.into_iter().find(|it| it.action.id == *id) else {
+            return Ok(None);
+        };
+        let producer = self.producer_of(&found.action).await?;
+        let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
+            return Ok(None);
+        };
+        let Some(under_way) = self.begin(id) else {
+            self.rehearsed(id).await;
+            return Ok(store.effects(self.id(), id).await?);
+        };
+        let rehearsal = Rehearsal {
+            under_way,
+            action: found.action,
+            attempts: found.attempts,
+            producer,
+            folder,
+        };
+        // Apart, so that it goes on where this future is dropped: others may wait for it.
+        let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal));
+        match rehearsing.await {
+            Ok(record) => Ok(Some(record)),
+            Err(error) => Err(Error::host("could not rehearse an action", error)),
+        }
+    }
+
+    /// Rehearses what a call has pushed. What is known within a short time is returned; the rest
+    /// goes on, and whoever decides waits for it.
+    pub(super) async fn rehearse_pushed(
+        &self,
+        producer: &Producer,
+        pushed: &[Arc<PendingAction>],
+    ) -> Vec<ActionEffects> {
+        let rehearsals: Vec<Rehearsal> = pushed
+            .iter()
+            .filter_map(|action| {
+                Some(Rehearsal {
+                    folder: self.rehearsed_in(action, producer)?,
+                    under_way: self.begin(&action.id)?,
+                    action: Arc::clone(action),
+                    attempts: 0,
+                    producer: producer.clone(),
+                })
+            })
+            .collect();
+        if rehearsals.is_empty() {
+            return Vec::new();
+        }
+        let (known, mut told) = mpsc::unbounded_channel();
+        let session = self.clone();
+        tokio::spawn(async move {
+            for rehearsal in rehearsals {
+                let action = rehearsal.action.id.clone();
+                let record = session.clone().rehearse(rehearsal).await;
+                // Nobody may wait for it any longer.
+                let _ = known.send(ActionEffects::new(action, record.effects));
+            }
+        });
+        let deadline = Instant::now() + PATIENCE;
+        let mut effects = Vec::new();
+        while let Ok(Some(one)) = timeout_at(deadline, told.recv()).await {
+            effects.push(one);
+        }
+        effects
+    }
+
+    /// Where an action is rehearsed. None where it is not: where that is not wanted, or it could
+    /// change nothing, or only its own process could apply it, or its producer is part of the host.
+    pub(super) fn rehearsed_in(
+        &self,
+        action: &PendingAction,
+        producer: &Producer,
+    ) -> Option<Arc<WorkspaceFolder>> {
+        let wanted = self.rehearse_mode(producer) != Rehearse::Never;
+        let can_be = action.durable
+            && producer.native().is_none()
+            && producer.policy().allows_workspace_change(Phase::Rehearse)
+            && self.other_workspace(action).is_none();
+        self.inner.workspace.clone().filter(|_| wanted && can_be)
+    }
+
+    pub(super) fn rehearse_mode(&self, producer: &Producer) -> Rehearse {
+        producer.policy().rehearse.unwrap_or(self.inner.rehearse)
+    }
+
+    /// Whether anything is rehearsed in this session: asked before a store is.
+    pub(super) fn may_rehearse(&self) -> bool {
+        let of_plugins = || {
+            let producers = self.read_bindings(|bindings| bindings.producers());
+            producers.iter().any(|it| it.policy().rehearse.is_some())
+        };
+        self.inner.workspace.is_some() && (self.inner.rehearse != Rehearse::Never || of_plugins())
+    }
+
+    /// None where it is under way already.
+    fn begin(&self, id: &ActionId) -> Option<UnderWay> {
+        let (ends, ended) = watch::channel(());
+        let mut under_way = self.inner.rehearsals.lock();
+        if under_way.contains_key(id) {
+            return None;
+        }
+        under_way.insert(id.clone(), ended);
+        Some(UnderWay {
+            session: self.clone(),
+            action: id.clone(),
+            _ends: ends,
+        })
+    }
+
+    /// Waits for a rehearsal that is under way.
+    async fn rehearsed(&self, id: &ActionId) {
+        let under_way = self.inner.rehearsals.lock().get(id).cloned();
+        if let Some(mut ended) = under_way {
+            // An error says that the sender is gone.
+            while ended.changed().await.is_ok() {}
+        }
+    }
+
+    async fn rehearse(self, rehearsal: Rehearsal) -> EffectsRecord {
+        let action = &*rehearsal.action;
+        let seed = match new_seed() {
+            Ok(seed) => seed,
+            Err(error) => {
+                return EffectsRecord {
+                    effects: Effects::unverified(format!("there is no randomness: {error}")),
+                    seed: Seed::new([0; 32]),
+                };
+            }
+        };
+        let effects = self.effects_of(&rehearsal, &seed).await;
+        let record = self.keep(action, EffectsRecord { effects, seed }).await;
+        drop(rehearsal.under_way);
+        record
+    }
+
+    /// Applies it on a layer, and looks at that.
+    async fn effects_of(&self, rehearsal: &Rehearsal, seed: &Seed) -> Effects {
+        let action = &*rehearsal.action;
+        let guest_state = match self.guest_state(action).await {
+            Ok(guest_state) => guest_state,
+            Err(error) => return Effects::unverified(error.to_string()),
+        };
+        let call = Call {
+            number: self.next_call(),
+            tool: &action.source_tool_name,
+            limits: &self.inner.limits,
+            cancel: None,
+            spent: Duration::ZERO,
+        };
+        let resolution = DecidedAction {
+            action_id: action.id.as_str(),
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            state: guest_state.as_deref(),
+            reason: REASON,
+            extra: None,
+            attempt: rehearsal.attempts + 1,
+        };
+        let conditions = Conditions {
+            seed: seed.clone(),
+            time: action.pushed_at,
+        };
+        let producer = &rehearsal.producer;
+        let rehearsing = pin!(producer.rehearse(&call, &resolution, conditions));
+        let rehearsed = self
+            .watched(&call, producer.name(), ToolFunction::Rehearse, rehearsing)
+            .await;
+        let rehearsed = match rehearsed {
+            Ok(Some(rehearsed)) => rehearsed,
+            Ok(None) => return Effects::verified(Vec::new()),
+            Err(error) => return Effects::unverified(format!("its rehearsal failed: {error}")),
+        };
+        let folder = Arc::clone(&rehearsal.folder);
+        let looked = spawn_blocking(move || look(&rehearsed, &folder)).await;
+        match looked {
+            Ok(Ok(effects)) => effects,
+            Ok(Err(error)) => {
+                Effects::unverified(format!("what it changes could not be read: {error}"))
+            }
+            Err(error) => Effects::unverified(format!("what it changes was not read: {error}")),
+        }
+    }
+
+    async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.store()?.guest_state(self.id(), &action.id).await?)
+    }
+
+    /// Keeps it with the action: without contents where these find no room, and else unverified.
+    pub(super) async fn keep(
+        &self,
+        action: &PendingAction,
+        record: EffectsRecord,
+    ) -> EffectsRecord {
+        let Ok(store) = self.store() else {
+            return record;
+        };
+        let kept = self.try_to_keep(store, action, &record).await;
+        let full = match kept {
+            Ok(()) => return record,
+            Err(full) => full,
+        };
+        let shorter = EffectsRecord {
+            effects: record.effects.without_contents(),
+            seed: record.seed.clone(),
+        };
+        if self.try_to_keep(store, action, &shorter).await.is_ok() {
+            return shorter;
+        }
+        let problem = format!("what it changes could not be kept: {full}");
+        let unverified = EffectsRecord {
+            effects: Effects::unverified(problem),
+            seed: record.seed,
+        };
+        if let Err(error) = self.try_to_keep(store, action, &unverified).await {
+            tracing::warn!("could not keep what an action would do: {error}");
+        }
+        unverified
+    }
+
+    async fn try_to_keep(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+        record: &EffectsRecord,
+    ) -> Result<(), StoreError> {
+        let packed = record.pack();
+        let most = self.inner.limits.pending_bytes;
+        store
+            .keep_effects(self.id(), &action.id, &packed, most)
+            .await
+    }
+}
+
+pub(super) fn new_seed() -> Result<Seed, getrandom::Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)?;
+    Ok(Seed::new(seed))
+}
+
+fn look(rehearsed: &Rehearsed, folder: &WorkspaceFolder) -> std::io::Result<Effects> {
+    let before = folder.view()?;
+    let changes = changes_of(&rehearsed.changes, Some(&before))?;
+    rehearsed.changes.abandon();
+    let mut effects = Effects::verified(changes);
+    effects.uses_time = rehearsed.looked_at.time();
+    effects.uses_randomness = rehearsed.looked_at.randomness();
+    Ok(effects)
+}

@@ -1,0 +1,101 @@
+//! What is decided about, beside the preview: what the host saw, which an apply must do, or nothing.
+
+use std::sync::Arc;
+
+use airlock_model::effects::{Effects, EffectsRecord};
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
+use airlock_model::policy::{Phase, Rehearse};
+use airlock_model::store::PendingStore;
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use crate::instance::unless_cancelled;
+use crate::producer::Producer;
+
+impl Session {
+    /// What is known of the action that is to be applied, before it is claimed: waits for its
+    /// rehearsal.
+    pub(super) async fn review_of(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        resolution: &Resolution,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Option<Review>, Error> {
+        if resolution.decision != Decision::Apply || !self.may_rehearse() {
+            return Ok(None);
+        }
+        let id = match &resolution.id {
+            Some(id) => id.clone(),
+            None => match store.peek(self.id()).await? {
+                Some(top) => top.action.id.clone(),
+                None => return Ok(None),
+            },
+        };
+        match unless_cancelled(cancel, self.review(&id)).await? {
+            Ok(record) => Ok(record.map(|record| Review { id, record })),
+            // Whoever resolves it is told by the claim.
+            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What an apply must do the same as, if anything. Another action may have become the topmost
+    /// since somebody looked.
+    pub(super) async fn review_of_claimed(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+        decision: Decision,
+        before: Option<Review>,
+    ) -> Result<Option<EffectsRecord>, Error> {
+        match before {
+            Some(before) if before.id == action.id => Ok(Some(before.record)),
+            _ if decision == Decision::Apply && self.may_rehearse() => {
+                Ok(store.effects(self.id(), &action.id).await?)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Where the session demands that the host has seen what an apply would do, it must have.
+    pub(super) fn demand_verified(
+        &self,
+        action: &PendingAction,
+        producer: &Producer,
+        review: Option<&EffectsRecord>,
+    ) -> Result<(), Error> {
+        let effects = review.map(|review| &review.effects);
+        let is_verified = effects.is_some_and(|effects| effects.verified);
+        let harmless =
+            !producer.policy().allows_workspace_change(Phase::Apply) && producer.native().is_none();
+        if self.rehearse_mode(producer) != Rehearse::Always || is_verified || harmless {
+            return Ok(());
+        }
+        let problem = effects.and_then(|effects| effects.problem.clone());
+        let problem = problem.unwrap_or_else(|| match (action.durable, producer.native()) {
+            (_, Some(_)) => "its tool is a part of the host".to_owned(),
+            (false, None) => "its tool keeps the preview only in memory".to_owned(),
+            (true, None) => "it was not rehearsed here".to_owned(),
+        });
+        Err(Error::Unverified {
+            action: Box::new(NamedAction::from(action)),
+            problem,
+        })
+    }
+}
+
+/// What is known of one action.
+pub(super) struct Review {
+    id: ActionId,
+    record: EffectsRecord,
+}
+
+impl Review {
+    /// What this action does; none where the review is of another one.
+    pub fn effects_of(&self, action: &PendingAction) -> Option<&Effects> {
+        (self.id == action.id).then_some(&self.record.effects)
+    }
+}

@@ -1,0 +1,178 @@
+//! What a layer changes, as whoever decides about it is told.
+
+use std::io;
+
+use airlock_model::effects::{Change, ChangeKind, Facts, ObjectKind};
+use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
+use similar::TextDiff;
+
+/// Bytes of a file of which a diff is made, before and after.
+const DIFFED: u64 = 256 << 10;
+
+/// Bytes of all diffs of one action.
+const DIFFS: usize = 1 << 20;
+
+/// Lines around a difference.
+const CONTEXT: usize = 3;
+
+/// All that the open layer of a view changes. `before` is the same folder without it; where there
+/// is one, contents of texts are told as diffs.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<Change>> {
+    let mut changes = told(&view.changes()?);
+    if let Some(before) = before {
+        let mut left = DIFFS;
+        for change in &mut changes {
+            change.diff = diff(change, view, before).filter(|diff| diff.len() <= left);
+            left -= change.diff.as_ref().map_or(0, String::len);
+        }
+    }
+    Ok(changes)
+}
+
+/// The same, of what is known already, without contents.
+pub(crate) fn told(found: &ChangeSet) -> Vec<Change> {
+    found.changes.iter().map(change).collect()
+}
+
+fn change(change: &workspace::Change) -> Change {
+    let kind = match change.kind {
+        workspace::ChangeKind::Created => ChangeKind::Created,
+        workspace::ChangeKind::Modified => ChangeKind::Modified,
+        workspace::ChangeKind::Deleted => ChangeKind::Deleted,
+        workspace::ChangeKind::Renamed => ChangeKind::Renamed,
+        workspace::ChangeKind::Mode => ChangeKind::Mode,
+        workspace::ChangeKind::Link => ChangeKind::Link,
+    };
+    let mut told = Change::new(kind, &*change.path);
+    told.from = change.from.clone();
+    told.before = change.before.as_ref().map(facts);
+    told.after = change.after.as_ref().map(facts);
+    told
+}
+
+fn facts(facts: &workspace::Facts) -> Facts {
+    let mut told = Facts::new(match facts.kind {
+        Kind::File => ObjectKind::File,
+        Kind::Directory => ObjectKind::Directory,
+        Kind::Link => ObjectKind::Link,
+        Kind::Special => ObjectKind::Special,
+    });
+    told.size = facts.size;
+    told.mode = facts.mode;
+    told.digest = facts.digest.clone();
+    told.target = facts.target.clone();
+    told
+}
+
+/// None where there are no other contents, or none that a person would read.
+fn diff(change: &Change, view: &View, before: &View) -> Option<String> {
+    let old_path = change.from.as_deref().unwrap_or(&change.path);
+    let digest = |facts: &Option<Facts>| facts.as_ref().and_then(|it| it.digest.clone());
+    if digest(&change.before) == digest(&change.after)
+        || is_likely_secret(old_path)
+        || is_likely_secret(&change.path)
+    {
+        return None;
+    }
+    let old = text(before, old_path, change.before.as_ref())?;
+    let new = text(view, &change.path, change.after.as_ref())?;
+    let names = (format!("a/{old_path}"), format!("b/{}", change.path));
+    let names = match (&change.before, &change.after) {
+        (None, _) => ("/dev/null".to_owned(), names.1),
+        (_, None) => (names.0, "/dev/null".to_owned()),
+        _ => names,
+    };
+    let diff = TextDiff::from_lines(&old, &new);
+    let mut unified = diff.unified_diff();
+    let unified = unified.context_radius(CONTEXT).header(&names.0, &names.1);
+    Some(unified.to_string())
+}
+
+/// What a file holds: nothing where there is none. None where it is no text, or too long.
+fn text(view: &View, path: &str, facts: Option<&Facts>) -> Option<String> {
+    let Some(facts) = facts else {
+        return Some(String::new());
+    };
+    if facts.object != ObjectKind::File || facts.size > DIFFED {
+        return None;
+    }
+    let Opened::File(file) = view.root().open(path, OpenOptions::default()).ok()? else {
+        return None;
+    };
+    let mut bytes = vec![0; usize::try_from(facts.size).ok()?];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], filled as u64).ok()? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    bytes.truncate(filled);
+    let is_text = !bytes.contains(&0);
+    String::from_utf8(bytes).ok().filter(|_| is_text)
+}
+
+/// Whether a file is likely to hold a secret, by its name alone: nobody is shown what such a file
+/// holds unless they ask for the file itself.
+fn is_likely_secret(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let folders = path.split('/').rev().skip(1);
+    let starts = [".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+    let ends = [
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+        ".kdbx",
+        ".gpg",
+    ];
+    let names = [
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+        ".pgpass",
+        ".git-credentials",
+        ".htpasswd",
+    ];
+    // In programs, such a word is what they are about.
+    let words = ["secret", "credential", "password"];
+    let kinds = ["", "json", "yaml", "yml", "toml", "ini", "conf", "txt"];
+    let kind = name.split_once('.').map_or("", |(_, rest)| rest);
+    let names_secret = words.iter().any(|it| name.contains(it)) && kinds.contains(&kind);
+    names_secret
+        || names.contains(&name)
+        || starts.iter().any(|it| name.starts_with(it))
+        || ends.iter().any(|it| name.ends_with(it))
+        || folders
+            .into_iter()
+            .any(|it| [".ssh", ".gnupg", ".aws"].contains(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_likely_secret;
+
+    #[test]
+    fn files_that_usually_hold_secrets_are_known_by_their_names() {
+        for (path, secret) in [
+            (".env", true),
+            ("app/.env.production", true),
+            ("keys/server.PEM", true),
+            (".ssh/config", true),
+            ("config/credentials.json", true),
+            ("SECRETS", true),
+            ("src/password_reset.rs", false),
+            ("src/env.rs", false),
+            ("monkey.txt", false),
+            ("ssh/config", false),
+        ] {
+            assert_eq!(is_likely_secret(path), secret, "{path}");
+        }
+    }
+}

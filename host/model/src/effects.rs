@@ -1,0 +1,375 @@
+//! What the host saw an action do to the workspace: in a rehearsal, before anybody decides, or when
+//! it was applied. No tool has a say in it.
+
+mod record;
+mod summary;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pending::ActionId;
+
+pub use record::{EffectsRecord, PackedEffects, Seed};
+pub use summary::{Counts, EffectsSummary};
+
+/// What an action does to the workspace, as the host saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Effects {
+    /// Whether the host has seen it. If not, there is the tool's own word alone, and there are no
+    /// changes here.
+    pub verified: bool,
+    /// Why the host could not see it, as a clause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What changes, in the order of paths. With [`verified`](Self::verified), nothing else does.
+    pub changes: Vec<Change>,
+    /// Whether the tool looked at the clock, which then stood at the time of the push, as it will
+    /// when the action is applied.
+    #[serde(skip_serializing_if = "is_false")]
+    pub uses_time: bool,
+    /// Whether the tool asked for random bytes. It gets the same ones when the action is applied.
+    #[serde(skip_serializing_if = "is_false")]
+    pub uses_randomness: bool,
+}
+
+/// One change of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// What is done.
+    pub kind: ChangeKind,
+    /// Where, below the workspace.
+    pub path: String,
+    /// Where it was before, if it is moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What was there; none for what is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Facts>,
+    /// What is there then; none for what is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Facts>,
+    /// A unified diff, where both are texts that are not too long. For reviewers: a model gets
+    /// none, and nobody gets one of a file that is likely to hold a secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Something new.
+    Created,
+    /// Other contents; its permissions may differ too.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// Another name, of a directory with all that is in it. Contents may differ too.
+    Renamed,
+    /// Other permissions alone.
+    Mode,
+    /// A link that is new, or leads elsewhere.
+    Link,
+}
+
+/// What an object is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Facts {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub object: ObjectKind,
+    /// In bytes; 0 for a directory.
+    pub size: u64,
+    /// The SHA-256 of a file's contents, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.
+    pub mode: u32,
+    /// Where a link leads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+/// What there can be in a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ObjectKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a socket or a pipe.
+    Special,
+}
+
+impl ChangeKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Created,
+        Self::Modified,
+        Self::Deleted,
+        Self::Renamed,
+        Self::Mode,
+        Self::Link,
+    ];
+
+    /// As programs read it, in lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChangeKind::Created => "created",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Mode => "mode",
+            ChangeKind::Link => "link",
+        }
+    }
+
+    /// After a number of files: `2 with other permissions`.
+    fn counted(self) -> &'static str {
+        match self {
+            ChangeKind::Mode => "with other permissions",
+            ChangeKind::Link => "linked",
+            other => other.as_str(),
+        }
+    }
+}
+
+impl Facts {
+    /// Of an object of this kind, with nothing else known.
+    pub fn new(object: ObjectKind) -> Self {
+        Self {
+            object,
+            size: 0,
+            digest: None,
+            mode: 0,
+            target: None,
+        }
+    }
+}
+
+impl Change {
+    /// A change of what is at this path.
+    pub fn new(kind: ChangeKind, path: impl Into<String>) -> Self {
+        Self {
+            kind,
+            path: path.into(),
+            from: None,
+            before: None,
+            after: None,
+            diff: None,
+        }
+    }
+
+    /// Whether both do the same, whatever of it is shown.
+    pub fn is_same(&self, other: &Change) -> bool {
+        (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
+            && (&self.before, &self.after) == (&other.before, &other.after)
+    }
+}
+
+/// One line for a model or a person, as in `renamed a.txt -> b.txt`. Paths come from guests: they
+/// are quoted where they hold anything but plain characters.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.kind.as_str())?;
+        if let Some(from) = &self.from {
+            write!(f, "{} -> ", plain_path(from))?;
+        }
+        f.write_str(&plain_path(&self.path))?;
+        let is_directory = |facts: &Option<Facts>| {
+            let facts = facts.as_ref();
+            facts.is_some_and(|it| it.object == ObjectKind::Directory)
+        };
+        if is_directory(&self.after) || (self.after.is_none() && is_directory(&self.before)) {
+            f.write_str("/")?;
+        }
+        match (&self.before, &self.after) {
+            (
+                _,
+                Some(Facts {
+                    target: Some(to), ..
+                }),
+            ) => write!(f, " -> {}", plain_path(to)),
+            (Some(before), Some(after)) if before.mode != after.mode => {
+                write!(f, " ({:o} -> {:o})", before.mode, after.mode)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn plain_path(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@=,~#%".contains(c);
+    match !path.is_empty() && path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => crate::pending::quoted(path),
+    }
+}
+
+impl Effects {
+    /// Seen by the host.
+    pub fn verified(changes: Vec<Change>) -> Self {
+        Self {
+            verified: true,
+            changes,
+            ..Self::default()
+        }
+    }
+
+    /// Not seen, for this reason.
+    pub fn unverified(problem: impl Into<String>) -> Self {
+        Self {
+            problem: Some(problem.into()),
+            ..Self::default()
+        }
+    }
+
+    /// How many changes there are of each kind.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for change in &self.changes {
+            counts.0[change.kind as usize] += 1;
+        }
+        counts
+    }
+
+    /// What can be told without the changes themselves.
+    pub fn summary(&self) -> EffectsSummary {
+        EffectsSummary {
+            verified: self.verified,
+            problem: self.problem.clone(),
+            counts: self.counts(),
+            uses_time: self.uses_time,
+            uses_randomness: self.uses_randomness,
+        }
+    }
+
+    /// The same, without what files hold.
+    #[must_use]
+    pub fn without_contents(&self) -> Self {
+        let mut shown = self.clone();
+        shown.changes.iter_mut().for_each(|it| it.diff = None);
+        shown
+    }
+
+    /// Whether both do the same.
+    pub fn is_same(&self, other: &Effects) -> bool {
+        let pairs = self.changes.iter().zip(&other.changes);
+        self.verified == other.verified
+            && self.changes.len() == other.changes.len()
+            && pairs.into_iter().all(|(one, other)| one.is_same(other))
+    }
+
+    /// A sentence and a line for each change, for a model: paths and kinds, and no contents.
+    pub fn for_model(&self) -> String {
+        let mut text = format!("{}.", self.summary());
+        for change in self.changes.iter().take(TOLD) {
+            text.push_str(&format!("\n- {change}"));
+        }
+        if self.changes.len() > TOLD {
+            text.push_str(&format!("\n- and {} more", self.changes.len() - TOLD));
+        }
+        text
+    }
+}
+
+/// How many changes a model is told of by path. Whoever needs the others has [`Effects::changes`].
+const TOLD: usize = 50;
+
+/// The effects of one action of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ActionEffects {
+    /// The action.
+    pub action: ActionId,
+    /// What it does.
+    #[serde(flatten)]
+    pub effects: Effects,
+}
+
+impl ActionEffects {
+    /// The effects of this action.
+    pub fn new(action: ActionId, effects: Effects) -> Self {
+        Self { action, effects }
+    }
+}
+
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effects() -> Effects {
+        let facts = |mode| Facts {
+            size: 3,
+            digest: Some("00".repeat(32)),
+            mode,
+            ..Facts::new(ObjectKind::File)
+        };
+        let mut renamed = Change::new(ChangeKind::Renamed, "b.txt");
+        renamed.from = Some("a.txt".to_owned());
+        renamed.before = Some(facts(0o644));
+        renamed.after = Some(facts(0o755));
+        let mut odd = Change::new(ChangeKind::Created, "new\n- deleted everything");
+        odd.diff = Some("+secret\n".to_owned());
+        odd.after = Some(facts(0o644));
+        Effects {
+            uses_time: true,
+            ..Effects::verified(vec![renamed, odd])
+        }
+    }
+
+    #[test]
+    fn a_model_is_told_of_paths_and_kinds_and_no_path_ends_its_line() {
+        assert_eq!(
+            effects().for_model(),
+            "Verified by the host: 1 created, 1 renamed (uses the time of the preview).\n\
+             - renamed a.txt -> b.txt (644 -> 755)\n\
+             - created \"new\\n- deleted everything\""
+        );
+        assert_eq!(
+            Effects::unverified("the tool failed: no").for_model(),
+            "The tool's own word, not verified by the host: the tool failed: no."
+        );
+        assert_eq!(
+            Effects::verified(Vec::new()).for_model(),
+            "Verified by the host: nothing."
+        );
+    }
+
+    #[test]
+    fn a_record_is_unpacked_as_it_was_and_its_summary_read_alone() {
+        for effects in [effects(), Effects::unverified("it hung")] {
+            let record = EffectsRecord {
+                seed: Seed::new([7; 32]),
+                effects,
+            };
+            let packed = record.pack();
+            assert_eq!(packed.unpack().unwrap(), record);
+            let summary = EffectsSummary::from_row(&packed.summary);
+            assert_eq!(summary.unwrap(), record.effects.summary());
+        }
+        let changed = PackedEffects::new("{}".to_owned(), Vec::new());
+        changed.unpack().unwrap_err();
+    }
+
+    #[test]
+    fn what_is_shown_of_a_change_makes_it_no_other_change() {
+        let mut other = effects();
+        assert!(effects().is_same(&effects().without_contents()));
+        other.changes[0].path.push('x');
+        assert!(!effects().is_same(&other));
+        assert!(!effects().is_same(&Effects::verified(Vec::new())));
+    }
+}

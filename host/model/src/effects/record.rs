@@ -1,0 +1,142 @@
+//! What is kept with an action of its effects.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::summary::{Counts, EffectsSummary};
+use super::{ChangeKind, Effects, is_false};
+use crate::packed;
+
+/// Secret bytes, from which an action's randomness is made: in its rehearsal and when it is
+/// applied.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// These bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed")
+    }
+}
+
+/// What is kept with an action: its effects, and what makes them the same again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectsRecord {
+    /// What whoever decides sees.
+    pub effects: Effects,
+    /// What the action's randomness is made from.
+    pub seed: Seed,
+}
+
+/// An [`EffectsRecord`] as stores keep it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PackedEffects {
+    /// All but the changes, as JSON: for the action's row.
+    pub summary: String,
+    /// The changes, compressed (zlib, RFC 1950) and cut into pieces of at most 256 KiB; none where
+    /// nothing changes.
+    pub pieces: Vec<Arc<[u8]>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    verified: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    /// In the order of [`ChangeKind::ALL`].
+    counts: [u64; ChangeKind::ALL.len()],
+    #[serde(default, skip_serializing_if = "is_false")]
+    uses_time: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    uses_randomness: bool,
+    seed: [u8; 32],
+}
+
+impl EffectsRecord {
+    /// As stores keep it. Takes some milliseconds for each megabyte.
+    pub fn pack(&self) -> PackedEffects {
+        let effects = &self.effects;
+        let row = Row {
+            verified: effects.verified,
+            problem: effects.problem.clone(),
+            counts: effects.counts().0,
+            uses_time: effects.uses_time,
+            uses_randomness: effects.uses_randomness,
+            seed: self.seed.0,
+        };
+        let changes = &effects.changes;
+        // Numbers, texts and lists of such can always be written as JSON.
+        let plain = serde_json::to_vec(changes).unwrap_or_default();
+        PackedEffects {
+            summary: serde_json::to_string(&row).unwrap_or_default(),
+            pieces: match changes.is_empty() {
+                true => Vec::new(),
+                false => packed::pieces(&plain),
+            },
+        }
+    }
+}
+
+impl PackedEffects {
+    /// For stores: what they have read.
+    pub fn new(summary: String, pieces: Vec<Arc<[u8]>>) -> Self {
+        Self { summary, pieces }
+    }
+
+    /// What they count for where bytes are bounded.
+    pub fn bytes(&self) -> u64 {
+        let pieces = self.pieces.iter().map(|piece| piece.len());
+        (self.summary.len() + pieces.sum::<usize>()) as u64
+    }
+
+    /// As it was.
+    ///
+    /// # Errors
+    /// Where it is no such record: somebody changed it.
+    pub fn unpack(&self) -> io::Result<EffectsRecord> {
+        let row: Row = serde_json::from_str(&self.summary)?;
+        let changes = match self.pieces.is_empty() {
+            true => Vec::new(),
+            false => serde_json::from_slice(&packed::joined(&self.pieces)?)?,
+        };
+        Ok(EffectsRecord {
+            effects: Effects {
+                verified: row.verified,
+                problem: row.problem,
+                changes,
+                uses_time: row.uses_time,
+                uses_randomness: row.uses_randomness,
+            },
+            seed: Seed(row.seed),
+        })
+    }
+}
+
+impl EffectsSummary {
+    /// For stores: reads the summary in an action's row. None where it is no such.
+    pub fn from_row(summary: &str) -> Option<Self> {
+        let row: Row = serde_json::from_str(summary).ok()?;
+        Some(Self {
+            verified: row.verified,
+            problem: row.problem,
+            counts: Counts(row.counts),
+            uses_time: row.uses_time,
+            uses_randomness: row.uses_randomness,
+        })
+    }
+}

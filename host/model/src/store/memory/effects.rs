@@ -1,0 +1,32 @@
+//! What the host saw actions do.
+
+use std::sync::Arc;
+
+use super::Stack;
+use crate::effects::EffectsRecord;
+use crate::pending::ActionId;
+use crate::store::{Room, StoreError};
+
+impl Stack {
+    /// Keeps what an action does, which counts for so many bytes.
+    pub fn keep_effects(
+        &mut self,
+        action: &ActionId,
+        record: Arc<EffectsRecord>,
+        bytes: u64,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let mut held = self.room();
+        let Some(open) = self.open.iter_mut().find(|it| it.action.id == *action) else {
+            return Ok(());
+        };
+        held.bytes -= open.effects_bytes;
+        let more = Room { actions: 0, bytes };
+        held.check(more, usize::MAX, capacity_bytes)?;
+        self.bytes = held.bytes + bytes;
+        open.bytes = open.bytes - open.effects_bytes + bytes;
+        open.effects_bytes = bytes;
+        open.effects = Some(record);
+        Ok(())
+    }
+}

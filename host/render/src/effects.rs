@@ -1,0 +1,109 @@
+//! What the host saw an action do to the workspace.
+
+use airlock_model::effects::{Change, Effects, EffectsSummary, Facts};
+
+use super::{Block, Line, Role};
+
+impl Block {
+    /// What an action would do, or that there is the tool's own word alone, with what files would
+    /// hold.
+    pub fn effects(effects: &Effects) -> Self {
+        let block = Block::new().line(summary(&effects.summary()));
+        effects.changes.iter().fold(block, |block, change| {
+            let line = Line::new().with_quoted(Role::Plain, change.to_string());
+            let block = block.line(line.indented(2).hanging(2));
+            match &change.diff {
+                Some(diff) => block.block(Block::new().text(diff).indented(4)),
+                None => match not_shown(change) {
+                    Some(why) => {
+                        let why = Line::new().with_role(Role::Faint, why);
+                        block.line(why.indented(4).hanging(2))
+                    }
+                    None => block,
+                },
+            }
+        })
+    }
+
+    /// The same in a line; also where nobody has seen it.
+    pub fn effects_summary(effects: Option<&EffectsSummary>) -> Self {
+        Block::from(match effects {
+            Some(effects) => summary(effects),
+            None => summary(&Effects::default().summary()),
+        })
+    }
+}
+
+fn summary(effects: &EffectsSummary) -> Line {
+    let role = match effects.verified {
+        true => Role::Accept,
+        false => Role::Note,
+    };
+    let told = effects.to_string();
+    let line = match told.split_once(':') {
+        // What is behind it may come from a tool.
+        Some((word, rest)) => Line::new()
+            .with_role(role, word)
+            .with(":")
+            .with_quoted(Role::Plain, rest),
+        None => Line::new().with_role(role, told),
+    };
+    line.hanging(2)
+}
+
+/// Of contents that change, and of which there is no diff.
+fn not_shown(change: &Change) -> Option<String> {
+    let digest = |facts: &Option<Facts>| {
+        let facts = facts.as_ref()?;
+        Some((facts.size, facts.digest.clone()?))
+    };
+    let (before, after) = (digest(&change.before), digest(&change.after));
+    if before == after {
+        return None;
+    }
+    let bytes = |found: Option<(u64, String)>| match found {
+        Some((1, _)) => "1 byte".to_owned(),
+        Some((size, _)) => format!("{size} bytes"),
+        None => "nothing".to_owned(),
+    };
+    Some(format!(
+        "contents not shown: {} before, {} after",
+        bytes(before),
+        bytes(after)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
+
+    use expect_test::expect;
+
+    use crate::Block;
+
+    #[test]
+    fn what_changes_is_told_with_diffs_and_what_is_not_shown_is_said() {
+        let mut modified = Change::new(ChangeKind::Modified, "a.txt");
+        modified.diff = Some("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n".to_owned());
+        let mut image = Change::new(ChangeKind::Deleted, "photo.png");
+        let mut facts = Facts::new(ObjectKind::File);
+        facts.size = 3;
+        facts.digest = Some("00".to_owned());
+        image.before = Some(facts);
+        let effects = Effects::verified(vec![modified, image]);
+        expect![[r#"
+            Verified by the host: 1 modified, 1 deleted
+              │ modified a.txt
+                │ --- a/a.txt
+                │ +++ b/a.txt
+                │ @@ -1 +1 @@
+                │ -one
+                │ +two
+              │ deleted photo.png
+                contents not shown: 3 bytes before, nothing after"#]]
+        .assert_eq(&Block::effects(&effects).to_string());
+        let unverified = Block::effects(&Effects::unverified("it\nhung"));
+        expect![[r#"The tool's own word, not verified by the host: it\nhung"#]]
+            .assert_eq(&unverified.to_string());
+    }
+}

@@ -1,0 +1,143 @@
+//! What the host saw an action do in its rehearsal.
+
+use airlock_model::effects::{EffectsRecord, PackedEffects};
+use airlock_model::pending::{ActionId, SessionId};
+use airlock_model::store::{Room, StoreError};
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{get, text};
+use super::schema::same_schema;
+use super::text::escaped;
+use super::{PostgresStoreInner, session_key};
+
+/// What is kept takes the place of what was kept before. The row of the session is locked and
+/// counts what is more; it may count more than there is, as for whatever is resolved.
+const KEEP: &str = concat!(
+    "WITH open AS (
+        SELECT id, effects_bytes FROM airlock.actions WHERE id = $1 AND session = $2 AND open AND ",
+    same_schema!(),
+    " FOR UPDATE
+    ), room AS (
+        UPDATE airlock.sessions AS s SET bytes = s.bytes + greatest($4 - open.effects_bytes, 0) FROM open
+            WHERE s.key = $2 AND s.bytes + greatest($4 - open.effects_bytes, 0) <= $6
+        RETURNING 1
+    ), gone AS (
+        DELETE FROM airlock.effect_pieces AS p USING room WHERE p.action = $1 AND p.place > coalesce(array_length($5::bytea[], 1), 0)
+    ), pieces AS (
+        INSERT INTO airlock.effect_pieces (action, place, bytes)
+            SELECT $1, p.place, p.bytes FROM room, unnest($5::bytea[]) WITH ORDINALITY AS p (bytes, place)
+        ON CONFLICT (action, place) DO UPDATE SET bytes = excluded.bytes
+    ), kept AS (
+        UPDATE airlock.actions AS a SET effects = $3, bytes = a.bytes - a.effects_bytes + $4, effects_bytes = $4
+            FROM room WHERE a.id = $1
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM kept) AS kept"
+);
+
+const FIND: &str = concat!(
+    "SELECT effects FROM airlock.actions WHERE id = $1 AND session = $2 AND effects IS NOT NULL AND ",
+    same_schema!()
+);
+
+const PIECES: &str = concat!(
+    "SELECT bytes FROM airlock.effect_pieces WHERE action = $1 AND ",
+    same_schema!(),
+    " ORDER BY place"
+);
+
+const GUEST_STATE: &str = concat!(
+    "SELECT guest_state FROM airlock.actions WHERE id = $1 AND session = $2 AND open AND ",
+    same_schema!()
+);
+
+impl PostgresStoreInner {
+    /// Keeps it with an open action. Where there is none any more, nothing is kept.
+    pub async fn keep_effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        effects: &PackedEffects,
+        capacity_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let bytes = effects.bytes();
+        self.check_store_room(bytes).await?;
+        let number = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
+        let pieces: Vec<&[u8]> = effects.pieces.iter().map(|it| &**it).collect();
+        let keep = Statement::new(KEEP)
+            .bind(escaped(action.as_str()))
+            .bind(session_key(session))
+            .bind(&*effects.summary)
+            .bind(number(bytes))
+            .bind(pieces)
+            // Where it is all there is, a sum must not go beyond it.
+            .bind(number(capacity_bytes.min(1 << 62)));
+        let mut counted = false;
+        loop {
+            let rows = self.read(&keep).await?;
+            let count = |column| match rows.first() {
+                Some(row) => get::<i64>(row, column).map_err(|error| self.error(error)),
+                None => Ok(0),
+            };
+            let (open, kept) = (count("open")?, count("kept")?);
+            if open == 0 || kept > 0 {
+                self.note_pushed(bytes);
+                return Ok(());
+            }
+            // The session's row counts what was resolved too, until somebody counts anew.
+            let held = self.counted(session).await?;
+            let more = Room { actions: 0, bytes };
+            held.check(more, usize::MAX, capacity_bytes)?;
+            if counted {
+                let problem = "had no room for what an action does, and then had".to_owned();
+                return Err(self.error(Failure::Unreadable(problem)));
+            }
+            counted = true;
+        }
+    }
+
+    pub async fn effects(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<EffectsRecord>, StoreError> {
+        let find = Statement::new(FIND)
+            .bind(escaped(action.as_str()))
+            .bind(session_key(session));
+        let rows = self.read(&find).await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let summary = text(row, "effects").map_err(|error| self.error(error))?;
+        let pieces = Statement::new(PIECES).bind(escaped(action.as_str()));
+        let rows = self.read(&pieces).await?;
+        let pieces = rows
+            .iter()
+            .map(|row| Ok(get::<&[u8]>(row, "bytes")?.into()));
+        let pieces: Result<_, Failure> = pieces.collect();
+        let pieces = pieces.map_err(|error| self.error(error))?;
+        let record = PackedEffects::new(summary, pieces).unpack();
+        record.map(Some).map_err(|error| {
+            let problem = format!("keeps what an action does, and it can't be read: {error}");
+            self.error(Failure::Unreadable(problem))
+        })
+    }
+
+    /// The state that an open action was pushed with.
+    pub async fn guest_state(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let find = Statement::new(GUEST_STATE)
+            .bind(escaped(action.as_str()))
+            .bind(session_key(session));
+        let rows = self.read(&find).await?;
+        let state = rows
+            .first()
+            .map(|row| get::<Option<Vec<u8>>>(row, "guest_state"));
+        let state = state.transpose().map_err(|error| self.error(error))?;
+        Ok(state.flatten())
+    }
+}

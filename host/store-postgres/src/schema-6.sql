@@ -1,0 +1,10 @@
+-- What the host saw an action do in its rehearsal: all but the changes, as JSON, and how many bytes that and they count for.
+ALTER TABLE airlock.actions ADD COLUMN effects text, ADD COLUMN effects_bytes bigint NOT NULL DEFAULT 0;
+-- The changes, compressed.
+CREATE TABLE airlock.effect_pieces (
+    action text NOT NULL REFERENCES airlock.actions (id) ON DELETE CASCADE,
+    place bigint NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (action, place)
+);
+ALTER TABLE airlock.effect_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;

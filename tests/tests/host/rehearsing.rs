@@ -1,0 +1,426 @@
+//! The host applies an action on a layer that is never committed, and what it saw is what is
+//! decided about, and what happens.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use airlock_host::effects::Effects;
+use airlock_host::pending::{ActionId, ActionState};
+use airlock_host::policy::Rehearse;
+use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::{Error, Policy, Resolution, Session};
+use airlock_tests::{Puppet, Tester, durable, plugin, push};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Rehearses, and has a few files.
+async fn puppet() -> Puppet {
+    let puppet = Puppet::with(|session| session.rehearse(Rehearse::Auto)).await;
+    fill(puppet.workspace());
+    puppet
+}
+
+fn fill(workspace: &Path) {
+    fs::create_dir_all(workspace.join("src/deep")).unwrap();
+    fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
+    for (path, text) in [
+        ("a.txt", "one\ntwo\n"),
+        ("b.txt", "bee\n"),
+        (".env", "PASSWORD=x\n"),
+        ("src/deep/main.rs", "fn main() {}\n"),
+    ] {
+        fs::write(workspace.join(path), text).unwrap();
+    }
+}
+
+/// All files below a folder, but the host's own.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    fn walk(folder: &Path, below: &str, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{below}{}", entry.file_name().to_str().unwrap());
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() && name != airlock_host::PRIVATE_FOLDER {
+                found.insert(format!("{name}/"), String::new());
+                walk(&entry.path(), &format!("{name}/"), found);
+            } else if kind.is_symlink() {
+                let target = fs::read_link(entry.path()).unwrap();
+                found.insert(name, format!("-> {}", target.display()));
+            } else if kind.is_file() {
+                found.insert(name, fs::read_to_string(entry.path()).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    walk(folder, "", &mut found);
+    found
+}
+
+fn step(op: &str, path: &str) -> Value {
+    json!({"do": "fs", "op": op, "path": path})
+}
+
+fn to(op: &str, path: &str, to: &str) -> Value {
+    json!({"do": "fs", "op": op, "path": path, "to": to})
+}
+
+fn write(path: &str, text: &str) -> Value {
+    json!({"do": "fs", "op": "write", "path": path, "text": text})
+}
+
+fn lines(effects: &Effects) -> Vec<String> {
+    effects.changes.iter().map(|it| it.to_string()).collect()
+}
+
+async fn effects(session: &Session, id: &ActionId) -> Effects {
+    let effects = session.effects(id).await.unwrap();
+    effects.expect("it was rehearsed")
+}
+
+#[tokio::test]
+async fn what_an_apply_would_do_is_seen_before_and_is_what_it_does() {
+    for (steps, expected) in [
+        (json!([write("new.txt", "x")]), vec!["created new.txt"]),
+        (json!([write("a.txt", "one\n")]), vec!["modified a.txt"]),
+        (json!([step("unlink", "b.txt")]), vec!["deleted b.txt"]),
+        (
+            json!([to("rename", "src", "lib")]),
+            vec!["renamed src -> lib/"],
+        ),
+        (
+            json!([to("rename", "a.txt", "c.txt"), step("unlink", "b.txt")]),
+            vec!["deleted b.txt", "renamed a.txt -> c.txt"],
+        ),
+        (
+            json!([{"do": "fs", "op": "symlink", "path": "link", "target": "a.txt"}]),
+            vec!["link link -> a.txt"],
+        ),
+        (json!([step("mkdir", "new")]), vec!["created new/"]),
+        (
+            json!([write("gone.txt", "x"), step("unlink", "gone.txt")]),
+            vec![],
+        ),
+        (json!([step("read", "a.txt")]), vec![]),
+    ] {
+        let puppet = puppet().await;
+        let before = files(puppet.workspace());
+        let outcome = puppet.call(json!([durable("It", steps)])).await.unwrap();
+        let id = &outcome.pushed[0].id;
+        let [seen] = &outcome.effects[..] else {
+            panic!("{:?}", outcome.effects);
+        };
+        assert_eq!(&seen.action, id);
+        assert!(seen.effects.verified);
+        assert_eq!(lines(&seen.effects), expected);
+        assert_eq!(effects(&puppet.session, id).await, seen.effects);
+        let listed = puppet.session.pending().await.unwrap();
+        let summary = listed[0].effects.as_ref().unwrap();
+        assert_eq!(*summary, seen.effects.summary());
+        // Nothing has happened: no name of ours is there either.
+        assert_eq!(files(puppet.workspace()), before);
+        let private = puppet.workspace().join(airlock_host::PRIVATE_FOLDER);
+        assert!(!private.exists());
+
+        let told = outcome.content_for_model();
+        let told = told[0].as_text().unwrap();
+        let expected_of_model = expected.iter().map(|line| format!("- {line}"));
+        for line in expected_of_model {
+            assert!(told.contains(&line), "{told}");
+        }
+        let applied = puppet.resolve(Resolution::apply("yes")).await.unwrap();
+        let did = applied.effects.unwrap();
+        assert_eq!(did.effects.changes, seen.effects.without_contents().changes);
+        assert_eq!(files(puppet.workspace()) == before, expected.is_empty());
+    }
+}
+
+/// Each is announced as a rename of one file, and does one thing more.
+#[tokio::test]
+async fn a_side_effect_that_no_preview_names_is_named_by_the_host() {
+    let rename = to("rename", "a.txt", "c.txt");
+    for (hidden, named) in [
+        (step("unlink", "b.txt"), "deleted b.txt"),
+        (write("second.txt", "x"), "created second.txt"),
+        (
+            write(".git/hooks/pre-commit", "#!/bin/sh\n"),
+            "created .git/hooks/pre-commit",
+        ),
+        (
+            json!({"do": "fs", "op": "symlink", "path": "out", "target": "b.txt"}),
+            "link out -> b.txt",
+        ),
+        (
+            json!({"do": "fs", "op": "truncate", "path": "b.txt", "len": 0}),
+            "modified b.txt",
+        ),
+        (write(".env", "PASSWORD=y\n"), "modified .env"),
+        (step("rmtree", "src"), "deleted src/deep/main.rs"),
+        (
+            to("rename", "src/deep", "elsewhere"),
+            "renamed src/deep -> elsewhere/",
+        ),
+        (
+            json!({"do": "fs", "op": "append", "path": "src/deep/main.rs", "text": "evil"}),
+            "modified src/deep/main.rs",
+        ),
+        (write("c.txt", "other contents"), "renamed a.txt -> c.txt"),
+        (to("copy", ".env", "public.txt"), "created public.txt"),
+    ] {
+        let puppet = puppet().await;
+        let before = files(puppet.workspace());
+        let steps = json!([{"do": "text", "text": "1 file renamed"}, rename, hidden]);
+        let announced = push("Rename a.txt to c.txt", json!({"apply": steps}));
+        let outcome = puppet.call(json!([announced])).await.unwrap();
+        let model = outcome.content_for_model()[0].as_text().unwrap().to_owned();
+        assert!(
+            model.contains(&format!("- {named}\n")) || model.ends_with(named),
+            "{model}"
+        );
+        assert!(!model.contains("PASSWORD"), "{model}");
+        let person = effects(&puppet.session, &outcome.pushed[0].id).await;
+        assert!(lines(&person).contains(&named.to_owned()), "{person:?}");
+        let secret = person.changes.iter().find(|change| change.path == ".env");
+        assert!(secret.is_none_or(|change| change.diff.is_none()));
+        assert_eq!(files(puppet.workspace()), before);
+    }
+}
+
+#[tokio::test]
+async fn texts_are_told_as_diffs_to_whoever_decides_and_to_no_model() {
+    let puppet = puppet().await;
+    let steps = json!([write("a.txt", "one\n2\n"), write("new.txt", "new\n")]);
+    let outcome = puppet.call(json!([durable("It", steps)])).await.unwrap();
+    let seen = effects(&puppet.session, &outcome.pushed[0].id).await;
+    let diffs: Vec<&str> = seen
+        .changes
+        .iter()
+        .filter_map(|change| change.diff.as_deref())
+        .collect();
+    assert_eq!(
+        diffs,
+        [
+            "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+            "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n",
+        ]
+    );
+    let json = serde_json::to_value(&outcome).unwrap();
+    assert_eq!(json["effects"][0]["changes"][0]["kind"], "modified");
+    assert!(!json.to_string().contains("diff"), "{json}");
+}
+
+/// All that could make a second run another one.
+fn everything_that_differs() -> Value {
+    json!([
+        {"do": "random", "bytes": 8},
+        {"do": "wall"},
+        {"do": "hash-order"},
+        {"do": "recall", "key": "left"},
+        {"do": "remember", "key": "left", "value": "here"},
+        {"do": "fs", "op": "ls", "path": "."},
+        write("told.txt", "x"),
+        step("stat", "told.txt"),
+        step("exists", "/scratch/staged"),
+        write("/scratch/staged", "x"),
+        {"do": "write-said", "path": "told.txt"},
+    ])
+}
+
+#[tokio::test]
+async fn an_apply_is_the_same_again_in_another_session_and_later() {
+    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let workspace = TempDir::new().unwrap();
+    fill(workspace.path());
+    let plugin = plugin("puppet").await;
+    let open = || {
+        let session = Session::builder().id("same").workspace(workspace.path());
+        let session = session.store(Arc::clone(&store)).bind(&plugin);
+        session.open().unwrap()
+    };
+    let mut told = Vec::new();
+    for _ in 0..20 {
+        let first = open();
+        let stage = json!([
+            {"do": "remember", "key": "left", "value": "by execute"},
+            write("/scratch/staged", "by execute"),
+            durable("It", everything_that_differs()),
+        ]);
+        let outcome = first.call("puppet", &json!({"steps": stage})).await;
+        let outcome = outcome.unwrap();
+        let seen = &outcome.effects[0].effects;
+        assert!(seen.verified, "{:?}", seen.problem);
+        assert!(seen.uses_time && seen.uses_randomness);
+        drop(first);
+        let second = open();
+        let resolution = Resolution::apply("rehearsal");
+        let applied = second.resolve(resolution, Tester).await.unwrap();
+        assert_eq!(
+            applied.effects.unwrap().effects.changes,
+            seen.without_contents().changes
+        );
+        told.push(fs::read_to_string(workspace.path().join("told.txt")).unwrap());
+        fs::remove_file(workspace.path().join("told.txt")).unwrap();
+    }
+    // The randomness is another one for each action.
+    told.sort();
+    told.dedup();
+    assert_eq!(told.len(), 20);
+    assert!(
+        told.iter().all(|told| !told.contains("by execute")),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_rehearsal_that_fails_leaves_the_action_pending_and_unverified() {
+    let puppet = puppet().await;
+    let steps = json!([write("a.txt", "x"), {"do": "fail-until-attempt", "n": 2}]);
+    let outcome = puppet.call(json!([durable("It", steps)])).await.unwrap();
+    let seen = &outcome.effects[0].effects;
+    let problem = seen.problem.as_deref().unwrap();
+    assert!(!seen.verified && seen.changes.is_empty());
+    assert!(problem.contains("attempt 1 fails"), "{problem}");
+    let told = outcome.content_for_model();
+    let told = told[0].as_text().unwrap();
+    assert!(
+        told.contains("The tool's own word, not verified by the host"),
+        "{told}"
+    );
+    // It can be applied all the same: the session doesn't demand more.
+    puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    assert_eq!(files(puppet.workspace())["a.txt"], "x");
+}
+
+#[tokio::test]
+async fn where_it_is_demanded_nothing_is_applied_that_the_host_has_not_seen() {
+    let puppet = Puppet::with(|session| session.rehearse(Rehearse::Always)).await;
+    for (pushed, why) in [
+        (
+            durable("It", json!([{"do": "fail-until-attempt", "n": 9}])),
+            "attempt 1 fails",
+        ),
+        (
+            push("It", json!({"volatile": true, "apply": [write("a", "x")]})),
+            "only in memory",
+        ),
+    ] {
+        puppet.push(pushed).await;
+        let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+        assert_eq!(error.kind(), "unverified");
+        assert!(error.to_string().contains(why), "{error}");
+        let listed = puppet.session.pending().await.unwrap();
+        assert_eq!(
+            (listed[0].state, listed[0].attempts),
+            (ActionState::Pending, 0)
+        );
+        puppet.resolve(Resolution::discard("")).await.unwrap();
+    }
+    puppet.push(durable("It", json!([write("a", "x")]))).await;
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_not_reviewed_is_not_committed_until_somebody_has_decided_again() {
+    let puppet = puppet().await;
+    let before = files(puppet.workspace());
+    let steps = json!([{"do": "resolution"}, {"do": "write-said", "path": "why.txt"}]);
+    let id: ActionId = puppet.push(durable("It", steps)).await.into();
+    let apply = |reason: &str| puppet.resolve(Resolution::apply(reason));
+    for reason in ["first", "second"] {
+        let error = apply(reason).await.unwrap_err();
+        let Error::Different { effects: now, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert!(now.changes[0].diff.as_deref().unwrap().contains(reason));
+        assert_eq!(effects(&puppet.session, &id).await.changes, now.changes);
+        assert_eq!(files(puppet.workspace()), before);
+        let listed = puppet.session.pending().await.unwrap();
+        assert_eq!(
+            (listed[0].state, listed[0].attempts),
+            (ActionState::Pending, 0)
+        );
+    }
+    apply("second").await.unwrap();
+    assert!(files(puppet.workspace())["why.txt"].contains("second"));
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_else_has_changed_since_is_not_written_over_unseen() {
+    let puppet = puppet().await;
+    let append = json!({"do": "fs", "op": "append", "path": "a.txt", "text": "three\n"});
+    puppet.push(durable("It", json!([append]))).await;
+    fs::write(puppet.workspace().join("a.txt"), "other\n").unwrap();
+    let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.kind(), "different");
+    assert_eq!(files(puppet.workspace())["a.txt"], "other\n");
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    assert_eq!(files(puppet.workspace())["a.txt"], "other\nthree\n");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_slow_holds_up_its_caller_not_for_long_and_whoever_decides_waits() {
+    let puppet = puppet().await;
+    let steps = json!([{"do": "block", "ms": 4000}, step("unlink", "b.txt")]);
+    let began = Instant::now();
+    let outcome = puppet.call(json!([durable("It", steps)])).await.unwrap();
+    assert!(began.elapsed() < Duration::from_millis(3900));
+    assert_eq!(outcome.effects, []);
+    let id = outcome.pushed[0].id.clone();
+    let resolving = tokio::spawn({
+        let session = puppet.session.clone();
+        async move { session.resolve(Resolution::apply(""), Tester).await }
+    });
+    assert_eq!(
+        lines(&effects(&puppet.session, &id).await),
+        ["deleted b.txt"]
+    );
+    resolving.await.unwrap().unwrap();
+    assert!(!files(puppet.workspace()).contains_key("b.txt"));
+}
+
+/// Say since the process that previewed it was stopped.
+#[tokio::test]
+async fn what_nobody_has_rehearsed_is_rehearsed_when_somebody_asks() {
+    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let workspace = TempDir::new().unwrap();
+    fill(workspace.path());
+    let plugin = plugin("puppet").await;
+    let open = |rehearse| {
+        let session = Session::builder().id("later").workspace(workspace.path());
+        let session = session.store(Arc::clone(&store)).rehearse(rehearse);
+        session.bind(&plugin).open().unwrap()
+    };
+    let never = open(Rehearse::Never);
+    let steps = json!({"steps": [durable("It", json!([step("unlink", "b.txt")]))]});
+    let outcome = never.call("puppet", &steps).await.unwrap();
+    assert_eq!(outcome.effects, []);
+    let id = &outcome.pushed[0].id;
+    assert_eq!(never.effects(id).await.unwrap(), None);
+    let auto = open(Rehearse::Auto);
+    assert_eq!(lines(&effects(&auto, id).await), ["deleted b.txt"]);
+    assert_eq!(store.list(auto.id()).await.unwrap()[0].attempts, 0);
+}
+
+#[tokio::test]
+async fn a_plugin_may_have_a_rule_of_its_own() {
+    let plugin = plugin("puppet").await;
+    let workspace = TempDir::new().unwrap();
+    for (session, own, expected) in [
+        (Rehearse::Auto, Rehearse::Never, 0),
+        (Rehearse::Never, Rehearse::Auto, 1),
+    ] {
+        let policy = Policy::default().with_rehearse(own);
+        let session = Session::builder()
+            .workspace(workspace.path())
+            .rehearse(session)
+            .bind(plugin.under(policy))
+            .open()
+            .unwrap();
+        let steps = json!({"steps": [durable("It", json!([write("a", "x")]))]});
+        let outcome = session.call("puppet", &steps).await.unwrap();
+        assert_eq!(outcome.effects.len(), expected);
+    }
+}
