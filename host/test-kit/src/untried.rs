@@ -86,7 +86,7 @@ impl UntriedKind {
                  changes anything, give it the trait `read-only`"
             }
             UntriedKind::ApplyFailed => {
-                "add a case with params, and files in its workspace, whose apply succeeds"
+                "add a case with params, and files in its workspace, whose apply succeeds; an apply has nothing of what its preview left in memory or in /scratch"
             }
             UntriedKind::NeverTheSame => {
                 "have its apply depend on what was pushed and on the workspace, and on nothing else"

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use airlock_host::cancel::CancellationToken;
 use airlock_host::event::{Event, LogLevel};
 use airlock_host::pending::{ActionState, StackedAction};
+use airlock_host::policy::Rehearse;
 use airlock_host::{Error, Resolution, Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,6 +81,8 @@ impl<'a> Player<'a> {
         let mut session = Session::builder()
             .id("conformance")
             .observer(move |_, event| hears.hear(event))
+            // The cases say what is heard of each call.
+            .rehearse(Rehearse::Never)
             .bind(&plugin);
         if case.session.workspace {
             session = session.workspace(workspace.path());

@@ -92,6 +92,11 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
     assert!(name.ends_with(&format!("@{}", machine.trim())), "{name}");
     let mut shown = store.json(folder.path(), &["show", id]);
     let call = shown.as_object_mut().unwrap().remove("call").unwrap();
+    // The log counts what `show` lists.
+    let changes = shown["effects"]["changes"].take();
+    assert_eq!(changes[0]["path"], "a.jpg");
+    shown["effects"] = logged["effects"].clone();
+    assert_eq!(logged["effects"]["counts"], json!({"renamed": 1}));
     assert_eq!(shown, *logged);
     assert_eq!(
         (&call["tool"], &call["id"]),

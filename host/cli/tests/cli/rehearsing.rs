@@ -64,7 +64,7 @@ fn a_rehearsal_can_be_left_out() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let args = ["run", "batch-rename", RENAME, "--rehearse", "never"];
     let report = store.json(folder.path(), &args);
-    assert_eq!(report["effects"], json!([]));
+    assert_eq!(report["effects"], json!(null));
     let listed = store.json(folder.path(), &["pending"]);
     let entry = &listed["pending"][0];
     assert_eq!(entry["effects"], json!(null));

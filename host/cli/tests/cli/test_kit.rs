@@ -39,8 +39,6 @@ fn each_broken_tool_is_named_with_a_small_example() {
         assert_eq!(broken(&ran.json()), [expected], "{ran:#?}");
         assert_eq!(ran.code, 1);
     };
-    check("remembers", "fresh-instance", json!({"note": ""}));
-    check("keeps_in_scratch", "fresh-instance", json!({"note": ""}));
     check("appends", "apply-twice", json!({"note": ""}));
     check("counts_to_100", "no-crash", json!({"count": 101}));
     check("wants_a_letter", "no-crash", json!({"note": ""}));
@@ -48,6 +46,18 @@ fn each_broken_tool_is_named_with_a_small_example() {
     check("long_label", "limits", json!({"note": "aaaaaa"}));
     check("promises_a_count", "output-schema", json!({"count": 501}));
     check("claims_to_read", "read-only", json!({"note": ""}));
+}
+
+/// The host applies in an instance of its own, so that such a tool never gets anything applied.
+#[test]
+fn a_tool_that_needs_what_its_preview_left_is_told_as_one_that_applies_nothing() {
+    for tool in ["remembers", "keeps_in_scratch"] {
+        let ran = test_broken(tool);
+        let untried = &ran.json()["report"]["untried"][0];
+        assert_eq!(untried["kind"], "apply-failed", "{ran:#?}");
+        let properties = json!(["fresh-instance", "apply-twice"]);
+        assert_eq!(untried["properties"], properties, "{untried}");
+    }
 }
 
 /// The host refuses it.

@@ -100,7 +100,7 @@ fn what_keeps_a_tool_from_being_tried_is_told_and_fails_where_that_is_asked_for(
         None,
     );
     let failing = json!([{"do": "tool-error", "message": "not to be applied"}]);
-    let not_applied: &[(&str, &[&str])] = &[("apply-failed", &["apply-twice"])];
+    let not_applied: &[(&str, &[&str])] = &[("apply-failed", &["fresh-instance", "apply-twice"])];
     check(&[push(failing)], not_applied, Some("not to be applied"));
     let random = push(json!([{"do": "random", "bytes": 16}]));
     check(&[random], &[("never-the-same", &["fresh-instance"])], None);

@@ -15,7 +15,7 @@ use crate::{
 };
 
 const RAISE: &str = "UPDATE airlock.meta SET value = '99' WHERE name = 'schema'";
-const SET_BACK: &str = "UPDATE airlock.meta SET value = '5' WHERE name = 'schema'";
+const SET_BACK: &str = "UPDATE airlock.meta SET value = '6' WHERE name = 'schema'";
 
 /// All that there is, as one text, but for the version itself.
 const ALL_ROWS: &str = "SELECT md5(string_agg(kept.row, ' ' ORDER BY kept.row)) FROM (
@@ -42,7 +42,7 @@ fn says_newer<T>(call: &str, done: Result<T, StoreError>) {
     );
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 99, and this program supports at most 5"),
+        text.contains("its schema is 99, and this program supports at most 6"),
         "{text}"
     );
 }
@@ -254,7 +254,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 5);
+    assert_eq!(store.stats().await.unwrap().schema, 6);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -264,7 +264,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     let server = server();
     let database = server.database();
     let store = connect(&server.url(&database)).await;
-    let set = "UPDATE airlock.meta SET value = '4' WHERE name = 'schema'";
+    let set = "UPDATE airlock.meta SET value = '5' WHERE name = 'schema'";
     server.sql(&database, set);
     let error = push_action(&store, &session("one"), action("new"))
         .await
@@ -272,7 +272,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 4 instead of 5; restart this program"),
+        text.contains("its schema is 5 instead of 6; restart this program"),
         "{text}"
     );
 }
