@@ -174,7 +174,6 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::Refused { .. }
             | Error::NeedsPerson { .. }
             | Error::Busy { .. }
-            | Error::Different { .. }
             | Error::Unverified { .. }
             | Error::Expired(_)
             | Error::Store(_)

@@ -224,10 +224,16 @@ impl Effects {
         }
     }
 
-    /// Not seen, for this reason.
+    /// Not seen, for this reason. It may come from a tool: its first 1,000 bytes are kept.
     pub fn unverified(problem: impl Into<String>) -> Self {
+        let mut problem: String = problem.into();
+        if problem.len() > PROBLEM {
+            problem.truncate(problem.floor_char_boundary(PROBLEM));
+            problem.push('…');
+            problem.shrink_to_fit();
+        }
         Self {
-            problem: Some(problem.into()),
+            problem: Some(problem),
             ..Self::default()
         }
     }
@@ -280,6 +286,9 @@ impl Effects {
         text
     }
 }
+
+/// Bytes of a reason that is kept.
+const PROBLEM: usize = 1000;
 
 /// How many changes a model is told of by path. Whoever needs the others has [`Effects::changes`].
 const TOLD: usize = 50;
@@ -342,6 +351,8 @@ mod tests {
             Effects::unverified("the tool failed: no").for_model(),
             "The tool's own word, not verified by the host: the tool failed: no."
         );
+        let long = Effects::unverified("ü".repeat(100_000)).problem.unwrap();
+        assert!(long.len() < 1010 && long.ends_with("ü…"));
         assert_eq!(
             Effects::verified(Vec::new()).for_model(),
             "Verified by the host: nothing."

@@ -137,7 +137,7 @@ pub enum Error {
     /// What an apply would have changed is not what was reviewed. Nothing was changed, and what it
     /// does now is the new review: whoever decides once more, in the same words, accepts it.
     #[error(
-        "nothing was changed, since applying it does something else than what was reviewed: {}; look at it again, and decide again with the same reason to accept that", .effects.summary()
+        "nothing was changed: what applying it does now is not what was reviewed ({}); look at it again, and decide again with the same reason to accept that", .effects.counts()
     )]
     Different {
         /// The action, which is pending again.

@@ -11,7 +11,7 @@ use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
-use airlock_host::{Error, Policy, Resolution, Session};
+use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_tests::{Puppet, Tester, durable, plugin, push};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -379,6 +379,22 @@ async fn a_tool_that_is_slow_holds_up_its_caller_not_for_long_and_whoever_decide
     );
     resolving.await.unwrap().unwrap();
     assert!(!files(puppet.workspace()).contains_key("b.txt"));
+}
+
+#[tokio::test]
+async fn all_that_a_call_has_pushed_is_rehearsed_in_the_time_of_one_call() {
+    let mut limits = Limits::default();
+    limits.call_time = Duration::from_secs(1);
+    let puppet = Puppet::with(|session| session.rehearse(Rehearse::Auto).limits(limits)).await;
+    let spins = (0..20).map(|_| durable("It", json!([{"do": "spin"}])));
+    let began = Instant::now();
+    let outcome = puppet.call(json!(spins.collect::<Vec<_>>())).await.unwrap();
+    for action in &outcome.pushed {
+        let seen = effects(&puppet.session, &action.id).await;
+        let problem = seen.problem.unwrap();
+        assert!(problem.contains("the limit for a call"), "{problem}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 /// Say since the process that previewed it was stopped.

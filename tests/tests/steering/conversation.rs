@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_host::pending::{ActionId, Decision, StackedAction};
+use airlock_host::policy::Rehearse;
 use airlock_host::steering::{NextTurn, ToolChoice, ToolChoicePolicy, TurnReport, TurnSettings};
 use airlock_host::store::MemoryStore;
 use airlock_host::{Limits, Resolution, Session, SessionBuilder};
@@ -98,6 +99,8 @@ impl Conversation {
             .store(store.clone())
             .limits(limits.clone())
             .workspace(puppet.workspace())
+            // What blocks would be waited for.
+            .rehearse(Rehearse::Never)
             .bind(&plugin("puppet").await);
         Self {
             elsewhere: elsewhere.open().expect("a session"),

@@ -103,7 +103,7 @@ impl Session {
             folder,
         };
         // Apart, so that it goes on where this future is dropped: others may wait for it.
-        let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal));
+        let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal, Duration::ZERO));
         match rehearsing.await {
             Ok(record) => Ok(Some(record)),
             Err(error) => Err(Error::host("could not rehearse an action", error)),
@@ -135,9 +135,12 @@ impl Session {
         let (known, mut told) = mpsc::unbounded_channel();
         let session = self.clone();
         tokio::spawn(async move {
+            let began = Instant::now();
             for rehearsal in rehearsals {
                 let action = rehearsal.action.id.clone();
-                let record = session.clone().rehearse(rehearsal).await;
+                // All that a call has pushed gets the time of one call.
+                let rehearsing = session.clone().rehearse(rehearsal, began.elapsed());
+                let record = rehearsing.await;
                 // Nobody may wait for it any longer.
                 let _ = known.send(ActionEffects::new(action, record.effects));
             }
@@ -202,7 +205,7 @@ impl Session {
         }
     }
 
-    async fn rehearse(self, rehearsal: Rehearsal) -> EffectsRecord {
+    async fn rehearse(self, rehearsal: Rehearsal, spent: Duration) -> EffectsRecord {
         let action = &*rehearsal.action;
         let seed = match new_seed() {
             Ok(seed) => seed,
@@ -213,14 +216,14 @@ impl Session {
                 };
             }
         };
-        let effects = self.effects_of(&rehearsal, &seed).await;
+        let effects = self.effects_of(&rehearsal, &seed, spent).await;
         let record = self.keep(action, EffectsRecord { effects, seed }).await;
         drop(rehearsal.under_way);
         record
     }
 
     /// Applies it on a layer, and looks at that.
-    async fn effects_of(&self, rehearsal: &Rehearsal, seed: &Seed) -> Effects {
+    async fn effects_of(&self, rehearsal: &Rehearsal, seed: &Seed, spent: Duration) -> Effects {
         let action = &*rehearsal.action;
         let guest_state = match self.guest_state(action).await {
             Ok(guest_state) => guest_state,
@@ -231,7 +234,7 @@ impl Session {
             tool: &action.source_tool_name,
             limits: &self.inner.limits,
             cancel: None,
-            spent: Duration::ZERO,
+            spent,
         };
         let resolution = DecidedAction {
             action_id: action.id.as_str(),

@@ -1,4 +1,4 @@
-//! What is decided about, beside the preview: what the host saw, which an apply must do, or nothing.
+//! What is decided about, beside the preview: what the host saw, which an apply must do again.
 
 use std::sync::Arc;
 
