@@ -225,6 +225,13 @@ impl Session {
     /// Applies it on a layer, and looks at that.
     async fn effects_of(&self, rehearsal: &Rehearsal, seed: &Seed, spent: Duration) -> Effects {
         let action = &*rehearsal.action;
+        let most = self.inner.limits.call_time;
+        if spent >= most {
+            let seconds = most.as_secs_f64();
+            return Effects::unverified(format!(
+                "what else its call has pushed was rehearsed for {seconds} s, the limit for a call"
+            ));
+        }
         let guest_state = match self.guest_state(action).await {
             Ok(guest_state) => guest_state,
             Err(error) => return Effects::unverified(error.to_string()),
