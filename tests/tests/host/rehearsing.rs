@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_host::effects::Effects;
+use airlock_host::approval::{Approval, ApprovalRequest, Approver};
+use airlock_host::effects::{ChangeKind, Effects};
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_tests::{Puppet, Tester, durable, plugin, push};
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -345,6 +347,49 @@ async fn what_was_not_reviewed_is_not_committed_until_somebody_has_decided_again
     }
     apply("second").await.unwrap();
     assert!(files(puppet.workspace())["why.txt"].contains("second"));
+}
+
+/// Lets the model apply what it announced, and nothing else.
+struct LetsRename;
+
+#[async_trait]
+impl Approver for LetsRename {
+    async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
+        let effects = request.effects.expect("it was rehearsed");
+        match effects.changes[..] {
+            [ref only] if only.kind == ChangeKind::Renamed => Approval::Allow,
+            _ => Approval::Refuse {
+                reason: format!("it does more: {}", effects.summary()),
+            },
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_approver_decides_by_what_the_host_saw() {
+    let puppet =
+        Puppet::with(|session| session.rehearse(Rehearse::Auto).approver(LetsRename)).await;
+    fill(puppet.workspace());
+    let rename = to("rename", "a.txt", "c.txt");
+    let params = json!({"action": "apply", "reason": "it is a rename"});
+    puppet
+        .push(durable(
+            "Rename",
+            json!([rename.clone(), step("unlink", "b.txt")]),
+        ))
+        .await;
+    let refused = puppet.session.call("resolve", &params).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("1 deleted, 1 renamed"),
+        "{refused}"
+    );
+    puppet.push(durable("Rename", json!([rename]))).await;
+    puppet.session.call("resolve", &params).await.unwrap();
+    let files = files(puppet.workspace());
+    assert!(
+        files.contains_key("b.txt") && files.contains_key("c.txt"),
+        "{files:?}"
+    );
 }
 
 #[tokio::test]
