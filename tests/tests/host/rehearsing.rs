@@ -466,6 +466,28 @@ async fn what_nobody_has_rehearsed_is_rehearsed_when_somebody_asks() {
 }
 
 #[tokio::test]
+async fn what_was_reviewed_in_one_session_binds_another_that_rehearses_nothing() {
+    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let workspace = TempDir::new().unwrap();
+    fill(workspace.path());
+    let plugin = plugin("puppet").await;
+    let open = |rehearse| {
+        let session = Session::builder().id("both").workspace(workspace.path());
+        let session = session.store(Arc::clone(&store)).rehearse(rehearse);
+        session.bind(&plugin).open().unwrap()
+    };
+    let append = json!({"do": "fs", "op": "append", "path": "a.txt", "text": "three\n"});
+    let steps = json!({"steps": [durable("It", json!([append]))]});
+    open(Rehearse::Auto).call("puppet", &steps).await.unwrap();
+    fs::write(workspace.path().join("a.txt"), "other\n").unwrap();
+    let never = open(Rehearse::Never);
+    let error = never.resolve(Resolution::apply(""), Tester).await;
+    assert_eq!(error.unwrap_err().kind(), "different");
+    never.resolve(Resolution::apply(""), Tester).await.unwrap();
+    assert_eq!(files(workspace.path())["a.txt"], "other\nthree\n");
+}
+
+#[tokio::test]
 async fn a_plugin_may_have_a_rule_of_its_own() {
     let plugin = plugin("puppet").await;
     let workspace = TempDir::new().unwrap();

@@ -43,7 +43,8 @@ impl Session {
     }
 
     /// What an apply must do the same as, if anything. Another action may have become the topmost
-    /// since somebody looked.
+    /// since somebody looked; and what was reviewed elsewhere binds a session too that rehearses
+    /// nothing itself.
     pub(super) async fn review_of_claimed(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -53,10 +54,8 @@ impl Session {
     ) -> Result<Option<EffectsRecord>, Error> {
         match before {
             Some(before) if before.id == action.id => Ok(Some(before.record)),
-            _ if decision == Decision::Apply && self.may_rehearse() => {
-                Ok(store.effects(self.id(), &action.id).await?)
-            }
-            _ => Ok(None),
+            _ if decision == Decision::Discard || self.inner.workspace.is_none() => Ok(None),
+            _ => Ok(store.effects(self.id(), &action.id).await?),
         }
     }
 
