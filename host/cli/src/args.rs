@@ -26,7 +26,7 @@ use clap_complete::{ArgValueCompleter, Shell};
 use crate::commands::run;
 use crate::terminal::output::Format;
 
-use actions::{LogArgs, PendingArgs, ResolveArgs, ShowArgs};
+use actions::{LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
@@ -75,6 +75,7 @@ pub enum Command {
     Pending(PendingArgs),
     Show(ShowArgs),
     Resolve(ResolveArgs),
+    Refresh(RefreshArgs),
     Log(LogArgs),
     /// Maintain the store in which pending actions are kept
     #[command(subcommand)]
@@ -143,6 +144,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
+    /// Show what it changes, and ask once more, before that is put into the workspace: where the
+    /// host has not seen it before
+    #[arg(long)]
+    pub confirm_effects: bool,
+
     /// A command for the shell, run when an action waits for a decision, and when somebody else
     /// decides about it: see below [default: AIRLOCK_NOTIFY]
     #[arg(long, value_name = "COMMAND")]
@@ -201,6 +207,7 @@ impl From<RunArgs> for run::Request {
             extra: args.extra,
             expires: args.expires,
             rehearse: args.rehearse.map(Into::into),
+            confirm_effects: args.confirm_effects,
             notify: args.notify,
             store: args.store.store,
         }
@@ -222,6 +229,7 @@ impl Command {
             Command::Pending(args) => args.json,
             Command::Show(args) => args.json,
             Command::Resolve(args) => args.json,
+            Command::Refresh(args) => args.json,
             Command::Log(args) => args.json,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,

@@ -9,6 +9,8 @@ pub mod log;
 pub mod params;
 pub mod pending;
 pub mod plugins;
+mod recovered;
+pub mod refresh;
 pub mod rehearsed;
 pub mod resolve;
 pub mod run;

@@ -20,7 +20,7 @@ use crate::args::run_line::RunLine;
 use crate::args::{Cli, Command};
 #[cfg(feature = "author")]
 use crate::commands::author;
-use crate::commands::{inspect, log, pending, plugins, resolve, run, show, store};
+use crate::commands::{inspect, log, pending, plugins, refresh, resolve, run, show, store};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -85,6 +85,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
             out,
         )),
         Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
+        Command::Refresh(args) => block_on(refresh::refresh(&args.into(), verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),

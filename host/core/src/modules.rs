@@ -3,7 +3,7 @@
 
 /// Who may decide what a model wants applied.
 pub mod approval {
-    pub use crate::session::{Approval, ApprovalRequest, Approver};
+    pub use crate::session::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 }
 
 /// Cancelling from elsewhere what a session is asked to do.
@@ -28,14 +28,19 @@ pub mod digest {
 /// applied.
 pub mod effects {
     pub use airlock_model::effects::{
-        ActionEffects, Change, ChangeKind, Counts, Effects, EffectsRecord, EffectsSummary, Facts,
-        ObjectKind, PackedEffects, Seed,
+        ActionEffects, Change, ChangeKind, Counts, Difference, Effects, EffectsRecord,
+        EffectsSummary, Facts, ObjectKind, PackedEffects, Seed,
     };
 }
 
 /// More about an [`Error`](crate::Error).
 pub mod error {
     pub use airlock_model::error::Violation;
+}
+
+/// What a tool has read, and what of that has changed since.
+pub mod reads {
+    pub use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
 }
 
 /// What whoever watches a session is told.
@@ -103,6 +108,11 @@ pub mod steering {
         NextTurn, REMINDER, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy, TurnReport,
         TurnSettings,
     };
+}
+
+/// What became of applies whose host stopped in the middle.
+pub mod recovery {
+    pub use crate::session::{APPLY_UNDONE, RecoveredAction};
 }
 
 /// Where pending actions are kept: the traits, what they take and give, and the store in memory.

@@ -109,6 +109,9 @@ pub(crate) fn code_config() -> Config {
         // call dearer.
         .concurrency_support(false)
         .epoch_interruption(true)
+        // A rehearsal and its apply have to come to the same bytes, also on another processor.
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true)
         .memory_init_cow(true)
         // Errors tell what a guest did in words, not where in its bytes; so half of the compiled
         // code's metadata can go.

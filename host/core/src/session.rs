@@ -10,10 +10,13 @@ mod committing;
 mod elsewhere;
 mod expired;
 mod lease;
+mod recovering;
+mod refresh;
 mod rehearsing;
 mod resolve;
 mod resolver;
 mod review;
+mod stale;
 mod standing;
 mod turns;
 mod watched;
@@ -42,6 +45,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::instance::Call;
+use crate::plugin::LoadedTool;
 use crate::producer::{Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
@@ -50,9 +54,10 @@ use rehearsing::Rehearsals;
 use standing::StandingState;
 use turns::Turns;
 
-pub use approving::{Approval, ApprovalRequest, Approver};
+pub use approving::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 pub use builder::SessionBuilder;
 pub use cancellable::{Cancellable, Work};
+pub use recovering::{APPLY_UNDONE, RecoveredAction};
 pub use standing::{StandingHandler, StandingResult};
 pub use with_policy::ProducerWithPolicy;
 
@@ -72,6 +77,7 @@ pub struct Session {
 struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
+    apply_obstacle: Option<String>,
     /// Overrides the machine's own identity.
     machine: Option<Machine>,
     /// For plugins from the store.
@@ -104,6 +110,12 @@ impl Session {
             .workspace
             .as_ref()
             .map(|workspace| workspace.path())
+    }
+
+    /// Why nothing that changes the workspace could be applied, as a clause, if that was known when
+    /// the session was opened: say the workspace can't be written to. Tools preview all the same.
+    pub fn apply_obstacle(&self) -> Option<&str> {
+        self.inner.apply_obstacle.as_deref()
     }
 
     /// Adds the tools of a plugin or of a native producer, under the default policy unless another
@@ -256,7 +268,19 @@ impl Session {
             })
         });
         let found = found?;
-        let schema = &found.definition().params;
+        self.call_tool(found.producer(), found.definition(), tool, params, cancel)
+            .await
+    }
+
+    async fn call_tool(
+        &self,
+        producer: &Producer,
+        definition: &LoadedTool,
+        tool: &str,
+        params: &Value,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<CallOutcome, Error> {
+        let schema = &definition.params;
         let spent = schema
             .check(tool, params, &self.inner.limits, cancel)
             .await?;
@@ -267,7 +291,6 @@ impl Session {
             cancel,
             spent,
         };
-        let producer = found.producer();
         let executing = pin!(async {
             let (result, pushed) = producer.execute(&call, params).await?;
             self.tell_pushed(&call, producer.name(), &pushed);

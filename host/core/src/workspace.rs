@@ -6,6 +6,7 @@
 //! own functions; before either is a check of the phase that each call makes anew ([`gate`]), and
 //! so does each write to a stream that a guest may keep open from one phase into the next.
 
+mod basis;
 mod effects;
 mod folder;
 mod gate;
@@ -27,13 +28,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use airlock_workspace::{LayerOptions, View};
+use airlock_workspace::{LayerOptions, ReadSet, View};
 use wasmtime::component::{HasData, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use crate::descriptors::HeldDescriptors;
 
+pub(crate) use basis::{Basis, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, told};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
@@ -170,6 +172,12 @@ impl Files {
         }
         self.opened = Some(opened);
         Ok(())
+    }
+
+    /// What was read of the workspace since this was asked last.
+    pub fn take_reads(&self) -> Option<(View, ReadSet)> {
+        let view = self.opened.as_ref()?.workspace.as_ref()?;
+        Some((view.clone(), view.take_reads()))
     }
 
     /// What was changed of the workspace, where a layer is open.

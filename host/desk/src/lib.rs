@@ -9,6 +9,7 @@
 //! | carry out a decision, and report how that ended | [`resolution`] |
 //! | know who decides | [`decider`] |
 //! | discard what nobody is to decide about | [`discard`] |
+//! | find out what became of applies that were cut off | [`recovering`] |
 //! | say what an action is beside others that wait | [`marks`] |
 //! | tell programs what a store keeps | [`record`] |
 //! | advise people on an error | [`advice`], [`Error::advice`] |
@@ -25,6 +26,7 @@ mod error;
 pub mod marks;
 pub mod plugin;
 pub mod record;
+pub mod recovering;
 pub mod resolution;
 pub mod session;
 pub mod store;

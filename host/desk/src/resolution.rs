@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
-use airlock_host::effects::Effects;
+use airlock_host::effects::{Difference, Effects};
 use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided};
@@ -72,6 +72,9 @@ pub struct Report<'a> {
     /// What was applied, as the host saw it; left out where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Cow<'a, Effects>>,
+    /// What it does now, and did when it was reviewed, where these are not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'a Difference>,
     is_error: bool,
     /// What is pending in the session after the decision, topmost first; left out where a call's
     /// report has it, or where it could not be read.
@@ -114,12 +117,11 @@ impl Resolved {
         let action = Some(&*self.action);
         let block = Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome));
         match &self.outcome {
-            Err(Error::Different { effects, .. }) => {
-                let heading = "What it does now:";
-                block
-                    .line(heading)
-                    .block(Block::effects(effects).indented(2))
-            }
+            Err(Error::Different { difference, .. }) => block
+                .line("What was reviewed:")
+                .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
+                .line("What it does now:")
+                .block(Block::effects(&difference.now).indented(2)),
             _ => block,
         }
     }
@@ -131,6 +133,7 @@ impl Resolved {
                 content: Cow::Borrowed(&outcome.content),
                 details: Details::Done(&outcome.details),
                 effects: (outcome.effects.as_ref()).map(|it| Cow::Borrowed(&it.effects)),
+                difference: None,
                 is_error: false,
                 pending: None,
             },
@@ -144,6 +147,10 @@ impl Resolved {
                     label: &self.action.label,
                 },
                 effects: None,
+                difference: match error {
+                    Error::Different { difference, .. } => Some(difference),
+                    _ => None,
+                },
                 is_error: true,
                 pending: None,
             },
@@ -175,6 +182,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::NeedsPerson { .. }
             | Error::Busy { .. }
             | Error::Unverified { .. }
+            | Error::Stale { .. }
             | Error::Expired(_)
             | Error::Store(_)
             | Error::OtherWorkspace { .. }

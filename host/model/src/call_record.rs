@@ -10,6 +10,7 @@ use crate::content::Content;
 use crate::json::Json;
 use crate::packed;
 use crate::pending::CallId;
+use crate::reads::ReadFiles;
 
 /// A call that pushed something. Its actions refer to it by its id.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct CallRecord {
     pub content: Vec<Content>,
     /// When its actions were pushed, by this machine's clock.
     pub called_at: SystemTime,
+    /// The files that the tool has read for it: where one has changed, the preview is stale.
+    pub read: ReadFiles,
 }
 
 /// A [`CallRecord`] as stores keep it: small, or compressed in pieces.
@@ -38,11 +41,11 @@ pub struct PackedCall {
     pub tool: String,
     /// When its actions were pushed.
     pub called_at: SystemTime,
-    /// Params and content.
+    /// Params, content and what was read.
     pub body: PackedBody,
 }
 
-/// Params and content as JSON.
+/// Params, content and what was read, as JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PackedBody {
     /// As it is, where that has at most 1,024 bytes.
@@ -58,12 +61,16 @@ const MAX_PLAIN: usize = 1024;
 struct BodyRef<'a> {
     params: &'a Json,
     content: &'a [Content],
+    #[serde(skip_serializing_if = "ReadFiles::is_empty")]
+    read: &'a ReadFiles,
 }
 
 #[derive(Deserialize)]
 struct Body {
     params: Json,
     content: Vec<Content>,
+    #[serde(default)]
+    read: ReadFiles,
 }
 
 impl CallRecord {
@@ -81,7 +88,15 @@ impl CallRecord {
             params,
             content,
             called_at,
+            read: ReadFiles::default(),
         }
+    }
+
+    /// With what the tool has read for it.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadFiles) -> Self {
+        self.read = read;
+        self
     }
 
     /// As stores keep it. Takes some milliseconds for each megabyte.
@@ -89,6 +104,7 @@ impl CallRecord {
         let body = BodyRef {
             params: &self.params,
             content: &self.content,
+            read: &self.read,
         };
         // Texts and values that were read as JSON can be written as JSON.
         let plain = serde_json::to_vec(&body).unwrap_or_default();
@@ -140,6 +156,7 @@ impl PackedCall {
             params: body.params,
             content: body.content,
             called_at: self.called_at,
+            read: body.read,
         })
     }
 }
@@ -149,6 +166,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::reads::ReadFile;
 
     fn record(text: &str) -> CallRecord {
         CallRecord::new(
@@ -179,12 +197,21 @@ mod tests {
             // What can't be compressed.
             (
                 (0..400_000_u64)
-                    .map(|n| char::from(33 + ((n * n * 2_654_435_761) >> 20) as u8 % 90))
+                    .map(|n| {
+                        char::from(
+                            33 + (n.wrapping_mul(n).wrapping_mul(2_654_435_761) >> 20) as u8 % 90,
+                        )
+                    })
                     .collect(),
                 2,
             ),
         ] {
-            let record = record(&text);
+            let read = ReadFile::new(u64::MAX, 0o644, Some("00".repeat(32)));
+            let read = ReadFiles {
+                files: [("a.jpeg".to_owned(), read)].into(),
+                is_cut: true,
+            };
+            let record = record(&text).with_read(read);
             let packed = record.pack();
             match &packed.body {
                 PackedBody::Plain(_) => assert_eq!(pieces, 0),

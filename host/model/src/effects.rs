@@ -1,6 +1,7 @@
 //! What the host saw an action do to the workspace: in a rehearsal, before anybody decides, or when
 //! it was applied. No tool has a say in it.
 
+mod difference;
 mod record;
 mod summary;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pending::ActionId;
 
+pub use difference::Difference;
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use summary::{Counts, EffectsSummary};
 
@@ -206,7 +208,7 @@ impl fmt::Display for Change {
     }
 }
 
-fn plain_path(path: &str) -> String {
+pub(crate) fn plain_path(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@=,~#%".contains(c);
     match !path.is_empty() && path.chars().all(is_plain) {
         true => path.to_owned(),
@@ -318,6 +320,7 @@ fn is_false(it: &bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reads::Fingerprints;
 
     fn effects() -> Effects {
         let facts = |mode| Facts {
@@ -362,10 +365,11 @@ mod tests {
     #[test]
     fn a_record_is_unpacked_as_it_was_and_its_summary_read_alone() {
         for effects in [effects(), Effects::unverified("it hung")] {
-            let record = EffectsRecord {
-                seed: Seed::new([7; 32]),
-                effects,
-            };
+            let read = Fingerprints([("a.txt".to_owned(), u64::MAX)].into());
+            let mut record = EffectsRecord::new(effects, Seed::new([7; 32]));
+            assert_eq!(record.pack().unpack().unwrap(), record);
+            record = record.with_read(Some(read));
+            record.left_by_others.insert("b.txt".to_owned(), None);
             let packed = record.pack();
             assert_eq!(packed.unpack().unwrap(), record);
             let summary = EffectsSummary::from_row(&packed.summary);

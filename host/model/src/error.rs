@@ -12,10 +12,11 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::content::Content;
 use crate::digest::Digest;
-use crate::effects::Effects;
+use crate::effects::Difference;
 use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
+use crate::reads::{StaleFile, StaleFiles};
 use crate::store::StoreError;
 use parts::{Here, Known, Listed, WorkspaceName};
 
@@ -134,16 +135,26 @@ pub enum Error {
         /// Why, say which files were changed by another program meanwhile.
         reason: String,
     },
-    /// What an apply would have changed is not what was reviewed. Nothing was changed, and what it
-    /// does now is the new review: whoever decides once more, in the same words, accepts it.
+    /// Files that the action is about have changed since it was previewed. Nothing was run, and it
+    /// is pending as before: it can be discarded, or its tool called again.
     #[error(
-        "nothing was changed: what applying it does now is not what was reviewed ({}); look at it again, and decide again with the same reason to accept that", .effects.counts()
+        "nothing was applied: the preview is stale, since {}; discard it and preview again",
+        StaleFiles(.files)
     )]
+    Stale {
+        /// The action.
+        action: Box<NamedAction>,
+        /// The files; not empty.
+        files: Vec<StaleFile>,
+    },
+    /// What an apply does is not what was reviewed. Nothing was changed, and what it does now is
+    /// the new review: whoever decides once more, in the same words, accepts it.
+    #[error("{difference}; look at it again, and decide again with the same reason to accept that")]
     Different {
         /// The action, which is pending again.
         action: Box<NamedAction>,
-        /// What it does now.
-        effects: Box<Effects>,
+        /// What differs.
+        difference: Box<Difference>,
     },
     /// What applying it would do was not [seen by the host](crate::policy::Rehearse::Always).
     /// Nothing was tried.
@@ -262,6 +273,8 @@ impl Error {
             Error::NeedsPerson { .. } => "needs-person",
             Error::ApplyFailed(_) => "apply-failed",
             Error::NotCommitted { .. } => "not-committed",
+            Error::Stale { .. } => "stale",
+            Error::Different { difference, .. } if !difference.applied => "stale",
             Error::Different { .. } => "different",
             Error::Unverified { .. } => "unverified",
             Error::InstanceGone => "instance-gone",

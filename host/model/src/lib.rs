@@ -10,7 +10,7 @@
 //! | decide | [`pending`]: what is on a session's stack, and what is decided about it |
 //! | keep what is pending | [`store`]: the traits, and the store in memory |
 //! | bound what a plugin may do | [`policy`], [`limits`] |
-//! | read what a call gave, and what it would do | [`content`], [`effects`], [`error`], [`event`] |
+//! | read what a call gave, what it would do, and from what | [`content`], [`effects`], [`reads`], [`error`], [`event`] |
 //! | offer tools to a model, and steer it | [`tool`], [`provider`], [`steering`] |
 //! | know what something was, later | [`digest`], [`identity`] |
 //! | take what others wrote | [`json`]: JSON as checked text; [`regular`]: files that others can change |
@@ -29,6 +29,7 @@ mod packed;
 pub mod pending;
 pub mod policy;
 pub mod provider;
+pub mod reads;
 pub mod regular;
 pub mod steering;
 pub mod store;

@@ -73,9 +73,10 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 /// ```
 ///
 /// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly
-/// one of four ways: [`complete`](PendingStore::complete) when the decision was carried out,
+/// one of five ways: [`complete`](PendingStore::complete) when the decision was carried out,
 /// [`requeue`](PendingStore::requeue) when it failed, [`release`](PendingStore::release) when it
-/// was not tried, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought
+/// was not tried, [`recovered`](PendingStore::recovered) when it served to find out that an apply
+/// which was cut off has changed nothing, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought
 /// to. What a method reports as done is as durable as the store is, before the method returns.
 ///
 /// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned
@@ -161,6 +162,15 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
+
+    /// It was found out that an apply which was cut off before has changed nothing: the action is
+    /// pending where it stood, no longer
+    /// [interrupted](crate::pending::ActionState::Interrupted), with this as its
+    /// [last error](StackedAction::last_error). This claim counts as no attempt.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError>;
 
     /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the
     /// action is back in its place on the stack,

@@ -66,6 +66,15 @@ const RELEASE: &str = concat!(
     " RETURNING 1"
 );
 
+const RECOVERED: &str = concat!(
+    "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
+        interrupted = false, last_error = $4,
+        attempts = attempts - CASE WHEN decision = 'apply' THEN 1 ELSE 0 END
+    WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
+    same_schema!(),
+    " RETURNING 1"
+);
+
 /// The same as for a lease that expires.
 const ABANDON: &str = concat!(
     "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
@@ -152,6 +161,12 @@ impl PostgresStoreInner {
 
     pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         self.end(lease, &of(RELEASE, lease), &of(RECALL_REQUEUED, lease))
+            .await
+    }
+
+    pub async fn recovered(&self, lease: &Lease, what: &str) -> Result<(), StoreError> {
+        let statement = of(RECOVERED, lease).bind(escaped(what));
+        self.end(lease, &statement, &of(RECALL_REQUEUED, lease))
             .await
     }
 

@@ -284,6 +284,12 @@ impl PendingStore for PostgresStore {
         Ok(())
     }
 
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        self.inner.recovered(&lease, what).await?;
+        self.inner.notifier.tell(&lease.session);
+        Ok(())
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.inner.release(&lease).await?;
         self.inner.notifier.tell(&lease.session);

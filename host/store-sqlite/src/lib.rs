@@ -293,20 +293,19 @@ impl PendingStore for SqliteStore {
     }
 
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
-        let session = lease.session.clone();
         let failure = failure.to_owned();
-        let work = move |connection: &_| stack::requeue(connection, &lease, &failure);
-        self.inner.writer.write(work).await?;
-        self.inner.watchers.notify(&session);
-        Ok(())
+        let work = move |connection: &_, lease: &_| stack::requeue(connection, lease, &failure);
+        self.give_back(lease, work).await
+    }
+
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        let what = what.to_owned();
+        let work = move |connection: &_, lease: &_| stack::recovered(connection, lease, &what);
+        self.give_back(lease, work).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        let session = lease.session.clone();
-        let work = move |connection: &_| stack::release(connection, &lease);
-        self.inner.writer.write(work).await?;
-        self.inner.watchers.notify(&session);
-        Ok(())
+        self.give_back(lease, stack::release).await
     }
 
     fn abandon(&self, lease: Lease) {

@@ -152,6 +152,8 @@ ALTER TABLE actions ADD COLUMN expires_at INTEGER;
 
 /// What the host saw an action do in its rehearsal.
 const EFFECTS: &str = "
+-- Applies of earlier versions wrote to the workspace itself: nobody can find out what those did that were cut off.
+UPDATE actions SET last_error = last_error || ' (by an earlier version)' WHERE interrupted AND resolved IS NULL;
 -- All but the changes, as JSON; what that and they count for, which is a part of the action's bytes.
 ALTER TABLE actions ADD COLUMN effects TEXT;
 ALTER TABLE actions ADD COLUMN effects_bytes INTEGER NOT NULL DEFAULT 0;

@@ -7,11 +7,12 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
 use airlock_model::store::{
-    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease,
+    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease, StoreError,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::{Map, Value};
 
+use super::SqliteStore;
 use super::hosts::{self, HostRegistry};
 use super::problem::Problem;
 use super::rows::{ActionRow, millis, select, select_all};
@@ -247,6 +248,21 @@ fn note_applied_before(
     Ok(())
 }
 
+impl SqliteStore {
+    /// Ends a claim, and leaves the action on the stack.
+    pub(super) async fn give_back(
+        &self,
+        lease: Lease,
+        mut work: impl FnMut(&Connection, &Lease) -> Result<(), Problem> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let session = lease.session.clone();
+        let work = move |connection: &_| work(connection, &lease);
+        self.inner.writer.write(work).await?;
+        self.inner.watchers.notify(&session);
+        Ok(())
+    }
+}
+
 pub(super) fn requeue(
     connection: &Connection,
     lease: &Lease,
@@ -262,6 +278,18 @@ pub(super) fn requeue(
         ":token": lease.token.cast_signed(),
     })?;
     held(requeued, lease)
+}
+
+pub(super) fn recovered(connection: &Connection, lease: &Lease, what: &str) -> Result<(), Problem> {
+    let update = "UPDATE actions SET state = 'pending', interrupted = 0, last_error = :what,
+            attempts = attempts - (decision = 'apply')
+        WHERE id = :id AND state = 'resolving' AND token = :token";
+    let recovered = connection.prepare_cached(update)?.execute(named_params! {
+        ":what": what,
+        ":id": lease.action.as_str(),
+        ":token": lease.token.cast_signed(),
+    })?;
+    held(recovered, lease)
 }
 
 pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Problem> {

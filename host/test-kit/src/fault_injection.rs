@@ -55,6 +55,10 @@ impl PendingStore for UnacknowledgedStore {
         self.0.requeue(lease, failure).await
     }
 
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        self.0.recovered(lease, what).await
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.0.release(lease).await
     }

@@ -240,7 +240,7 @@ fn facts(lower: &Lower, node: &Node) -> io::Result<Facts> {
     Ok(facts)
 }
 
-fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<Facts> {
+pub(crate) fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: stamp.kind,
         size: stamp.size,

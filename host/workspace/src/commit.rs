@@ -17,7 +17,7 @@ use crate::change::{ChangeSet, change_set};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
 use crate::fault::step;
 use crate::lock::lock;
-use crate::lower::Lower;
+use crate::lower::{Kind, Lower};
 use crate::path::PRIVATE;
 use crate::tree::{ROOT, Tree};
 use crate::view::{Place, View};
@@ -142,6 +142,21 @@ impl View {
 }
 
 impl Workspace {
+    /// Finds out whether a commit could be kept here, as far as that shows without changing
+    /// anything: whether this process may write to the folder, and what is in the private folder's
+    /// place.
+    ///
+    /// # Errors
+    /// Why a commit would fail.
+    pub fn check_commits(&self) -> io::Result<()> {
+        let lower = &self.inner.lower;
+        lower.may_write("", Kind::Directory)?;
+        match Private::open(&self.inner)? {
+            Some(_) => lower.may_write(PRIVATE, Kind::Directory),
+            None => Ok(()),
+        }
+    }
+
     /// Finishes what was committed and cut off, and drops what was not. Every commit does so first;
     /// who opens a workspace does it to have the files as they must be.
     ///

@@ -30,8 +30,8 @@ pub enum Kind {
     Special,
 }
 
-impl From<FileType> for Kind {
-    fn from(kind: FileType) -> Self {
+impl Kind {
+    pub(crate) fn of(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Directory,
@@ -73,7 +73,7 @@ impl Stamp {
         #[allow(clippy::unnecessary_cast)]
         let links = stat.st_nlink as u64;
         Self {
-            kind: FileType::from_raw_mode(stat.st_mode).into(),
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
             device: stat.st_dev,
             inode: stat.st_ino,
             size: u64::try_from(stat.st_size).unwrap_or(0),
@@ -107,6 +107,30 @@ impl Stamp {
                     ) == (now.size, now.mode, now.owner, now.modified, now.changed)
                 }
             }
+    }
+
+    /// All that [`is_unchanged`](Self::is_unchanged) compares in 64 bits, to be kept and compared
+    /// later; with `contents`, of a directory also when a name in it was last made or removed.
+    pub fn fingerprint(&self, contents: bool) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&[self.kind as u8]);
+        hasher.update(&self.device.to_le_bytes());
+        hasher.update(&self.inode.to_le_bytes());
+        if self.kind != Kind::Directory {
+            hasher.update(&self.size.to_le_bytes());
+            hasher.update(&self.mode.to_le_bytes());
+            hasher.update(&self.owner.0.to_le_bytes());
+            hasher.update(&self.owner.1.to_le_bytes());
+        }
+        if self.kind != Kind::Directory || contents {
+            for (seconds, nanoseconds) in [self.modified, self.changed] {
+                hasher.update(&seconds.to_le_bytes());
+                hasher.update(&nanoseconds.to_le_bytes());
+            }
+        }
+        let mut bytes = [0; 8];
+        hasher.finalize_xof().fill(&mut bytes);
+        u64::from_le_bytes(bytes)
     }
 
     /// Whether the contents are those of before. A rename changes no more than `changed`.
@@ -203,7 +227,7 @@ impl Lower {
                         _ => Kind::Special,
                     }
                 }
-                kind => kind.into(),
+                kind => Kind::of(kind),
             };
             names.push((name.map(str::to_owned), kind));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::lower::Stamp;
-use crate::path::join;
+use crate::path::{is_private, join};
 use crate::tree::{At, Tree};
 
 /// What was read of the real folder since it was last taken.
@@ -28,11 +28,17 @@ pub struct Read {
     pub contents: bool,
 }
 
+/// Bytes of paths for each path that may be noted: together no more of them than so many times the
+/// limit.
+const PATH: usize = 256;
+
 /// Notes what is read, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Reads {
     set: ReadSet,
     limit: usize,
+    /// Of all paths.
+    bytes: usize,
 }
 
 impl Reads {
@@ -40,10 +46,12 @@ impl Reads {
         Self {
             set: ReadSet::default(),
             limit,
+            bytes: 0,
         }
     }
 
     pub fn take(&mut self) -> ReadSet {
+        self.bytes = 0;
         std::mem::take(&mut self.set)
     }
 
@@ -54,6 +62,8 @@ impl Reads {
                 let origin = tree.node(*id).origin.as_ref();
                 origin.map(|origin| (Arc::clone(&origin.path), Some(origin.stamp)))
             }
+            // It is hidden, whether it is there or not.
+            None if is_private(name) => None,
             None => lower_path(tree, directory).map(|path| (Arc::from(join(&path, name)), None)),
         };
         if let Some((path, stamp)) = seen {
@@ -89,9 +99,12 @@ impl Reads {
             read.contents |= contents;
             return;
         }
-        match self.set.paths.len() < self.limit {
-            true => drop(self.set.paths.insert(path, Read { found, contents })),
-            false => self.set.is_cut = true,
+        let bytes = self.bytes + path.len();
+        if self.set.paths.len() < self.limit && bytes / PATH < self.limit {
+            self.bytes = bytes;
+            self.set.paths.insert(path, Read { found, contents });
+        } else {
+            self.set.is_cut = true;
         }
     }
 }

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
+use crate::change::{Facts, real_facts};
 use crate::directory::Directory;
-use crate::lower::{Kind, Lower};
+use crate::lower::{Kind, Lower, Stamp};
 use crate::reads::{ReadSet, Reads};
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
 use crate::walk::{LastLink, Spot, Walk};
@@ -138,6 +139,28 @@ impl View {
     /// What was read of the real folder since this was asked last.
     pub fn take_reads(&self) -> ReadSet {
         self.inner.state().reads.take()
+    }
+
+    /// What tells the state of a path in the real folder, whatever an open layer changes: none
+    /// where there is nothing. No link on the way is followed, and it counts as no read.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn real_stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        self.inner.lower.stamp(path)
+    }
+
+    /// The same with what there is, a file's digest too, which is of the very state that the stamp
+    /// tells.
+    ///
+    /// # Errors
+    /// Those of the system; `ESTALE` where it changes meanwhile.
+    pub fn real_facts(&self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
+        let Some(stamp) = self.inner.lower.stamp(path)? else {
+            return Ok(None);
+        };
+        let facts = real_facts(&self.inner.lower, path, &stamp)?;
+        Ok(Some((stamp, facts)))
     }
 }
 

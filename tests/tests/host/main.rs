@@ -17,6 +17,7 @@ mod rehearsing;
 mod resolving;
 mod schemas;
 mod sdk;
+mod stale;
 mod standing;
 mod steering;
 mod surroundings;

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Rehearses, and has a few files.
-async fn puppet() -> Puppet {
+pub(super) async fn puppet() -> Puppet {
     let puppet = Puppet::with(|session| session.rehearse(Rehearse::Auto)).await;
     fill(puppet.workspace());
     puppet
 }
 
-fn fill(workspace: &Path) {
+pub(super) fn fill(workspace: &Path) {
     fs::create_dir_all(workspace.join("src/deep")).unwrap();
     fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
     for (path, text) in [
@@ -39,7 +39,7 @@ fn fill(workspace: &Path) {
 }
 
 /// All files below a folder, but the host's own.
-fn files(folder: &Path) -> BTreeMap<String, String> {
+pub(super) fn files(folder: &Path) -> BTreeMap<String, String> {
     fn walk(folder: &Path, below: &str, found: &mut BTreeMap<String, String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
@@ -61,23 +61,23 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn step(op: &str, path: &str) -> Value {
+pub(super) fn step(op: &str, path: &str) -> Value {
     json!({"do": "fs", "op": op, "path": path})
 }
 
-fn to(op: &str, path: &str, to: &str) -> Value {
+pub(super) fn to(op: &str, path: &str, to: &str) -> Value {
     json!({"do": "fs", "op": op, "path": path, "to": to})
 }
 
-fn write(path: &str, text: &str) -> Value {
+pub(super) fn write(path: &str, text: &str) -> Value {
     json!({"do": "fs", "op": "write", "path": path, "text": text})
 }
 
-fn lines(effects: &Effects) -> Vec<String> {
+pub(super) fn lines(effects: &Effects) -> Vec<String> {
     effects.changes.iter().map(|it| it.to_string()).collect()
 }
 
-async fn effects(session: &Session, id: &ActionId) -> Effects {
+pub(super) async fn effects(session: &Session, id: &ActionId) -> Effects {
     let effects = session.effects(id).await.unwrap();
     effects.expect("it was rehearsed")
 }
@@ -333,9 +333,10 @@ async fn what_was_not_reviewed_is_not_committed_until_somebody_has_decided_again
     let apply = |reason: &str| puppet.resolve(Resolution::apply(reason));
     for reason in ["first", "second"] {
         let error = apply(reason).await.unwrap_err();
-        let Error::Different { effects: now, .. } = &error else {
+        let Error::Different { difference, .. } = &error else {
             panic!("{error:?}");
         };
+        let now = &difference.now;
         assert!(now.changes[0].diff.as_deref().unwrap().contains(reason));
         assert_eq!(effects(&puppet.session, &id).await.changes, now.changes);
         assert_eq!(files(puppet.workspace()), before);
@@ -398,11 +399,11 @@ async fn a_file_that_somebody_else_has_changed_since_is_not_written_over_unseen(
     let append = json!({"do": "fs", "op": "append", "path": "a.txt", "text": "three\n"});
     puppet.push(durable("It", json!([append]))).await;
     fs::write(puppet.workspace().join("a.txt"), "other\n").unwrap();
-    let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
-    assert_eq!(error.kind(), "different");
-    assert_eq!(files(puppet.workspace())["a.txt"], "other\n");
-    puppet.resolve(Resolution::apply("")).await.unwrap();
-    assert_eq!(files(puppet.workspace())["a.txt"], "other\nthree\n");
+    for _ in 0..2 {
+        let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+        assert_eq!(error.kind(), "stale");
+        assert_eq!(files(puppet.workspace())["a.txt"], "other\n");
+    }
 }
 
 #[tokio::test]
@@ -506,4 +507,44 @@ async fn a_plugin_may_have_a_rule_of_its_own() {
         let outcome = session.call("puppet", &steps).await.unwrap();
         assert_eq!(outcome.effects.len(), expected);
     }
+}
+
+#[tokio::test]
+async fn that_nothing_can_be_applied_in_a_workspace_is_told_when_it_is_opened() {
+    let workspace = TempDir::new().unwrap();
+    fs::write(workspace.path().join("a.txt"), "one").unwrap();
+    let plugin = plugin("puppet").await;
+    let open = || {
+        let session = Session::builder().workspace(workspace.path()).bind(&plugin);
+        session.open().unwrap()
+    };
+    assert_eq!(open().apply_obstacle(), None);
+    let private = workspace.path().join(airlock_host::PRIVATE_FOLDER);
+    assert!(!private.exists());
+    fs::write(&private, "somebody's own").unwrap();
+    let session = open();
+    let obstacle = session.apply_obstacle().unwrap();
+    assert!(
+        obstacle.contains(".airlock is in the workspace"),
+        "{obstacle}"
+    );
+    // It previews, and is rehearsed.
+    let write = json!({"do": "fs", "op": "write", "path": "a.txt", "text": "two"});
+    let steps = json!({"steps": [durable("It", json!([write]))]});
+    let outcome = session.call("puppet", &steps).await.unwrap();
+    assert!(outcome.effects[0].effects.verified);
+    let error = session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), "not-committed");
+    assert_eq!(
+        fs::read_to_string(workspace.path().join("a.txt")).unwrap(),
+        "one"
+    );
+    fs::remove_file(&private).unwrap();
+    session
+        .resolve(Resolution::apply(""), Tester)
+        .await
+        .unwrap();
 }

@@ -8,10 +8,10 @@ use clap_complete::ArgValueCompleter;
 
 use super::completing::{Ids, PendingIds};
 use super::examples::{
-    EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
+    EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
 use super::{CallArgs, SessionArgs, StoreArgs};
-use crate::commands::{log, pending, resolve};
+use crate::commands::{log, pending, refresh, resolve};
 
 /// List the actions that wait for a decision, the topmost first
 #[derive(Debug, Args)]
@@ -115,6 +115,11 @@ pub struct ResolveArgs {
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub extra: Option<String>,
 
+    /// Show what it changes, and ask once more, before that is put into the workspace: where the
+    /// host has not seen it before
+    #[arg(long)]
+    pub confirm_effects: bool,
+
     /// The workspace is the one that was previewed, even if it was moved, copied or restored
     #[arg(long)]
     pub same_workspace: bool,
@@ -146,6 +151,37 @@ impl From<ResolveArgs> for resolve::Request {
             yes: args.yes,
             reason: args.reason,
             extra: args.extra,
+            confirm_effects: args.confirm_effects,
+            limits: args.call.limits(),
+            store: args.store.store,
+        }
+    }
+}
+
+/// Call a tool again, as it was called when it previewed an action: the new preview takes the place
+/// of what is still pending of that call
+#[derive(Debug, Args)]
+#[command(after_help = REFRESH_EXAMPLES)]
+pub struct RefreshArgs {
+    /// The action's id, of any session; its beginning or its end will do where that is unique
+    #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(PendingIds))]
+    pub id: String,
+
+    #[command(flatten)]
+    pub call: CallArgs,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl From<RefreshArgs> for refresh::Request {
+    fn from(args: RefreshArgs) -> Self {
+        Self {
+            id: args.id,
             limits: args.call.limits(),
             store: args.store.store,
         }

@@ -101,6 +101,12 @@ Examples:
   Discard an action of any session:
     airlock resolve discard --id 01a2005d-d50a-7498-954a-3c20d939438b --reason 'the wrong folder'";
 
+pub const REFRESH_EXAMPLES: &str = "\
+Examples:
+  After `airlock resolve` said that a preview is stale:
+    airlock refresh 438b
+    airlock resolve apply";
+
 pub const LOG_EXAMPLES: &str = "\
 Examples:
   What was decided about this directory?

@@ -14,6 +14,7 @@ use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::context::chosen;
+use crate::commands::recovered;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::time;
@@ -34,6 +35,9 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         None => None,
     };
     let mut open = store.durable().open_actions(session.as_ref()).await?;
+    if recovered::recover(&store, &open).await? {
+        open = store.durable().open_actions(session.as_ref()).await?;
+    }
     let expired = discard::discard_expired(&store, &open).await?;
     if expired > 0 {
         open = store.durable().open_actions(session.as_ref()).await?;

@@ -14,10 +14,11 @@ use serde_json::{Map, Value, json};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::{CommandContext, OwnDecisions, chosen};
-use crate::commands::{rehearsed, show, still_pending};
+use crate::commands::{recovered, rehearsed, show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::load;
+use crate::terminal::confirming::AsksAtTerminal;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, on_stderr, say};
 use crate::terminal::progress::Progress;
@@ -35,12 +36,15 @@ pub struct Request {
     pub reason: Option<String>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
+    /// Whether somebody is asked once more about what the host has not seen before.
+    pub confirm_effects: bool,
     pub limits: Limits,
     pub store: Option<OsString>,
 }
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let asks = asks(request, out)?;
+    AsksAtTerminal::check(request.confirm_effects, out.is_json())?;
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
@@ -49,6 +53,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         request.target.session = chosen(&request.target.session, &store).await?;
     }
     let request = &request;
+    let session = match &request.target.id {
+        Some(id) => store.find(id).await?.session,
+        None => request.target.session.id(&store),
+    };
+    recovered::recover_session(&store, &session).await?;
     let targets = match request.all {
         true => Target::all(&request.target, &store).await?,
         false => vec![request.target.clone()],
@@ -200,7 +209,7 @@ impl Desk<'_> {
             resolution = resolution.in_same_workspace();
         }
         let context = CommandContext {
-            session: open(request, self.store, &target, &self.progress)?,
+            session: self.open(&target)?,
             interrupt: self.interrupt.clone(),
             progress: self.progress.clone(),
             user: decider::user_at_machine(),
@@ -240,6 +249,28 @@ impl Desk<'_> {
         }
     }
 
+    /// The action's session, in its workspace, and with its plugin from the store.
+    fn open(&self, target: &Target) -> Result<Session, Failure> {
+        let progress = self.progress.clone();
+        let engine = load::engine(self.request.limits.clone())?;
+        let mut session = Session::builder()
+            .id(target.session.clone())
+            .store(self.store.pending())
+            .engine(&engine)
+            .observer(move |_, event| progress.observe(event));
+        session = CATALOG.bind_native(session);
+        if self.request.confirm_effects {
+            session = session.approver(AsksAtTerminal {
+                interrupt: self.interrupt.clone(),
+                progress: self.progress.clone(),
+            });
+        }
+        if let Some(workspace) = target.workspace_to_open(&self.request.target) {
+            session = session.workspace(&*workspace);
+        }
+        Ok(session.open()?)
+    }
+
     /// What is about to be decided about, with its preview.
     async fn shown(&self, target: &Target) -> Result<Block, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
@@ -247,27 +278,6 @@ impl Desk<'_> {
         let effects = rehearsed::effects(self.store, &record, self.verbose).await?;
         Ok(show::block(&record, call.as_ref(), effects.as_ref()))
     }
-}
-
-/// The action's session, in its workspace, and with its plugin from the store.
-fn open(
-    request: &Request,
-    store: &Store,
-    target: &Target,
-    progress: &Progress,
-) -> Result<Session, Failure> {
-    let progress = progress.clone();
-    let engine = load::engine(request.limits.clone())?;
-    let mut session = Session::builder()
-        .id(target.session.clone())
-        .store(store.pending())
-        .engine(&engine)
-        .observer(move |_, event| progress.observe(event));
-    session = CATALOG.bind_native(session);
-    if let Some(workspace) = target.workspace_to_open(&request.target) {
-        session = session.workspace(&*workspace);
-    }
-    Ok(session.open()?)
 }
 
 async fn report(
@@ -316,6 +326,12 @@ fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
     let failure = Failure::from(error);
     match error {
         Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),
+        Error::Stale { .. } => {
+            let refresh = store.command(&["refresh", id]);
+            failure.with_hint(format!(
+                "`{refresh}` calls its tool again, and puts the new preview in its place"
+            ))
+        }
         Error::ResolutionInProgress(_) => {
             let show = store.command(&["show", id]);
             failure.with_hint(format!("`{show}` shows who, and later how it ended"))

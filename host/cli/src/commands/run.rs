@@ -22,6 +22,7 @@ use airlock_host::json::Json;
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::policy::Rehearse;
 use airlock_host::{Limits, PendingAction, Session};
+use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,8 +31,9 @@ use crate::commands::params::given::Given;
 use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::load;
+use crate::terminal::confirming::AsksAtTerminal;
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, show_on_stderr};
 use crate::terminal::progress::Progress;
 use call::Call;
 use decide::Decider;
@@ -56,6 +58,8 @@ pub struct Request {
     pub expires: Option<Duration>,
     /// Whether what is pushed is rehearsed, where that was said.
     pub rehearse: Option<Rehearse>,
+    /// Whether somebody is asked once more about what the host has not seen before.
+    pub confirm_effects: bool,
     /// What is run when something waits, or was decided elsewhere.
     pub notify: Option<String>,
     pub store: Option<OsString>,
@@ -74,6 +78,7 @@ pub async fn run(
 ) -> Result<Exit, Failure> {
     let mut called = Call::read(request)?;
     let decider = Decider::choose(request, out)?;
+    AsksAtTerminal::check(request.confirm_effects, out.is_json())?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
     let loaded = match loaded {
@@ -91,7 +96,7 @@ pub async fn run(
     }
     let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
     let context = CommandContext {
-        session: open(request, &loaded, &store, &progress)?,
+        session: open(request, &loaded, &store, &progress, &interrupt)?,
         interrupt,
         progress,
         user: decider::user_at_machine(),
@@ -102,6 +107,14 @@ pub async fn run(
     let outcome = rehearsed::of_call(&context, outcome, decider.is_somebody()).await;
     let seen = decider.seen(&context, &outcome).await;
     out.show(&decider.preview(&seen));
+    if let (Some(obstacle), false) = (context.session.apply_obstacle(), outcome.pushed.is_empty()) {
+        let note = Line::new()
+            .with_role(Role::Note, "note:")
+            .with(" nothing that changes files can be applied here: ")
+            .with_quoted(Role::Plain, obstacle)
+            .hanging(2);
+        show_on_stderr(&Block::from(note));
+    }
     let notifier = match decider.is_on_the_line() {
         true => None,
         false => Notifier::of(request.notify.as_deref(), &context.session, &store),
@@ -173,13 +186,20 @@ fn open(
     loaded: &Loaded,
     store: &Store,
     progress: &Progress,
+    interrupt: &Interrupt,
 ) -> Result<Session, Failure> {
     let progress = progress.clone();
-    let session = Session::builder()
+    let mut session = Session::builder()
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.pending())
         .limits(request.limits.clone());
+    if request.confirm_effects {
+        session = session.approver(AsksAtTerminal {
+            interrupt: interrupt.clone(),
+            progress: progress.clone(),
+        });
+    }
     let session = match request.expires {
         Some(time) => session.pending_expires_after(time),
         None => session,
@@ -190,7 +210,7 @@ fn open(
 
 /// Discards previews that the tool keeps in its own memory, which end with this process, and says
 /// so.
-async fn give_up(
+pub(super) async fn give_up(
     context: &CommandContext,
     store: &Store,
     pushed: &[Arc<PendingAction>],
@@ -212,7 +232,7 @@ async fn give_up(
 /// The object for programs: what a call gave, what is pending, and what was decided.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report<'a> {
+pub(super) struct Report<'a> {
     content: &'a [Content],
     details: &'a Option<Json>,
     is_error: bool,
@@ -230,7 +250,7 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(
+    pub fn new(
         outcome: &'a CallOutcome,
         pending: &'a [StackedAction],
         resolved: Option<&'a Resolved>,

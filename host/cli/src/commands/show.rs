@@ -9,7 +9,7 @@ use airlock_host::pending::CallRecord;
 use airlock_host::store::ActionRecord;
 use airlock_render::Block;
 
-use crate::commands::rehearsed;
+use crate::commands::{recovered, rehearsed};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
@@ -21,7 +21,10 @@ pub async fn show(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
-    let record = store.find(id).await?;
+    let mut record = store.find(id).await?;
+    if recovered::recover(&store, std::slice::from_ref(&record)).await? {
+        record = store.find(id).await?;
+    }
     let call = store.call_record(&record).await?;
     let effects = rehearsed::effects(&store, &record, verbose).await?;
     let json = Record::new(&record).with_call(call.as_ref());

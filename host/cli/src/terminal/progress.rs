@@ -1,6 +1,7 @@
 //! A line on the terminal for what takes longer than a second.
 
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Progress {
     bar: ProgressBar,
     shown: bool,
+    /// Whether somebody is being asked, on the same terminal.
+    paused: Arc<AtomicBool>,
 }
 
 impl Progress {
@@ -28,6 +31,7 @@ impl Progress {
         Self {
             bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
             shown: verbose == 0 && io::stderr().is_terminal(),
+            paused: Arc::default(),
         }
     }
 
@@ -47,16 +51,26 @@ impl Progress {
         };
         if self.shown {
             let (bar, is_over) = (shown.bar.clone(), Arc::clone(&shown.is_over));
+            let paused = Arc::clone(&self.paused);
             tokio::spawn(async move {
                 tokio::time::sleep(PATIENCE).await;
                 let is_over = lock(&is_over);
-                if !*is_over {
+                if !*is_over && !paused.load(Ordering::SeqCst) {
                     bar.set_draw_target(ProgressDrawTarget::stderr());
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
             });
         }
         shown
+    }
+
+    /// Takes the line away until what this gives is dropped: somebody is asked.
+    pub fn pause(&self) -> PausedProgress {
+        self.paused.store(true, Ordering::SeqCst);
+        self.bar.disable_steady_tick();
+        self.bar.finish_and_clear();
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        PausedProgress(self.clone())
     }
 
     /// Says what is being done now, where the line is shown.
@@ -104,6 +118,20 @@ impl Drop for ProgressGuard {
         *lock(&self.is_over) = true;
         self.bar.finish_and_clear();
         self.bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+}
+
+/// The line is not shown, though work goes on.
+pub struct PausedProgress(Progress);
+
+impl Drop for PausedProgress {
+    fn drop(&mut self) {
+        self.0.paused.store(false, Ordering::SeqCst);
+        if self.0.shown {
+            self.0.bar.reset();
+            self.0.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.0.bar.enable_steady_tick(Duration::from_millis(100));
+        }
     }
 }
 

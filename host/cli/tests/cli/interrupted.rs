@@ -46,7 +46,7 @@ fn with_store(store: &Store, folder: &Path, args: &[&str]) -> Command {
 }
 
 #[test]
-fn an_apply_that_was_killed_is_interrupted_and_applied_again_only_by_its_id() {
+fn an_apply_that_was_killed_has_changed_nothing_and_is_pending_again() {
     let (store, folder) = (Store::new(), folder(&["written"]));
     let (puppet, params) = (guest("puppet"), steps(slow_apply()));
     let args = [
@@ -60,54 +60,48 @@ fn an_apply_that_was_killed_is_interrupted_and_applied_again_only_by_its_id() {
         "never",
     ];
     kill_half_way(with_store(&store, folder.path(), &args));
-
-    let pending = store.json(folder.path(), &["pending"]);
-    let entry = &pending["pending"][0];
-    assert_eq!(
-        (&entry["state"], &entry["attempts"]),
-        (&json!("interrupted"), &json!(1))
-    );
-    let text = store.airlock(folder.path(), &["pending"]).run().stdout;
-    assert!(
-        text.contains("\n  interrupted in attempt 1: an apply was begun"),
-        "{text}"
-    );
-    let id = entry["id"].as_str().unwrap();
-    let shown = store.airlock(folder.path(), &["show", id]).run().stdout;
-    assert!(
-        shown.contains("state      interrupted in attempt 1"),
-        "{shown}"
-    );
-
-    let resolve = |options: &[&str]| {
-        let args = [
-            &["resolve", "apply", "--reason", "again", "--json"],
-            options,
-        ]
-        .concat();
-        store.airlock(folder.path(), &args).run()
-    };
-    let refused = resolve(&[]);
-    let (kind, message, hint) = refused.error();
-    assert_eq!((refused.code, kind.as_str()), (1, "interrupted"));
-    assert!(message.contains("may have taken effect"), "{message}");
-    assert!(
-        hint.contains(&format!("`airlock show {id}`")) && hint.contains(&format!("`--id {id}`")),
-        "{hint}"
-    );
     let written = || fs::read_to_string(folder.path().join("written")).unwrap();
     // What was cut off is not half there.
     assert_eq!(written(), "written");
 
-    let ran = resolve(&["--id", id]);
-    assert_eq!(ran.code, 0, "{ran:#?}");
-    let told = ran.json()["content"].to_string();
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    let told = "note: an apply that was cut off had changed nothing: it is pending as before";
+    assert!(ran.stderr.contains(told), "{ran:#?}");
+    assert!(ran.stdout.contains("it changed nothing"), "{ran:#?}");
+    let pending = store.json(folder.path(), &["pending"]);
+    let entry = &pending["pending"][0];
+    assert_eq!(
+        (&entry["state"], &entry["attempts"]),
+        (&json!("pending"), &json!(1))
+    );
+
+    let ran = store.json(folder.path(), &["resolve", "apply", "--reason", "again"]);
+    let told = ran["content"].to_string();
     assert!(told.contains(r#"\"attempt\":2"#), "{told}");
     assert_eq!(written(), "writtenx");
 }
 
+/// Nobody can look into a workspace that is gone.
 #[test]
-fn an_interrupted_action_is_discarded_without_more_ado() {
+fn an_apply_that_was_killed_stays_interrupted_where_its_workspace_is_gone() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let id = store.push(folder.path(), slow_apply());
+    kill_half_way(with_store(
+        &store,
+        folder.path(),
+        &["resolve", "apply", "--reason", "yes"],
+    ));
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    drop(folder);
+    let shown = store.airlock(elsewhere.path(), &["show", &id]).run().stdout;
+    assert!(
+        shown.contains("state      interrupted in attempt 1"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_action_whose_apply_was_cut_off_is_discarded_without_more_ado() {
     let (store, folder) = (Store::new(), folder(&[]));
     store.push(folder.path(), slow_apply());
     kill_half_way(with_store(

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::airlock::{RENAME, Store, folder, names};
+use crate::terminal::Terminal;
 
 #[test]
 fn every_command_tells_what_the_host_saw() {
@@ -42,24 +43,98 @@ fn every_command_tells_what_the_host_saw() {
 }
 
 #[test]
-fn what_changed_since_is_shown_and_decided_about_again() {
-    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    store.json(folder.path(), &["run", "batch-rename", RENAME]);
+fn what_is_stale_is_not_applied_and_previewed_again() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    let old = store.push_rename(folder.path());
     fs::write(folder.path().join("a.jpeg"), "another picture").unwrap();
     let apply = ["resolve", "apply", "--reason", "yes"];
     let ran = store.airlock(folder.path(), &apply).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
+    let refresh = format!("refresh {old}` calls its tool again");
+    for told in ["the preview is stale, since a.jpeg has changed", &refresh] {
+        assert!(ran.stderr.contains(told), "{ran:#?}");
+    }
+    let report = store.airlock(folder.path(), &[&apply[..], &["--json"]].concat());
+    assert_eq!(report.run().json()["error"]["kind"], "stale");
+    assert_eq!(names(&folder), ["a.jpeg", "b.jpeg"]);
+
+    let ran = store.airlock(folder.path(), &["refresh", &old]).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    for told in ["a.jpeg -> a.jpg", "Verified by the host: 2 renamed"] {
+        assert!(ran.stdout.contains(told), "{ran:#?}");
+    }
+    assert!(ran.stderr.contains("this action stays pending"), "{ran:#?}");
+    let listed = store.json(folder.path(), &["pending"]);
+    let [new] = &listed["pending"].as_array().unwrap()[..] else {
+        panic!("{listed}");
+    };
+    let new = new["id"].as_str().unwrap();
+    let shown = store.airlock(folder.path(), &["show", &old]).run();
+    assert!(
+        shown.stdout.contains(&format!("refreshed as {new}")),
+        "{shown:#?}"
+    );
+    let again = store.airlock(folder.path(), &["refresh", &old]).run();
+    assert!(again.stderr.contains("already discarded"), "{again:#?}");
+    assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
+}
+
+#[test]
+fn what_does_something_else_than_was_reviewed_is_shown_and_decided_about_again() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let said = json!([{"do": "resolution"}, {"do": "write-said", "path": "why"}]);
+    let push = json!({"do": "push", "label": "It", "apply": said});
+    store.push(folder.path(), json!([push]));
+    let apply = ["resolve", "apply", "--reason", "I have looked"];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!(ran.code, 1, "{ran:#?}");
     for told in [
-        "not what was reviewed (1 renamed)",
-        "decide again",
+        "something else than was reviewed (1 created, as before, but not the same)",
+        "What was reviewed:",
         "What it does now:",
-        "│ renamed a.jpeg -> a.jpg",
+        "I have looked",
     ] {
         assert!(ran.stderr.contains(told), "{ran:#?}");
     }
-    assert_eq!(names(&folder), ["a.jpeg"]);
+    assert_eq!(names(&folder), [""; 0]);
     assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+    assert_eq!(names(&folder), ["why"]);
+}
+
+#[test]
+fn what_the_host_has_not_seen_before_is_shown_before_it_is_committed() {
+    let folder = folder(&["a.jpeg"]);
+    let run = [
+        "run",
+        "batch-rename",
+        RENAME,
+        "--rehearse",
+        "never",
+        "--confirm-effects",
+    ];
+    let mut terminal = Terminal::run(folder.path(), &run);
+    terminal
+        .asks("y")
+        .asks_why("")
+        .sees("renamed a.jpeg -> a.jpg")
+        .sees("Put this into the workspace?")
+        .types("n")
+        .sees("not confirmed")
+        .asks("l")
+        .ends(1);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+    let mut terminal = Terminal::run(folder.path(), &[&run[..], &["--apply", "yes"]].concat());
+    terminal
+        .sees("Put this into the workspace?")
+        .types("y")
+        .sees("Renamed")
+        .ends(0);
     assert_eq!(names(&folder), ["a.jpg"]);
+    let resolve = ["resolve", "apply", "--reason", "yes", "--confirm-effects"];
+    let ran = Store::new().airlock(folder.path(), &resolve).run();
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    assert!(ran.stderr.contains("asks on a terminal"), "{ran:#?}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl Instance {
         };
         let (mut instance, returned) = self.run(call, Export::Execute, guest).await;
         let staged = match &mut instance {
-            Some(instance) => std::mem::take(&mut instance.store.data_mut().staged),
+            Some(instance) => instance.store.data_mut().take_staged(),
             None => StagedActions::default(),
         };
         let convert = |returned| convert(returned, call);

@@ -156,6 +156,8 @@ impl State {
             self.files.begin_changes()?;
         }
         self.files.set_workspace_writable(writable);
+        // What an earlier call has read is none of this one's.
+        self.files.take_reads();
         self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
         self.staged = StagedActions::default();
@@ -167,6 +169,15 @@ impl State {
     /// What the last call has changed of the workspace, where that is still to be committed.
     pub fn changes(&self) -> Option<View> {
         self.files.changes()
+    }
+
+    /// What the last call has pushed, with what it has read of the workspace.
+    pub fn take_staged(&mut self) -> StagedActions {
+        let mut staged = std::mem::take(&mut self.staged);
+        if !staged.is_empty() {
+            staged.read = self.files.take_reads();
+        }
+        staged
     }
 
     pub fn end_call(&mut self) {

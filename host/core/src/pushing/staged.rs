@@ -13,15 +13,18 @@ use airlock_model::pending::{CallId, PendingAction};
 use airlock_model::store::{
     NewAction, PendingStore, PluginBytes, Push, Room, SessionRoom, StoreError,
 };
-
+use airlock_workspace::{ReadSet, View};
 use serde_json::Value;
 
 use super::SessionContext;
+use crate::workspace::read_files;
 
 /// The actions of one call, in the order in which they were pushed. Dropped, they leave nothing.
 #[derive(Default)]
 pub(crate) struct StagedActions {
     pub actions: Vec<NewAction>,
+    /// What their tool has read for them.
+    pub read: Option<(View, ReadSet)>,
     /// The call's id, once it has pushed anything.
     call: Option<CallId>,
     /// What of the session's room is taken for them.
@@ -107,7 +110,8 @@ impl StagedActions {
         called: Called<'_>,
         limits: &Limits,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
-        let call = called.pack(self.call().clone()).await?;
+        let read = self.read.take();
+        let call = called.pack(self.call().clone(), read).await?;
         let actions = self.actions.iter();
         let pushed: Vec<_> = actions.map(|new| Arc::clone(&new.action)).collect();
         let store = session.store.as_ref().ok_or(Error::NoStore)?;
@@ -132,19 +136,26 @@ pub(crate) struct Called<'a> {
 const PACKED_HERE: usize = 64 << 10;
 
 impl Called<'_> {
-    async fn pack(self, id: CallId) -> Result<PackedCall, Error> {
-        let record = CallRecord::new(
+    async fn pack(self, id: CallId, read: Option<(View, ReadSet)>) -> Result<PackedCall, Error> {
+        let mut record = CallRecord::new(
             id,
             self.tool,
             Json::of_own(self.params),
             self.content.to_vec(),
             SystemTime::now(),
         );
+        let has_read = |reads: &ReadSet| reads.paths.values().any(|it| it.contents);
+        let read = read.filter(|(_, reads)| reads.is_cut || has_read(reads));
         let content = record.content.iter().map(Content::byte_length);
-        if content.sum::<usize>() + record.params.as_str().len() <= PACKED_HERE {
+        if read.is_none() && content.sum::<usize>() + record.params.as_str().len() <= PACKED_HERE {
             return Ok(record.pack());
         }
-        let packing = tokio::task::spawn_blocking(move || record.pack());
+        let packing = tokio::task::spawn_blocking(move || {
+            if let Some((view, reads)) = read {
+                record.read = read_files(&view, &reads);
+            }
+            record.pack()
+        });
         packing
             .await
             .map_err(|error| Error::host("could not pack the record of a call", error))

@@ -7,7 +7,7 @@ use airlock_model::call_record::CallRecord;
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
 use airlock_model::pending::{
-    ActionId, Decision, NamedAction, Resolution, SessionId, StackedAction,
+    ActionId, Decision, NamedAction, PendingAction, Resolution, SessionId, StackedAction,
 };
 use airlock_model::store::PendingStore;
 use async_trait::async_trait;
@@ -27,6 +27,45 @@ pub trait Approver: Send + Sync + 'static {
     /// Whether the action may be applied. It is on its stack meanwhile, unclaimed, so that others
     /// can resolve it; then the model hears of that. A call that is cancelled drops the future.
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval;
+
+    /// Whether what an apply has done may be put into the workspace. Asked where the host has not
+    /// seen before what that would be, of every decision, also a person's: the action is volatile,
+    /// or is [not rehearsed](crate::policy::Rehearse::Never), or its rehearsal failed. The tool has
+    /// run, and nobody sees yet what it changed; what it did elsewhere is done.
+    ///
+    /// Without an implementation it may.
+    async fn confirm(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
+        Confirmation::Commit
+    }
+}
+
+/// What an apply has done, and is about to be committed.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ConfirmRequest<'a> {
+    /// Whose stack it is on.
+    pub session: &'a SessionId,
+    /// The action.
+    pub action: &'a PendingAction,
+    /// What was decided.
+    pub resolution: &'a Resolution,
+    /// Who decided that.
+    pub decided_by: &'a DecidedBy,
+    /// What it changes, with what files hold; not empty.
+    pub effects: &'a Effects,
+}
+
+/// An [`Approver`]'s answer to what an apply has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confirmation {
+    /// Put it into the workspace.
+    Commit,
+    /// Drop it: the workspace stays as it was, and the action is pending.
+    Drop {
+        /// Why, as a clause for whoever decided.
+        reason: String,
+    },
 }
 
 /// What a model wants applied.
@@ -140,7 +179,7 @@ impl Session {
     }
 
     /// The action of this id, which is on the stack.
-    async fn find(
+    pub(super) async fn find(
         &self,
         store: &Arc<dyn PendingStore>,
         id: &ActionId,

@@ -16,7 +16,7 @@ use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
 use super::approving::Approver;
-use super::committing::recover;
+use super::committing::{obstacle, recover};
 use super::rehearsing::Rehearsals;
 use super::standing::StandingState;
 use super::turns::Turns;
@@ -195,6 +195,7 @@ impl SessionBuilder {
                     reserved: Arc::default(),
                     descriptors: Arc::default(),
                 }),
+                apply_obstacle: workspace.as_ref().and_then(obstacle),
                 workspace,
                 machine: self.machine,
                 engine,

@@ -4,26 +4,32 @@
 //! it. So an apply whose end the store never heard of is either known there, and then the store is
 //! told now, or it never touched a file.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{Content, ResolutionOutcome, ToolResult};
-use airlock_model::effects::Effects;
+use airlock_model::effects::{Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
 use airlock_model::json::Json;
 use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
+use airlock_model::reads::StaleFile;
 use airlock_model::store::StoreError;
 use airlock_workspace::{ChangeSet, CommitError, Committed, RecoverError, Ticket, View, Workspace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::approving::{ConfirmRequest, Confirmation};
 use super::lease::HeldLease;
 use super::resolve::{DecisionSummary, outcome};
+use super::stale::stale_files;
+use crate::instance::unless_cancelled;
 use crate::producer::CommitChanges;
 use crate::secret::workspace_key;
 use crate::workspace::{WorkspaceFolder, changes_of, told};
@@ -59,9 +65,10 @@ pub(super) struct Committing<'a> {
     pub resolution: &'a Resolution,
     pub decided_by: &'a DecidedBy,
     /// What whoever decided has seen, where the host rehearsed it.
-    pub reviewed: Option<&'a Effects>,
+    pub reviewed: Option<&'a EffectsRecord>,
     /// What was committed.
     pub seen: Mutex<Option<Effects>>,
+    pub cancel: Option<&'a CancellationToken>,
 }
 
 impl CommitChanges for Committing<'_> {
@@ -85,8 +92,20 @@ impl Committing<'_> {
         };
         let confirm = self.held.confirm();
         let runtime = Handle::current();
-        let reviewed = self.reviewed.filter(|it| it.verified).cloned();
+        let reviewed = self.reviewed.map(|it| &it.effects);
+        let reviewed = match reviewed.filter(|it| it.verified).cloned() {
+            None => self.confirmed(&changes, &folder).await?,
+            reviewed => reviewed,
+        };
         let action = NamedAction::from(self.action);
+        // Asked before the guest ran, and once more now that nobody else commits. What it changes
+        // itself is compared anyway.
+        let store = self.session.store()?;
+        let mut basis = self
+            .session
+            .basis(store, self.action, self.reviewed)
+            .await?;
+        basis.changes.clear();
         let committed = in_background(move || {
             let workspace = open(&folder)?;
             let check = |found: &ChangeSet| {
@@ -94,6 +113,10 @@ impl Committing<'_> {
                     && !reviewed.is_same(&Effects::verified(told(found)))
                 {
                     return Err(NotCommitted::Different);
+                }
+                let stale = stale_files(&basis, &folder).map_err(NotCommitted::Unreadable)?;
+                if !stale.is_empty() {
+                    return Err(NotCommitted::Stale(stale));
                 }
                 // Asked under the workspace's lock: who has the claim now looks there before it
                 // does anything, so that one of both sees the other.
@@ -105,11 +128,17 @@ impl Committing<'_> {
                     let before = folder.view();
                     let found = before.and_then(|before| changes_of(&changes, Some(&before)));
                     let found = found.map_err(|error| Error::workspace(folder.path(), &error))?;
+                    let now = Effects::verified(found);
+                    let difference = Difference::new(reviewed.unwrap_or_default(), now, true);
                     Err(Error::Different {
                         action: Box::new(action),
-                        effects: Box::new(Effects::verified(found)),
+                        difference: Box::new(difference),
                     })
                 }
+                Err(NotCommitted::Stale(files)) => Err(Error::Stale {
+                    action: Box::new(action),
+                    files,
+                }),
                 Err(error) => Err(Error::from(error)),
             }
         });
@@ -125,6 +154,42 @@ impl Committing<'_> {
         }
         *self.seen() = Some(Effects::verified(told(&changes)));
         Ok(())
+    }
+
+    /// What nobody has seen before is shown to the approver, if there is one, who may have it
+    /// dropped.
+    async fn confirmed(
+        &self,
+        changes: &View,
+        folder: &Arc<WorkspaceFolder>,
+    ) -> Result<Option<Effects>, Error> {
+        let Some(approver) = &self.session.inner.approver else {
+            return Ok(None);
+        };
+        let (changes, folder) = (changes.clone(), Arc::clone(folder));
+        let looking = in_background(move || {
+            let before = folder.view();
+            let found = before.and_then(|before| changes_of(&changes, Some(&before)));
+            found.map_err(|error| Error::workspace(folder.path(), &error))
+        });
+        let effects = Effects::verified(looking.await?);
+        if effects.changes.is_empty() {
+            return Ok(Some(effects));
+        }
+        let request = ConfirmRequest {
+            session: self.session.id(),
+            action: self.action,
+            resolution: self.resolution,
+            decided_by: self.decided_by,
+            effects: &effects,
+        };
+        match unless_cancelled(self.cancel, approver.confirm(&request)).await? {
+            Confirmation::Commit => Ok(Some(effects)),
+            Confirmation::Drop { reason } => Err(Error::Refused {
+                action: Box::new(NamedAction::from(self.action)),
+                reason,
+            }),
+        }
     }
 
     /// What was committed, if anything was.
@@ -298,11 +363,31 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
     }
 }
 
+/// Why nothing that is applied could be put into a workspace, as far as that shows beforehand.
+pub(super) fn obstacle(folder: &Arc<WorkspaceFolder>) -> Option<String> {
+    let checked = match open(folder) {
+        Ok(workspace) => workspace.check_commits(),
+        Err(error) => return Some(error.to_string()),
+    };
+    checked.err().map(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("this user may not write to {}", folder.path().display())
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            format!("{} is on a read-only file system", folder.path().display())
+        }
+        _ => error.to_string(),
+    })
+}
+
 /// Why nothing was committed.
 enum NotCommitted {
     Lost(StoreError),
     /// What would be committed is not what was reviewed.
     Different,
+    /// What it was made from has changed.
+    Stale(Vec<StaleFile>),
+    Unreadable(Error),
     Commit(CommitError),
 }
 
@@ -316,9 +401,10 @@ impl From<NotCommitted> for Error {
     fn from(error: NotCommitted) -> Self {
         match error {
             NotCommitted::Lost(error) => Error::Store(error),
-            NotCommitted::Different => Error::NotCommitted {
+            NotCommitted::Different | NotCommitted::Stale(_) => Error::NotCommitted {
                 reason: "it is not what was reviewed".to_owned(),
             },
+            NotCommitted::Unreadable(error) => error,
             NotCommitted::Commit(error) => Error::NotCommitted {
                 reason: error.to_string(),
             },
@@ -342,7 +428,7 @@ fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
 }
 
 /// Files are synced, and other programs waited for: on a thread that may block.
-async fn in_background<T: Send + 'static>(
+pub(super) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     match spawn_blocking(work).await {

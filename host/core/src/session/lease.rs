@@ -168,6 +168,17 @@ impl<'a> HeldLease<'a> {
         }
     }
 
+    /// An apply that was cut off before has changed nothing.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub async fn recovered(mut self, what: &str) -> Result<(), Error> {
+        match self.lease.take() {
+            Some(lease) => Ok(self.store.recovered(lease, what).await?),
+            None => Ok(()),
+        }
+    }
+
     /// Where the store can't take note of the failure, the lease runs out, and the action is listed
     /// as interrupted: who hears of the failure needs no second one.
     pub async fn requeue(mut self, failure: &str) {

@@ -9,8 +9,9 @@ use std::time::Duration;
 use airlock_model::effects::{ActionEffects, Effects, EffectsRecord, Seed};
 use airlock_model::error::Error;
 use airlock_model::event::ToolFunction;
-use airlock_model::pending::{ActionId, PendingAction};
+use airlock_model::pending::{ActionId, PendingAction, StackedAction};
 use airlock_model::policy::{Phase, Rehearse};
+use airlock_model::reads::Fingerprints;
 use airlock_model::store::{PendingStore, StoreError};
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
@@ -19,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Session;
 use crate::instance::{Call, Conditions};
 use crate::producer::{Producer, Rehearsed};
-use crate::workspace::{WorkspaceFolder, changes_of};
+use crate::workspace::{WorkspaceFolder, changes_of, fingerprints};
 use crate::world::DecidedAction;
 
 /// How long whoever called a tool waits for the rehearsal of what that has pushed.
@@ -59,6 +60,8 @@ struct Rehearsal {
     attempts: u32,
     producer: Producer,
     folder: Arc<WorkspaceFolder>,
+    /// What an earlier rehearsal came to.
+    before: Option<EffectsRecord>,
 }
 
 impl Session {
@@ -101,13 +104,42 @@ impl Session {
             attempts: found.attempts,
             producer,
             folder,
+            before: None,
         };
-        // Apart, so that it goes on where this future is dropped: others may wait for it.
+        self.rehearse_apart(rehearsal).await.map(Some)
+    }
+
+    /// Rehearses an action once more, with the same randomness. None where that ended elsewhere
+    /// meanwhile, and nothing is known of it.
+    pub(super) async fn rehearse_again(
+        &self,
+        found: &StackedAction,
+        producer: Producer,
+        folder: Arc<WorkspaceFolder>,
+        before: EffectsRecord,
+    ) -> Result<Option<EffectsRecord>, Error> {
+        let id = &found.action.id;
+        let Some(under_way) = self.begin(id) else {
+            self.rehearsed(id).await;
+            return Ok(self.store()?.effects(self.id(), id).await?);
+        };
+        let rehearsal = Rehearsal {
+            under_way,
+            action: Arc::clone(&found.action),
+            attempts: found.attempts,
+            producer,
+            folder,
+            before: Some(before),
+        };
+        self.rehearse_apart(rehearsal).await.map(Some)
+    }
+
+    /// So that it goes on where this future is dropped: others may wait for it.
+    async fn rehearse_apart(&self, rehearsal: Rehearsal) -> Result<EffectsRecord, Error> {
         let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal, Duration::ZERO));
-        match rehearsing.await {
-            Ok(record) => Ok(Some(record)),
-            Err(error) => Err(Error::host("could not rehearse an action", error)),
-        }
+        rehearsing
+            .await
+            .map_err(|error| Error::host("could not rehearse an action", error))
     }
 
     /// Rehearses what a call has pushed. What is known within a short time is returned; the rest
@@ -126,6 +158,7 @@ impl Session {
                     action: Arc::clone(action),
                     attempts: 0,
                     producer: producer.clone(),
+                    before: None,
                 })
             })
             .collect();
@@ -207,34 +240,43 @@ impl Session {
 
     async fn rehearse(self, rehearsal: Rehearsal, spent: Duration) -> EffectsRecord {
         let action = &*rehearsal.action;
-        let seed = match new_seed() {
+        let before = rehearsal.before.as_ref();
+        let seed = match before.map_or_else(new_seed, |before| Ok(before.seed.clone())) {
             Ok(seed) => seed,
             Err(error) => {
-                return EffectsRecord {
-                    effects: Effects::unverified(format!("there is no randomness: {error}")),
-                    seed: Seed::new([0; 32]),
-                };
+                let effects = Effects::unverified(format!("there is no randomness: {error}"));
+                return EffectsRecord::new(effects, Seed::new([0; 32]));
             }
         };
-        let effects = self.effects_of(&rehearsal, &seed, spent).await;
-        let record = self.keep(action, EffectsRecord { effects, seed }).await;
+        let (effects, read) = self.effects_of(&rehearsal, &seed, spent).await;
+        let mut record = EffectsRecord::new(effects, seed).with_read(read);
+        if let Some(before) = before {
+            record.left_by_others = before.left_by_others.clone();
+        }
+        let record = self.keep(action, record).await;
         drop(rehearsal.under_way);
         record
     }
 
-    /// Applies it on a layer, and looks at that.
-    async fn effects_of(&self, rehearsal: &Rehearsal, seed: &Seed, spent: Duration) -> Effects {
+    /// Applies it on a layer, and looks at that, and at what the tool has looked at.
+    async fn effects_of(
+        &self,
+        rehearsal: &Rehearsal,
+        seed: &Seed,
+        spent: Duration,
+    ) -> (Effects, Option<Fingerprints>) {
+        let unverified = |problem: String| (Effects::unverified(problem), None);
         let action = &*rehearsal.action;
         let most = self.inner.limits.call_time;
         if spent >= most {
             let seconds = most.as_secs_f64();
-            return Effects::unverified(format!(
+            return unverified(format!(
                 "what else its call has pushed was rehearsed for {seconds} s, the limit for a call"
             ));
         }
         let guest_state = match self.guest_state(action).await {
             Ok(guest_state) => guest_state,
-            Err(error) => return Effects::unverified(error.to_string()),
+            Err(error) => return unverified(error.to_string()),
         };
         let call = Call {
             number: self.next_call(),
@@ -263,17 +305,19 @@ impl Session {
             .await;
         let rehearsed = match rehearsed {
             Ok(Some(rehearsed)) => rehearsed,
-            Ok(None) => return Effects::verified(Vec::new()),
-            Err(error) => return Effects::unverified(format!("its rehearsal failed: {error}")),
+            // It can change nothing, whatever it reads.
+            Ok(None) => {
+                let nothing = Fingerprints::default();
+                return (Effects::verified(Vec::new()), Some(nothing));
+            }
+            Err(error) => return unverified(format!("its rehearsal failed: {error}")),
         };
         let folder = Arc::clone(&rehearsal.folder);
         let looked = spawn_blocking(move || look(&rehearsed, &folder)).await;
         match looked {
-            Ok(Ok(effects)) => effects,
-            Ok(Err(error)) => {
-                Effects::unverified(format!("what it changes could not be read: {error}"))
-            }
-            Err(error) => Effects::unverified(format!("what it changes was not read: {error}")),
+            Ok(Ok(seen)) => seen,
+            Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
+            Err(error) => unverified(format!("what it changes was not read: {error}")),
         }
     }
 
@@ -295,18 +339,12 @@ impl Session {
             Ok(()) => return record,
             Err(full) => full,
         };
-        let shorter = EffectsRecord {
-            effects: record.effects.without_contents(),
-            seed: record.seed.clone(),
-        };
+        let shorter = EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
         if self.try_to_keep(store, action, &shorter).await.is_ok() {
             return shorter;
         }
         let problem = format!("what it changes could not be kept: {full}");
-        let unverified = EffectsRecord {
-            effects: Effects::unverified(problem),
-            seed: record.seed,
-        };
+        let unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
         if let Err(error) = self.try_to_keep(store, action, &unverified).await {
             tracing::warn!("could not keep what an action would do: {error}");
         }
@@ -333,12 +371,16 @@ pub(super) fn new_seed() -> Result<Seed, getrandom::Error> {
     Ok(Seed::new(seed))
 }
 
-fn look(rehearsed: &Rehearsed, folder: &WorkspaceFolder) -> std::io::Result<Effects> {
+fn look(
+    rehearsed: &Rehearsed,
+    folder: &WorkspaceFolder,
+) -> std::io::Result<(Effects, Option<Fingerprints>)> {
+    let read = fingerprints(&rehearsed.changes.take_reads());
     let before = folder.view()?;
     let changes = changes_of(&rehearsed.changes, Some(&before))?;
     rehearsed.changes.abandon();
     let mut effects = Effects::verified(changes);
     effects.uses_time = rehearsed.looked_at.time();
     effects.uses_randomness = rehearsed.looked_at.randomness();
-    Ok(effects)
+    Ok((effects, read))
 }

@@ -12,6 +12,7 @@ use airlock_model::effects::{ActionEffects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::event::ToolFunction;
 use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
+use airlock_model::reads::Fingerprints;
 use airlock_model::store::{Claim, Claimed};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -190,8 +191,9 @@ impl Session {
                 action: &action,
                 resolution: &resolution,
                 decided_by: &decided_by,
-                reviewed: review.as_ref().map(|review| &review.effects),
+                reviewed: review.as_ref(),
                 seen: Mutex::default(),
+                cancel,
             },
             review: review.as_ref(),
             same_workspace,
@@ -205,18 +207,27 @@ impl Session {
         };
         let seen = carrying_out.committing.take_seen();
         let returned = match (decision, returned) {
-            // Nothing was tried, and who asked for that has not heard of a discard.
-            (_, Err(error @ (Error::Busy { .. } | Error::Unverified { .. }))) => {
+            // Nothing was tried, or nothing came of it, and who asked for that has not heard of a
+            // discard.
+            (
+                _,
+                Err(
+                    error @ (Error::Busy { .. }
+                    | Error::Unverified { .. }
+                    | Error::Stale { .. }
+                    | Error::Refused { .. }),
+                ),
+            ) => {
                 held.release().await;
                 return Err(error);
             }
             (_, Err(error @ Error::Different { .. })) => {
-                if let (Some(review), Error::Different { effects, .. }) = (&review, &error) {
-                    let effects = (**effects).clone();
-                    let record = EffectsRecord {
-                        effects,
-                        seed: review.seed.clone(),
-                    };
+                if let (Some(review), Error::Different { difference, .. }) = (&review, &error) {
+                    let mut record = review.clone();
+                    record.effects = difference.now.clone();
+                    // It may depend on the reason, which no rehearsal hears: none is to be compared
+                    // with it, and what is applied is.
+                    record.read = Some(Fingerprints::default());
                     self.keep(&action, record).await;
                 }
                 // Nothing came of it.
@@ -245,6 +256,13 @@ impl Session {
         self.tell_decided(&action, decision, decided_by, number);
         if decision == Decision::Apply {
             self.forget_commit(&action, same_workspace).await;
+            if let Ok(ResolutionOutcome {
+                effects: Some(effects),
+                ..
+            }) = &outcome
+            {
+                self.tell_others_of_call(&action, &effects.effects).await;
+            }
         }
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))

@@ -47,7 +47,10 @@ impl Session {
         Ok(self.write_bindings(|bindings| bindings.add_narrowed(producer)))
     }
 
-    async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
+    pub(super) async fn producer_from_store(
+        &self,
+        action: &PendingAction,
+    ) -> Result<Producer, Error> {
         let kept = self.store()?.plugin(action.plugin).await?;
         let native = match &kept {
             Some(kept) => NativeIdentity::read(&kept.bytes),

@@ -15,31 +15,41 @@ use crate::producer::Producer;
 
 impl Session {
     /// What is known of the action that is to be applied, before it is claimed: waits for its
-    /// rehearsal.
+    /// rehearsal, and makes sure that it still holds.
     pub(super) async fn review_of(
         &self,
         store: &Arc<dyn PendingStore>,
         resolution: &Resolution,
         cancel: Option<&CancellationToken>,
     ) -> Result<Option<Review>, Error> {
-        if resolution.decision != Decision::Apply || !self.may_rehearse() {
+        if resolution.decision != Decision::Apply || self.inner.workspace.is_none() {
             return Ok(None);
         }
-        let id = match &resolution.id {
-            Some(id) => id.clone(),
-            None => match store.peek(self.id()).await? {
-                Some(top) => top.action.id.clone(),
-                None => return Ok(None),
-            },
-        };
-        match unless_cancelled(cancel, self.review(&id)).await? {
-            Ok(record) => Ok(record.map(|record| Review { id, record })),
-            // Whoever resolves it is told by the claim.
-            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
-                Ok(None)
+        let found = match &resolution.id {
+            Some(id) => {
+                let listed = store.list(self.id()).await?;
+                listed.into_iter().find(|it| it.action.id == *id)
             }
-            Err(error) => Err(error),
-        }
+            None => store.peek(self.id()).await?,
+        };
+        // Whoever resolves what is not there is told by the claim.
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let id = found.action.id.clone();
+        let record = match self.may_rehearse() {
+            true => match unless_cancelled(cancel, self.review(&id)).await? {
+                // By the claim, too.
+                Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
+                    return Ok(None);
+                }
+                record => record?,
+            },
+            false => store.effects(self.id(), &id).await?,
+        };
+        let same_workspace = resolution.same_workspace;
+        let current = self.current_review(store, &found, record, same_workspace, cancel);
+        Ok(current.await?.map(|record| Review { id, record }))
     }
 
     /// What an apply must do the same as, if anything. Another action may have become the topmost

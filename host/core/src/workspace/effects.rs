@@ -53,7 +53,7 @@ fn change(change: &workspace::Change) -> Change {
     told
 }
 
-fn facts(facts: &workspace::Facts) -> Facts {
+pub(super) fn facts(facts: &workspace::Facts) -> Facts {
     let mut told = Facts::new(match facts.kind {
         Kind::File => ObjectKind::File,
         Kind::Directory => ObjectKind::Directory,

@@ -11,6 +11,7 @@ use airlock_workspace::{Key, View, Workspace};
 use wasmtime_wasi::FsPerms;
 use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
+use super::basis::PATHS;
 use super::{OpenedRoots, ScratchFolder, TooManyOpen, UnusableWorkspace};
 use crate::descriptors::Descriptors;
 
@@ -47,7 +48,7 @@ impl Roots {
 }
 
 fn open_usable(workspace: &WorkspaceFolder) -> Result<View, UnusableWorkspace> {
-    workspace.view().map_err(|source| UnusableWorkspace {
+    workspace.guests_view().map_err(|source| UnusableWorkspace {
         path: workspace.path.clone(),
         source,
     })
@@ -90,7 +91,12 @@ impl WorkspaceFolder {
         &self.lasting
     }
 
-    /// The view of one who reads it, and perhaps changes it.
+    /// The view of a guest, who reads it, and perhaps changes it: what it reads is noted.
+    fn guests_view(&self) -> io::Result<View> {
+        View::of(self.open_directory()?, PATHS)
+    }
+
+    /// The view of the host itself.
     pub fn view(&self) -> io::Result<View> {
         View::of(self.open_directory()?, 0)
     }

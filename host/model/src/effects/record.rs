@@ -1,5 +1,6 @@
 //! What is kept with an action of its effects.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -7,8 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Counts, EffectsSummary};
-use super::{ChangeKind, Effects, is_false};
+use super::{Change, ChangeKind, Effects, is_false};
 use crate::packed;
+use crate::reads::Fingerprints;
 
 /// Secret bytes, from which an action's randomness is made: in its rehearsal and when it is
 /// applied.
@@ -40,6 +42,32 @@ pub struct EffectsRecord {
     pub effects: Effects,
     /// What the action's randomness is made from.
     pub seed: Seed,
+    /// What the rehearsal has looked at. None where that was too much to keep: then it may have
+    /// changed.
+    pub read: Option<Fingerprints>,
+    /// What other actions of the same call have left since where that had read something, by path:
+    /// the SHA-256 of a file, or none for what they removed. It makes this action not stale, since
+    /// whoever decided knew that preview.
+    pub left_by_others: BTreeMap<String, Option<String>>,
+}
+
+impl EffectsRecord {
+    /// These effects, and nothing known of what they depend on.
+    pub fn new(effects: Effects, seed: Seed) -> Self {
+        Self {
+            effects,
+            seed,
+            read: None,
+            left_by_others: BTreeMap::new(),
+        }
+    }
+
+    /// With what the rehearsal has looked at.
+    #[must_use]
+    pub fn with_read(mut self, read: Option<Fingerprints>) -> Self {
+        self.read = read;
+        self
+    }
 }
 
 /// An [`EffectsRecord`] as stores keep it.
@@ -48,8 +76,8 @@ pub struct EffectsRecord {
 pub struct PackedEffects {
     /// All but the changes, as JSON: for the action's row.
     pub summary: String,
-    /// The changes, compressed (zlib, RFC 1950) and cut into pieces of at most 256 KiB; none where
-    /// nothing changes.
+    /// The changes and what they depend on, compressed (zlib, RFC 1950) and cut into pieces of at
+    /// most 256 KiB; none where there is nothing of either.
     pub pieces: Vec<Arc<[u8]>>,
 }
 
@@ -67,6 +95,15 @@ struct Row {
     seed: [u8; 32],
 }
 
+/// What is in the pieces.
+#[derive(Default, Serialize, Deserialize)]
+struct Body<C, L, O> {
+    changes: C,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<L>,
+    left_by_others: O,
+}
+
 impl EffectsRecord {
     /// As stores keep it. Takes some milliseconds for each megabyte.
     pub fn pack(&self) -> PackedEffects {
@@ -79,12 +116,18 @@ impl EffectsRecord {
             uses_randomness: effects.uses_randomness,
             seed: self.seed.0,
         };
-        let changes = &effects.changes;
-        // Numbers, texts and lists of such can always be written as JSON.
-        let plain = serde_json::to_vec(changes).unwrap_or_default();
+        let body = Body {
+            changes: &effects.changes,
+            read: self.read.as_ref(),
+            left_by_others: &self.left_by_others,
+        };
+        let is_empty =
+            effects.changes.is_empty() && self.read.is_none() && self.left_by_others.is_empty();
+        // Numbers, texts, and lists and maps of such can always be written as JSON.
+        let plain = serde_json::to_vec(&body).unwrap_or_default();
         PackedEffects {
             summary: serde_json::to_string(&row).unwrap_or_default(),
-            pieces: match changes.is_empty() {
+            pieces: match is_empty {
                 true => Vec::new(),
                 false => packed::pieces(&plain),
             },
@@ -110,19 +153,22 @@ impl PackedEffects {
     /// Where it is no such record: somebody changed it.
     pub fn unpack(&self) -> io::Result<EffectsRecord> {
         let row: Row = serde_json::from_str(&self.summary)?;
-        let changes = match self.pieces.is_empty() {
-            true => Vec::new(),
-            false => serde_json::from_slice(&packed::joined(&self.pieces)?)?,
-        };
+        let body: Body<Vec<Change>, Fingerprints, BTreeMap<String, Option<String>>> =
+            match self.pieces.is_empty() {
+                true => Body::default(),
+                false => serde_json::from_slice(&packed::joined(&self.pieces)?)?,
+            };
         Ok(EffectsRecord {
             effects: Effects {
                 verified: row.verified,
                 problem: row.problem,
-                changes,
+                changes: body.changes,
                 uses_time: row.uses_time,
                 uses_randomness: row.uses_randomness,
             },
             seed: Seed(row.seed),
+            read: body.read,
+            left_by_others: body.left_by_others,
         })
     }
 }

@@ -39,15 +39,15 @@ impl fmt::Display for Counts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EffectsSummary {
-    /// As [`Effects::verified`].
+    /// As [`Effects::verified`](super::Effects::verified).
     pub verified: bool,
-    /// As [`Effects::problem`].
+    /// As [`Effects::problem`](super::Effects::problem).
     pub problem: Option<String>,
     /// How many changes there are.
     pub counts: Counts,
-    /// As [`Effects::uses_time`].
+    /// As [`Effects::uses_time`](super::Effects::uses_time).
     pub uses_time: bool,
-    /// As [`Effects::uses_randomness`].
+    /// As [`Effects::uses_randomness`](super::Effects::uses_randomness).
     pub uses_randomness: bool,
 }
 

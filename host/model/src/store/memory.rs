@@ -1,23 +1,23 @@
 //! The store in memory, which ends with its process.
 
 mod effects;
+mod stack;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use foldhash::quality::RandomState;
+use stack::{Open, Stack};
 
 use super::{
-    BackendErrorKind, Claim, Claimed, Completion, Lease, NewAction, PendingStore, Push, Room,
-    SessionRoom, StoreError, Watch, Watchers, lose_claim,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, Push, SessionRoom, StoreError, Watch,
+    Watchers, lose_claim,
 };
 use crate::actor::DecidedBy;
-use crate::call_record::{CallRecord, PackedCall};
+use crate::call_record::CallRecord;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{
-    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
-};
+use crate::pending::{ActionId, Decision, Resolution, SessionId, StackedAction};
 
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
 /// before.
@@ -72,133 +72,6 @@ impl MemoryStore {
             }
             None => Err(StoreError::LeaseLost(lease.action)),
         }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Stack {
-    /// All that are not resolved, topmost last.
-    open: Vec<Open>,
-    /// What all of them count for.
-    bytes: u64,
-    /// Oldest first. Searched only for an id that is not open, which is rare.
-    resolved: VecDeque<(ActionId, Decision)>,
-    last_token: u64,
-}
-
-#[derive(Debug)]
-struct Open {
-    action: Arc<PendingAction>,
-    guest_state: Option<Vec<u8>>,
-    call: Option<Arc<PackedCall>>,
-    effects: Option<Arc<EffectsRecord>>,
-    /// What these count for, of `bytes`.
-    effects_bytes: u64,
-    bytes: u64,
-    attempts: u32,
-    last_error: Option<String>,
-    interrupted: bool,
-    /// It is volatile, and its instance is gone.
-    lost: bool,
-    /// Somebody is carrying out a decision, under a token.
-    claim: Option<(Decision, u64)>,
-}
-
-impl Open {
-    fn new(pushed: NewAction, bytes: u64, call: Option<Arc<PackedCall>>) -> Self {
-        Self {
-            bytes,
-            action: pushed.action,
-            guest_state: pushed.guest_state,
-            call,
-            effects: None,
-            effects_bytes: 0,
-            attempts: 0,
-            last_error: None,
-            interrupted: false,
-            lost: false,
-            claim: None,
-        }
-    }
-
-    fn is_pending(&self) -> bool {
-        self.claim.is_none()
-    }
-
-    fn stacked(&self) -> StackedAction {
-        StackedAction {
-            action: Arc::clone(&self.action),
-            attempts: self.attempts,
-            last_error: self.last_error.clone(),
-            effects: self.effects.as_ref().map(|it| it.effects.summary()),
-            state: match (self.lost, self.interrupted) {
-                (true, _) => ActionState::Lost,
-                (false, true) => ActionState::Interrupted,
-                (false, false) => ActionState::Pending,
-            },
-        }
-    }
-}
-
-impl Stack {
-    fn room(&self) -> Room {
-        Room {
-            actions: self.open.len(),
-            bytes: self.bytes,
-        }
-    }
-
-    fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {
-        let open = match &resolution.id {
-            None => match self.open.iter_mut().rfind(|open| open.is_pending()) {
-                Some(open) => open,
-                None => return Claim::NothingPending,
-            },
-            Some(id) => match self.open.iter_mut().rfind(|open| open.action.id == *id) {
-                Some(open) if open.is_pending() => open,
-                Some(_) => return Claim::InProgress(id.clone()),
-                None => return self.answer_for(id),
-            },
-        };
-        let attempt = open.attempts + 1;
-        if resolution.decision == Decision::Apply {
-            open.attempts = attempt;
-        }
-        self.last_token += 1;
-        open.claim = Some((resolution.decision, self.last_token));
-        Claim::Claimed(Claimed {
-            action: Arc::clone(&open.action),
-            guest_state: open.guest_state.clone(),
-            attempt,
-            lease: Lease {
-                session: session.clone(),
-                action: open.action.id.clone(),
-                token: self.last_token,
-            },
-        })
-    }
-
-    fn answer_for(&self, id: &ActionId) -> Claim {
-        match self.resolved.iter().find(|(resolved, _)| resolved == id) {
-            Some((_, decision)) => Claim::Resolved(id.clone(), *decision),
-            None => Claim::Unknown(id.clone()),
-        }
-    }
-
-    /// The place of what was claimed under this lease, and the decision about it.
-    fn claimed(&self, lease: &Lease) -> Option<(usize, Decision)> {
-        // Tokens begin anew in a session that was forgotten, ids never do.
-        let same = |open: &Open| open.action.id == lease.action;
-        let position = self.open.iter().rposition(same)?;
-        let (decision, token) = self.open[position].claim?;
-        (token == lease.token).then_some((position, decision))
-    }
-
-    fn remember(&mut self, id: ActionId, decision: Decision) {
-        if self.resolved.len() == REMEMBERED {
-            self.resolved.pop_front();
-        }
-        self.resolved.push_back((id, decision));
     }
 }
 
@@ -307,11 +180,16 @@ impl PendingStore for MemoryStore {
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.end_claim(lease, |stack, position, decision| {
+            stack.open[position].unclaim(decision);
+        })
+    }
+
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        self.end_claim(lease, |stack, position, decision| {
             let open = &mut stack.open[position];
-            open.claim = None;
-            if decision == Decision::Apply {
-                open.attempts -= 1;
-            }
+            open.unclaim(decision);
+            open.interrupted = false;
+            open.last_error = Some(what.to_owned());
         })
     }
 
@@ -406,6 +284,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::digest::Digest;
+    use crate::pending::PendingAction;
     use crate::policy::Policy;
     use crate::store::PluginBytes;
 

@@ -2,6 +2,7 @@
 
 use airlock_model::effects::{Change, ChangeKind, Effects, EffectsRecord, Seed};
 use airlock_model::pending::{Resolution, SessionId};
+use airlock_model::reads::Fingerprints;
 use airlock_model::store::{Claim, Completion, PendingStore, StoreError};
 use airlock_store_suite::{Backend, Tester};
 
@@ -14,10 +15,9 @@ fn record(changes: usize, seed: u8) -> EffectsRecord {
         change.diff = Some(format!("{:x}", (index as u128 + 7).pow(9) * 0x9e37_79b9));
         change
     });
-    EffectsRecord {
-        effects: Effects::verified(changes.collect()),
-        seed: Seed::new([seed; 32]),
-    }
+    let effects = Effects::verified(changes.collect());
+    let read = Fingerprints([("path".to_owned(), u64::from(seed))].into());
+    EffectsRecord::new(effects, Seed::new([seed; 32])).with_read(Some(read))
 }
 
 async fn held(store: &dyn PendingStore, session: &SessionId) -> u64 {
@@ -33,10 +33,8 @@ pub async fn are_kept_and_replaced_and_counted<B: Backend>() {
     let (id, other) = (actions::id(0), actions::id(1));
     let before = held(store, &session).await;
     assert_eq!(store.effects(&session, &id).await.unwrap(), None);
-    let unverified = EffectsRecord {
-        effects: Effects::unverified("it failed\u{0}"),
-        seed: Seed::new([0; 32]),
-    };
+    let unverified = Effects::unverified("it failed\u{0}");
+    let unverified = EffectsRecord::new(unverified, Seed::new([0; 32]));
     for record in [record(20_000, 1), record(3, 2), record(0, 3), unverified] {
         let packed = record.pack();
         let kept = store.keep_effects(&session, &id, &packed, u64::MAX);

@@ -235,6 +235,7 @@ impl<B: Backend> Machine<B> {
             }
             Use::Requeue { failure } => store.requeue(lease, TEXTS[*failure]).await,
             Use::Release => store.release(lease).await,
+            Use::Recovered { what } => store.recovered(lease, TEXTS[*what]).await,
             Use::Renew => store.renew(&lease).await,
             Use::Abandon => return store.abandon(lease),
         };

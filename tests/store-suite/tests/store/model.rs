@@ -363,6 +363,15 @@ impl Model {
                     stack[position].attempts -= 1;
                 }
             }
+            Use::Recovered { what } => {
+                let entry = &mut stack[position];
+                entry.claim = None;
+                entry.interrupted = false;
+                entry.last_error = Some(TEXTS[what].to_owned());
+                if held.decision == Decision::Apply {
+                    entry.attempts -= 1;
+                }
+            }
             Use::Abandon => stack[position].interrupt(held.decision),
             Use::Renew => {}
         }

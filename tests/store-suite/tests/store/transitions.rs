@@ -67,6 +67,9 @@ pub enum Use {
         failure: usize,
     },
     Release,
+    Recovered {
+        what: usize,
+    },
     Abandon,
     Renew,
 }
@@ -182,6 +185,7 @@ fn how() -> impl Strategy<Value = Use> {
             .prop_map(|(text, reject_failed)| Use::Complete { text, reject_failed }),
         3 => (0..TEXTS.len()).prop_map(|failure| Use::Requeue { failure }),
         2 => Just(Use::Release),
+        1 => (0..TEXTS.len()).prop_map(|what| Use::Recovered { what }),
         2 => Just(Use::Abandon),
         1 => Just(Use::Renew),
     ]

@@ -110,6 +110,11 @@ impl PendingStore for Faulty {
         self.inner.requeue(lease, failure).await
     }
 
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        self.check()?;
+        self.inner.recovered(lease, what).await
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.check()?;
         self.inner.release(lease).await

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Stack;
+use super::stack::Stack;
 use crate::effects::EffectsRecord;
 use crate::pending::ActionId;
 use crate::store::{Room, StoreError};

@@ -1,0 +1,47 @@
+//! What became of applies whose program was stopped in the middle, as the commands tell of it.
+
+use airlock_desk::recovering;
+use airlock_desk::store::Store;
+use airlock_host::pending::SessionId;
+use airlock_host::recovery::RecoveredAction;
+use airlock_host::store::ActionRecord;
+use airlock_render::{Line, Role};
+
+use crate::failure::Failure;
+use crate::terminal::output::on_stderr;
+
+/// Finds out what became of those that are listed, and says so. Whether anything is as it was not
+/// when they were listed.
+///
+/// # Errors
+/// If the store can't be used.
+pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failure> {
+    let recovered = recovering::recover(store, open).await?;
+    for found in &recovered {
+        tell(store, found);
+    }
+    Ok(!recovered.is_empty())
+}
+
+/// The same of all that is open in a session.
+///
+/// # Errors
+/// If the store can't be used.
+pub async fn recover_session(store: &Store, session: &SessionId) -> Result<(), Failure> {
+    let open = store.durable().open_actions(Some(session)).await?;
+    recover(store, &open).await.map(drop)
+}
+
+fn tell(store: &Store, found: &RecoveredAction) {
+    let what = match found.applied {
+        true => "had taken effect: it is applied",
+        false => "had changed nothing: it is pending as before",
+    };
+    let show = store.command(&["show", found.action.as_str()]);
+    let told = Line::new()
+        .with_role(Role::Note, "note:")
+        .with(format!(" an apply that was cut off {what} ("))
+        .with_role(Role::Command, format!("`{show}`"))
+        .with(")");
+    on_stderr(told);
+}

@@ -1,0 +1,115 @@
+//! What became of applies that were cut off: each was committed, or has changed nothing.
+
+use airlock_model::actor::Actor;
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, ActionState, PendingAction, Resolution, StackedAction};
+use airlock_model::store::{APPLY_INTERRUPTED, PendingStore};
+
+use super::Session;
+use super::lease::{Asked, HeldLease};
+use super::resolve::claimed;
+use crate::producer::NativeIdentity;
+
+/// Whose claim it is while somebody looks.
+const LOOKS: &str = "airlock";
+
+/// The [`StackedAction::last_error`] of an action whose apply was cut off, and came to nothing.
+pub const APPLY_UNDONE: &str =
+    "an apply was begun, and its host stopped before it was committed: it changed nothing";
+
+/// What an apply that was cut off turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecoveredAction {
+    /// The action.
+    pub action: ActionId,
+    /// Whether it was committed, and is applied now. If not, it has changed nothing, and is
+    /// pending as if nobody had tried.
+    pub applied: bool,
+}
+
+impl Session {
+    /// Finds out what became of [interrupted](ActionState::Interrupted) applies, and tells the
+    /// store. What an apply changes of the workspace is committed in one step, so it is known to
+    /// the workspace, and applied; or it never touched a file, and its action is pending in its
+    /// place.
+    ///
+    /// That can't be said of native tools, of actions whose workspace is not here, and of applies
+    /// by versions of this library that had no such step: these stay as they are. A
+    /// [resolution](Session::resolve) does the same for its own action.
+    ///
+    /// # Errors
+    /// [`Error::Store`], and [`Error::NotCommitted`] where the workspace can't be looked into.
+    pub async fn recover(&self) -> Result<Vec<RecoveredAction>, Error> {
+        let Ok(store) = self.store() else {
+            return Ok(Vec::new());
+        };
+        let mut recovered = Vec::new();
+        for stacked in self.pending().await? {
+            let is_cut_off = stacked.state == ActionState::Interrupted
+                && stacked.last_error.as_deref() == Some(APPLY_INTERRUPTED);
+            if !is_cut_off || self.other_workspace(&stacked.action).is_some() {
+                continue;
+            }
+            if !self.is_native(&stacked.action).await?
+                && let Some(applied) = self.recover_one(&**store, &stacked).await?
+            {
+                recovered.push(RecoveredAction {
+                    action: stacked.action.id.clone(),
+                    applied,
+                });
+            }
+        }
+        Ok(recovered)
+    }
+
+    /// Whether it was applied. None where somebody else has it.
+    async fn recover_one(
+        &self,
+        store: &dyn PendingStore,
+        stacked: &StackedAction,
+    ) -> Result<Option<bool>, Error> {
+        let by = Actor::program(LOOKS).into();
+        // A claim to discard counts as no attempt, and what is cut off under it stays interrupted.
+        let look = Resolution::discard("").with_id(stacked.action.id.clone());
+        let shared = self.store()?;
+        let asked = Asked::now(shared);
+        let claim = store.claim(self.id(), &look, &by).await?;
+        let Ok(found) = claimed(claim) else {
+            return Ok(None);
+        };
+        let held = HeldLease::new(shared, found.lease, asked);
+        match self.committed_before(&found.action, false).await {
+            Ok(None) => {
+                held.recovered(APPLY_UNDONE).await?;
+                Ok(Some(false))
+            }
+            Ok(Some(applied)) => {
+                match self
+                    .settle(held, &found.action, applied, &look, false)
+                    .await
+                {
+                    // It tells of the discard, which nobody wanted.
+                    Ok(_) | Err(Error::AlreadyResolved { .. }) => Ok(Some(true)),
+                    Err(error) => Err(error),
+                }
+            }
+            Err(error) => {
+                held.release().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn is_native(&self, action: &PendingAction) -> Result<bool, Error> {
+        if let Some(bound) = self.read_bindings(|bindings| bindings.producer(action.plugin)) {
+            return Ok(bound.native().is_some());
+        }
+        let kept = self.store()?.plugin(action.plugin).await?;
+        let native = match &kept {
+            Some(kept) => NativeIdentity::read(&kept.bytes),
+            None => NativeIdentity::of(&action.plugin_name, action.plugin),
+        };
+        Ok(native.is_some())
+    }
+}

@@ -1,0 +1,201 @@
+//! Whether what is decided about is still what was previewed: asked before a guest runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use airlock_model::effects::{Difference, Effects, EffectsRecord};
+use airlock_model::error::Error;
+use airlock_model::pending::{NamedAction, PendingAction, StackedAction};
+use airlock_model::reads::StaleFile;
+use airlock_model::store::PendingStore;
+use tokio_util::sync::CancellationToken;
+
+use super::Session;
+use super::committing::in_background;
+use crate::instance::unless_cancelled;
+use crate::workspace::{Basis, WorkspaceFolder, has_changed};
+
+/// How the workspace stands to what an action was made from.
+enum Standing {
+    AsItWas,
+    /// Something that its rehearsal has looked at has changed, and no file that it is about.
+    Moved,
+    Stale(Vec<StaleFile>),
+}
+
+impl Session {
+    /// The review of an action that is to be applied, rehearsed again where that may come to
+    /// something else now.
+    ///
+    /// # Errors
+    /// [`Error::Stale`]; [`Error::Different`] where the new rehearsal came to something else, which
+    /// is the review from then on; those of the store and the workspace.
+    pub(super) async fn current_review(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        found: &StackedAction,
+        review: Option<EffectsRecord>,
+        same_workspace: bool,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Option<EffectsRecord>, Error> {
+        let action = &found.action;
+        let is_elsewhere = !same_workspace && self.other_workspace(action).is_some();
+        let Some(folder) = self.inner.workspace.clone().filter(|_| !is_elsewhere) else {
+            return Ok(review);
+        };
+        // What was applied before differs from what it was made from, and is told of by its claim.
+        if found.attempts > 0
+            && self
+                .committed_before(action, same_workspace)
+                .await?
+                .is_some()
+        {
+            return Ok(review);
+        }
+        let basis = self.basis(store, action, review.as_ref()).await?;
+        let is_verified = review.as_ref().is_some_and(|it| it.effects.verified);
+        match in_background(move || standing(&basis, &folder, is_verified)).await? {
+            Standing::AsItWas => Ok(review),
+            Standing::Stale(files) => Err(Error::Stale {
+                action: Box::new(NamedAction::from(&**action)),
+                files,
+            }),
+            Standing::Moved => match review {
+                Some(review) => {
+                    let again = Box::pin(self.again(found, review, cancel)).await?;
+                    Ok(Some(again))
+                }
+                None => Ok(None),
+            },
+        }
+    }
+
+    pub(super) async fn basis(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+        review: Option<&EffectsRecord>,
+    ) -> Result<Basis, Error> {
+        let call = store.call_record(self.id(), &action.id).await?;
+        let mut basis = Basis::default();
+        if let Some(call) = call {
+            basis.read = call.read;
+        }
+        if let Some(review) = review {
+            if review.effects.verified {
+                basis.changes = review.effects.without_contents().changes;
+            }
+            basis.looked_at = review.read.clone();
+            basis.left_by_others = review.left_by_others.clone();
+        }
+        Ok(basis)
+    }
+
+    /// Rehearses it again, if that can be done here.
+    async fn again(
+        &self,
+        found: &StackedAction,
+        review: EffectsRecord,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<EffectsRecord, Error> {
+        let Ok(producer) = self.producer_of(&found.action).await else {
+            // Whoever resolves it is told by the claim.
+            return Ok(review);
+        };
+        let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
+            // What it does is compared when it is applied.
+            return Ok(review);
+        };
+        let rehearsing = self.rehearse_again(found, producer, folder, review.clone());
+        let Some(now) = unless_cancelled(cancel, rehearsing).await?? else {
+            return Ok(review);
+        };
+        match now.effects.is_same(&review.effects) {
+            true => Ok(now),
+            false => Err(Error::Different {
+                action: Box::new(NamedAction::from(&*found.action)),
+                difference: Box::new(Difference::new(review.effects, now.effects, false)),
+            }),
+        }
+    }
+
+    /// Tells the pending actions of the same call what an apply has left, so that it doesn't make
+    /// them stale.
+    pub(super) async fn tell_others_of_call(&self, applied: &PendingAction, effects: &Effects) {
+        let Ok(store) = self.store() else { return };
+        if let Err(error) = self.try_to_tell(store, applied, effects).await {
+            tracing::warn!("could not note what an apply has left: {error}");
+        }
+    }
+
+    async fn try_to_tell(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        applied: &PendingAction,
+        effects: &Effects,
+    ) -> Result<(), Error> {
+        if applied.call.is_none() || effects.changes.is_empty() {
+            return Ok(());
+        }
+        let listed = store.list(self.id()).await?;
+        let mut others = listed.into_iter();
+        let mut others = others
+            .by_ref()
+            .filter(|it| it.action.call == applied.call)
+            .peekable();
+        if others.peek().is_none() {
+            return Ok(());
+        }
+        let call = store.call_record(self.id(), &applied.id).await?;
+        let read = call.map(|call| call.read.files).unwrap_or_default();
+        let mut left = BTreeMap::new();
+        for change in &effects.changes {
+            if let Some(from) = change.from.as_ref().filter(|from| read.contains_key(*from)) {
+                left.insert(from.clone(), None);
+            }
+            if read.contains_key(&change.path) {
+                let digest = change.after.as_ref().and_then(|after| after.digest.clone());
+                left.insert(change.path.clone(), digest);
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        for other in others {
+            if let Some(mut record) = store.effects(self.id(), &other.action.id).await? {
+                record.left_by_others.extend(left.clone());
+                self.keep(&other.action, record).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that an action is about, and that are not as they were.
+pub(super) fn stale_files(
+    basis: &Basis,
+    folder: &WorkspaceFolder,
+) -> Result<Vec<StaleFile>, Error> {
+    let stale = folder.view().and_then(|view| basis.stale(&view));
+    stale.map_err(|error| Error::workspace(folder.path(), &error))
+}
+
+fn standing(basis: &Basis, folder: &WorkspaceFolder, is_verified: bool) -> Result<Standing, Error> {
+    let stale = stale_files(basis, folder)?;
+    if !stale.is_empty() {
+        return Ok(Standing::Stale(stale));
+    }
+    let moved = match &basis.looked_at {
+        _ if !is_verified => false,
+        None => true,
+        Some(looked_at) => {
+            let view = folder.view();
+            let changed = view.and_then(|view| has_changed(&view, looked_at));
+            changed.map_err(|error| Error::workspace(folder.path(), &error))?
+        }
+    };
+    Ok(match moved {
+        true => Standing::Moved,
+        false => Standing::AsItWas,
+    })
+}

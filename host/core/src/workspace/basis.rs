@@ -1,0 +1,193 @@
+//! What a run of a tool was made from, and whether that is still so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use airlock_model::effects::Change;
+use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
+use airlock_workspace::{Kind, ReadSet, Stamp, View};
+
+use super::effects::facts;
+
+/// How many paths are noted of what one run of a guest reads.
+pub(super) const PATHS: usize = 20_000;
+
+/// Bytes of files whose digests are noted for one call.
+const HASHED: u64 = 256 << 20;
+
+/// Bytes of one such file.
+const HASHED_OF_ONE: u64 = 64 << 20;
+
+/// Nothing is there.
+const NOTHING: u64 = 1;
+
+/// What is there has to be taken for changed.
+const UNKNOWN: u64 = 0;
+
+/// The files whose contents were read, as they were then.
+pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
+    let now = SystemTime::now();
+    let mut noted = ReadFiles {
+        files: BTreeMap::new(),
+        is_cut: reads.is_cut,
+    };
+    let mut left = HASHED;
+    for (path, read) in &reads.paths {
+        let Some(stamp) = &read.found else { continue };
+        if !read.contents || stamp.kind != Kind::File {
+            continue;
+        }
+        let mut file = ReadFile::new(stamp.fingerprint(true), stamp.mode, None);
+        if stamp.size <= HASHED_OF_ONE.min(left) {
+            left -= stamp.size;
+            // What has changed since it was read has no digest, and is stale for that.
+            if let Ok(Some((found, facts))) = view.real_facts(path)
+                && found.is_unchanged(stamp)
+            {
+                file.digest = facts.digest;
+                if !is_settled(stamp, now) {
+                    file.fingerprint = UNKNOWN;
+                }
+            }
+        }
+        noted.files.insert(path.to_string(), file);
+    }
+    noted
+}
+
+/// All that was looked at. None where that was too much.
+pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
+    let now = SystemTime::now();
+    let paths = reads.paths.iter().map(|(path, read)| {
+        let stamp = read.found.as_ref();
+        let times_count = |stamp: &Stamp| stamp.kind != Kind::Directory || read.contents;
+        let fingerprint = match stamp {
+            None => NOTHING,
+            Some(stamp) if times_count(stamp) && !is_settled(stamp, now) => UNKNOWN,
+            Some(stamp) => stamp.fingerprint(read.contents),
+        };
+        // Which of both a directory was looked at for shows in its fingerprint alone.
+        (path.to_string(), fingerprint)
+    });
+    (!reads.is_cut).then(|| Fingerprints(paths.collect()))
+}
+
+/// Whether anything of it has changed.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<bool> {
+    for (path, then) in &looked_at.0 {
+        let now = match view.real_stamp(path)? {
+            None => *then == NOTHING,
+            Some(stamp) => *then == stamp.fingerprint(false) || *then == stamp.fingerprint(true),
+        };
+        if !now {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What an action is about: what its preview was made from, and what it changes.
+#[derive(Default)]
+pub(crate) struct Basis {
+    pub read: ReadFiles,
+    pub changes: Vec<Change>,
+    /// What the rehearsal has looked at, of which the files that it changes are a part.
+    pub looked_at: Option<Fingerprints>,
+    pub left_by_others: BTreeMap<String, Option<String>>,
+}
+
+impl Basis {
+    /// The files that are not as they were.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn stale(&self, view: &View) -> io::Result<Vec<StaleFile>> {
+        let mut stale = BTreeMap::new();
+        for (path, file) in &self.read.files {
+            if let Some(what) = self.read_since(view, path, file)? {
+                stale.insert(path.clone(), what);
+            }
+        }
+        let mut there: BTreeSet<&str> = BTreeSet::new();
+        for change in &self.changes {
+            let Some(before) = &change.before else {
+                continue;
+            };
+            let path = change.from.as_deref().unwrap_or(&change.path);
+            there.insert(path);
+            let stamp = view.real_stamp(path)?;
+            let what = match &stamp {
+                None => Some(Staleness::Gone),
+                Some(stamp) if self.is_known(path, stamp) => None,
+                Some(_) => match view.real_facts(path) {
+                    Ok(Some((_, now))) if facts(&now) == *before => None,
+                    Ok(Some(_)) => Some(Staleness::Changed),
+                    Ok(None) => Some(Staleness::Gone),
+                    // What can't be read any more, or changes just now.
+                    Err(_) => Some(Staleness::Changed),
+                },
+            };
+            if let Some(what) = what {
+                stale.insert(path.to_owned(), what);
+            }
+        }
+        for change in &self.changes {
+            let is_new = change.after.is_some() && !there.contains(&*change.path);
+            if is_new && view.real_stamp(&change.path)?.is_some() {
+                stale.insert(change.path.clone(), Staleness::Appeared);
+            }
+        }
+        let stale = stale.into_iter();
+        Ok(stale
+            .map(|(path, what)| StaleFile::new(path, what))
+            .collect())
+    }
+
+    fn is_known(&self, path: &str, stamp: &Stamp) -> bool {
+        let then = self.looked_at.as_ref().and_then(|it| it.0.get(path));
+        // Of a directory it says less than what was reviewed.
+        stamp.kind != Kind::Directory && then == Some(&stamp.fingerprint(false))
+    }
+
+    fn read_since(
+        &self,
+        view: &View,
+        path: &str,
+        then: &ReadFile,
+    ) -> io::Result<Option<Staleness>> {
+        let left = self.left_by_others.get(path);
+        let Some(stamp) = view.real_stamp(path)? else {
+            let removed = left.is_some_and(|left| left.is_none());
+            return Ok((!removed).then_some(Staleness::Gone));
+        };
+        if stamp.fingerprint(true) == then.fingerprint {
+            return Ok(None);
+        }
+        let digest = match view.real_facts(path) {
+            Ok(Some((_, facts))) => facts.digest,
+            _ => None,
+        };
+        let is_same = digest.is_some()
+            && ((digest == then.digest && stamp.mode == then.mode) || left == Some(&digest));
+        Ok((!is_same).then_some(Staleness::Changed))
+    }
+}
+
+/// Whether a later change would show in its times, as finely as the file system's clock goes.
+fn is_settled(stamp: &Stamp, now: SystemTime) -> bool {
+    let (seconds, nanoseconds) = stamp.changed;
+    let Ok(seconds) = u64::try_from(seconds) else {
+        return true;
+    };
+    let tick = match nanoseconds {
+        // It may know nothing finer than two seconds.
+        0 => Duration::from_secs(2),
+        _ => Duration::from_millis(20),
+    };
+    let changed = UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+    now.duration_since(changed).is_ok_and(|past| past > tick)
+}

@@ -1,0 +1,41 @@
+//! Finding out what became of applies whose host stopped in the middle.
+
+use airlock_host::pending::{ActionState, SessionId};
+use airlock_host::recovery::RecoveredAction;
+use airlock_host::store::ActionRecord;
+use airlock_host::{Error, Session};
+
+use crate::store::Store;
+
+/// Finds out what became of those of the actions that were cut off, each in its workspace, if that
+/// is here. Nobody need wait for that to see what is known already: what can't be found out is
+/// logged.
+///
+/// # Errors
+/// If the store can't be used.
+pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<Vec<RecoveredAction>, Error> {
+    let mut places: Vec<(&SessionId, &std::path::Path)> = Vec::new();
+    for record in open {
+        let Some(workspace) = record.action.workspace.as_deref() else {
+            continue;
+        };
+        let place = (&record.session, workspace);
+        if record.state == ActionState::Interrupted && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let mut recovered = Vec::new();
+    for (session, workspace) in places {
+        let session = Session::builder().id(session.clone());
+        let opened = session.store(store.pending()).workspace(workspace).open();
+        let Ok(session) = opened else {
+            continue;
+        };
+        match session.recover().await {
+            Ok(found) => recovered.extend(found),
+            Err(error @ Error::Store(_)) => return Err(error),
+            Err(error) => tracing::warn!("{}: {error}", workspace.display()),
+        }
+    }
+    Ok(recovered)
+}

@@ -1,0 +1,147 @@
+//! One session's stack.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::REMEMBERED;
+use crate::call_record::PackedCall;
+use crate::effects::EffectsRecord;
+use crate::pending::{
+    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
+};
+use crate::store::{Claim, Claimed, Lease, NewAction, Room};
+
+#[derive(Debug, Default)]
+pub(super) struct Stack {
+    /// All that are not resolved, topmost last.
+    pub open: Vec<Open>,
+    /// What all of them count for.
+    pub bytes: u64,
+    /// Oldest first. Searched only for an id that is not open, which is rare.
+    pub resolved: VecDeque<(ActionId, Decision)>,
+    pub last_token: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Open {
+    pub action: Arc<PendingAction>,
+    pub guest_state: Option<Vec<u8>>,
+    pub call: Option<Arc<PackedCall>>,
+    pub effects: Option<Arc<EffectsRecord>>,
+    /// What these count for, of `bytes`.
+    pub effects_bytes: u64,
+    pub bytes: u64,
+    pub attempts: u32,
+    pub last_error: Option<String>,
+    pub interrupted: bool,
+    /// It is volatile, and its instance is gone.
+    pub lost: bool,
+    /// Somebody is carrying out a decision, under a token.
+    pub claim: Option<(Decision, u64)>,
+}
+
+impl Open {
+    /// Nothing was tried under the claim.
+    pub fn unclaim(&mut self, decision: Decision) {
+        self.claim = None;
+        if decision == Decision::Apply {
+            self.attempts -= 1;
+        }
+    }
+
+    pub fn new(pushed: NewAction, bytes: u64, call: Option<Arc<PackedCall>>) -> Self {
+        Self {
+            bytes,
+            action: pushed.action,
+            guest_state: pushed.guest_state,
+            call,
+            effects: None,
+            effects_bytes: 0,
+            attempts: 0,
+            last_error: None,
+            interrupted: false,
+            lost: false,
+            claim: None,
+        }
+    }
+
+    pub fn is_pending(&self) -> bool {
+        self.claim.is_none()
+    }
+
+    pub fn stacked(&self) -> StackedAction {
+        StackedAction {
+            action: Arc::clone(&self.action),
+            attempts: self.attempts,
+            last_error: self.last_error.clone(),
+            effects: self.effects.as_ref().map(|it| it.effects.summary()),
+            state: match (self.lost, self.interrupted) {
+                (true, _) => ActionState::Lost,
+                (false, true) => ActionState::Interrupted,
+                (false, false) => ActionState::Pending,
+            },
+        }
+    }
+}
+
+impl Stack {
+    pub fn room(&self) -> Room {
+        Room {
+            actions: self.open.len(),
+            bytes: self.bytes,
+        }
+    }
+
+    pub fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {
+        let open = match &resolution.id {
+            None => match self.open.iter_mut().rfind(|open| open.is_pending()) {
+                Some(open) => open,
+                None => return Claim::NothingPending,
+            },
+            Some(id) => match self.open.iter_mut().rfind(|open| open.action.id == *id) {
+                Some(open) if open.is_pending() => open,
+                Some(_) => return Claim::InProgress(id.clone()),
+                None => return self.answer_for(id),
+            },
+        };
+        let attempt = open.attempts + 1;
+        if resolution.decision == Decision::Apply {
+            open.attempts = attempt;
+        }
+        self.last_token += 1;
+        open.claim = Some((resolution.decision, self.last_token));
+        Claim::Claimed(Claimed {
+            action: Arc::clone(&open.action),
+            guest_state: open.guest_state.clone(),
+            attempt,
+            lease: Lease {
+                session: session.clone(),
+                action: open.action.id.clone(),
+                token: self.last_token,
+            },
+        })
+    }
+
+    pub fn answer_for(&self, id: &ActionId) -> Claim {
+        match self.resolved.iter().find(|(resolved, _)| resolved == id) {
+            Some((_, decision)) => Claim::Resolved(id.clone(), *decision),
+            None => Claim::Unknown(id.clone()),
+        }
+    }
+
+    /// The place of what was claimed under this lease, and the decision about it.
+    pub fn claimed(&self, lease: &Lease) -> Option<(usize, Decision)> {
+        // Tokens begin anew in a session that was forgotten, ids never do.
+        let same = |open: &Open| open.action.id == lease.action;
+        let position = self.open.iter().rposition(same)?;
+        let (decision, token) = self.open[position].claim?;
+        (token == lease.token).then_some((position, decision))
+    }
+
+    pub fn remember(&mut self, id: ActionId, decision: Decision) {
+        if self.resolved.len() == REMEMBERED {
+            self.resolved.pop_front();
+        }
+        self.resolved.push_back((id, decision));
+    }
+}
