@@ -10,6 +10,7 @@ mod committing;
 mod elsewhere;
 mod expired;
 mod lease;
+mod opening;
 mod recovering;
 mod refresh;
 mod rehearsing;

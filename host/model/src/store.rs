@@ -76,8 +76,9 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 /// one of five ways: [`complete`](PendingStore::complete) when the decision was carried out,
 /// [`requeue`](PendingStore::requeue) when it failed, [`release`](PendingStore::release) when it
 /// was not tried, [`recovered`](PendingStore::recovered) when it served to find out that an apply
-/// which was cut off has changed nothing, [`abandon`](PendingStore::abandon) when whoever held it went away, or was thought
-/// to. What a method reports as done is as durable as the store is, before the method returns.
+/// which was cut off has changed nothing, [`abandon`](PendingStore::abandon) when whoever held it
+/// went away, or was thought to. What a method reports as done is as durable as the store is,
+/// before the method returns.
 ///
 /// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned
 /// action stays where it was, below what was pushed meanwhile, so that who asks for the topmost one

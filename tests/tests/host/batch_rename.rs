@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use airlock_host::policy::Rehearse;
 use airlock_host::{Error, Plugin, Resolution, Session};
 use airlock_tests::{Tester, engine};
 use serde_json::{Value, json};
@@ -17,6 +18,10 @@ struct Folder {
 impl Folder {
     /// A workspace whose files each hold their first name.
     async fn with(files: &[&str]) -> Self {
+        Self::rehearsed(Rehearse::Auto, files).await
+    }
+
+    async fn rehearsed(mode: Rehearse, files: &[&str]) -> Self {
         let component = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../host/cli/bundled/batch_rename.wasm"
@@ -30,6 +35,7 @@ impl Folder {
         }
         let session = Session::builder()
             .workspace(folder.path())
+            .rehearse(mode)
             .bind(&plugin)
             .open()
             .unwrap();
@@ -228,8 +234,14 @@ async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone()
             fs::remove_file(folder.join("old-3")).unwrap()
         }),
     ];
-    for (named, disturb) in disturb {
-        let folder = Folder::with(&["old-1", "old-2", "old-3"]).await;
+    // The host finds out before the plugin runs, where it has seen what that would do; else the
+    // plugin does.
+    let modes = [(Rehearse::Auto, "stale"), (Rehearse::Never, "tool")];
+    for ((named, disturb), (mode, kind)) in disturb
+        .into_iter()
+        .flat_map(|disturb| modes.map(|mode| (disturb, mode)))
+    {
+        let folder = Folder::rehearsed(mode, &["old-1", "old-2", "old-3"]).await;
         folder.preview("old-*", "old", "new").await.unwrap();
         disturb(folder.folder.path());
         let before = folder.files();
@@ -238,7 +250,7 @@ async fn an_apply_renames_nothing_where_a_target_appeared_or_a_source_has_gone()
             .resolve(Resolution::apply(""), Tester)
             .await
             .unwrap_err();
-        assert!(matches!(error, Error::Tool { .. }), "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
         assert!(error.to_string().contains(named), "{error}");
         assert_eq!(folder.files(), before);
         // The action is still there, and a discard ends it.

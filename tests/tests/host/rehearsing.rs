@@ -483,9 +483,11 @@ async fn what_was_reviewed_in_one_session_binds_another_that_rehearses_nothing()
     fs::write(workspace.path().join("a.txt"), "other\n").unwrap();
     let never = open(Rehearse::Never);
     let error = never.resolve(Resolution::apply(""), Tester).await;
-    assert_eq!(error.unwrap_err().kind(), "different");
+    assert_eq!(error.unwrap_err().kind(), "stale");
+    assert_eq!(files(workspace.path())["a.txt"], "other\n");
+    fs::write(workspace.path().join("a.txt"), "one\ntwo\n").unwrap();
     never.resolve(Resolution::apply(""), Tester).await.unwrap();
-    assert_eq!(files(workspace.path())["a.txt"], "other\nthree\n");
+    assert_eq!(files(workspace.path())["a.txt"], "one\ntwo\nthree\n");
 }
 
 #[tokio::test]

@@ -115,7 +115,7 @@ fn what_the_host_has_not_seen_before_is_shown_before_it_is_committed() {
     ];
     let mut terminal = Terminal::run(folder.path(), &run);
     terminal
-        .asks("y")
+        .asks("a")
         .asks_why("")
         .sees("renamed a.jpeg -> a.jpg")
         .sees("Put this into the workspace?")

@@ -16,7 +16,7 @@ use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
 use super::approving::Approver;
-use super::committing::{obstacle, recover};
+use super::opening::{obstacle, recover};
 use super::rehearsing::Rehearsals;
 use super::standing::StandingState;
 use super::turns::Turns;

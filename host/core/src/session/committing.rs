@@ -4,7 +4,8 @@
 //! it. So an apply whose end the store never heard of is either known there, and then the store is
 //! told now, or it never touched a file.
 
-use std::io;
+mod confirming;
+
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,11 +26,9 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::approving::{ConfirmRequest, Confirmation};
 use super::lease::HeldLease;
 use super::resolve::{DecisionSummary, outcome};
 use super::stale::stale_files;
-use crate::instance::unless_cancelled;
 use crate::producer::CommitChanges;
 use crate::secret::workspace_key;
 use crate::workspace::{WorkspaceFolder, changes_of, told};
@@ -154,42 +153,6 @@ impl Committing<'_> {
         }
         *self.seen() = Some(Effects::verified(told(&changes)));
         Ok(())
-    }
-
-    /// What nobody has seen before is shown to the approver, if there is one, who may have it
-    /// dropped.
-    async fn confirmed(
-        &self,
-        changes: &View,
-        folder: &Arc<WorkspaceFolder>,
-    ) -> Result<Option<Effects>, Error> {
-        let Some(approver) = &self.session.inner.approver else {
-            return Ok(None);
-        };
-        let (changes, folder) = (changes.clone(), Arc::clone(folder));
-        let looking = in_background(move || {
-            let before = folder.view();
-            let found = before.and_then(|before| changes_of(&changes, Some(&before)));
-            found.map_err(|error| Error::workspace(folder.path(), &error))
-        });
-        let effects = Effects::verified(looking.await?);
-        if effects.changes.is_empty() {
-            return Ok(Some(effects));
-        }
-        let request = ConfirmRequest {
-            session: self.session.id(),
-            action: self.action,
-            resolution: self.resolution,
-            decided_by: self.decided_by,
-            effects: &effects,
-        };
-        match unless_cancelled(self.cancel, approver.confirm(&request)).await? {
-            Confirmation::Commit => Ok(Some(effects)),
-            Confirmation::Drop { reason } => Err(Error::Refused {
-                action: Box::new(NamedAction::from(self.action)),
-                reason,
-            }),
-        }
     }
 
     /// What was committed, if anything was.
@@ -345,41 +308,6 @@ impl Session {
     }
 }
 
-/// Finishes what a crash has cut off in a workspace that is opened now. Where that can't be, who
-/// applies something is told why.
-pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
-    let recovered = match folder.has_private() {
-        Ok(true) => open(folder).and_then(|workspace| workspace.recover().map_err(unrecovered)),
-        _ => return,
-    };
-    match recovered {
-        Ok(recovered) => {
-            for path in recovered.not_ours {
-                let folder = folder.path().display();
-                tracing::warn!("{folder}/{path} is a commit of somebody else, and is left alone");
-            }
-        }
-        Err(error) => tracing::warn!("{}: {error}", folder.path().display()),
-    }
-}
-
-/// Why nothing that is applied could be put into a workspace, as far as that shows beforehand.
-pub(super) fn obstacle(folder: &Arc<WorkspaceFolder>) -> Option<String> {
-    let checked = match open(folder) {
-        Ok(workspace) => workspace.check_commits(),
-        Err(error) => return Some(error.to_string()),
-    };
-    checked.err().map(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            format!("this user may not write to {}", folder.path().display())
-        }
-        io::ErrorKind::ReadOnlyFilesystem => {
-            format!("{} is on a read-only file system", folder.path().display())
-        }
-        _ => error.to_string(),
-    })
-}
-
 /// Why nothing was committed.
 enum NotCommitted {
     Lost(StoreError),
@@ -412,13 +340,13 @@ impl From<NotCommitted> for Error {
     }
 }
 
-fn unrecovered(error: RecoverError) -> Error {
+pub(super) fn unrecovered(error: RecoverError) -> Error {
     Error::NotCommitted {
         reason: error.to_string(),
     }
 }
 
-fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
+pub(super) fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
     let key = workspace_key().map_err(|error| Error::NotCommitted {
         reason: format!("there is no key to sign the record of it with: {error}"),
     })?;

@@ -53,6 +53,9 @@ impl Session {
             return Ok(review);
         }
         let basis = self.basis(store, action, review.as_ref()).await?;
+        if basis.is_empty() {
+            return Ok(review);
+        }
         let is_verified = review.as_ref().is_some_and(|it| it.effects.verified);
         match in_background(move || standing(&basis, &folder, is_verified)).await? {
             Standing::AsItWas => Ok(review),
@@ -137,16 +140,13 @@ impl Session {
         if applied.call.is_none() || effects.changes.is_empty() {
             return Ok(());
         }
-        let listed = store.list(self.id()).await?;
-        let mut others = listed.into_iter();
-        let mut others = others
-            .by_ref()
-            .filter(|it| it.action.call == applied.call)
-            .peekable();
-        if others.peek().is_none() {
+        let mut others = store.list(self.id()).await?;
+        others.retain(|it| it.action.call == applied.call);
+        // What was applied may be forgotten already, and they have the same record.
+        let Some(other) = others.first() else {
             return Ok(());
-        }
-        let call = store.call_record(self.id(), &applied.id).await?;
+        };
+        let call = store.call_record(self.id(), &other.action.id).await?;
         let read = call.map(|call| call.read.files).unwrap_or_default();
         let mut left = BTreeMap::new();
         for change in &effects.changes {

@@ -101,6 +101,11 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
+    /// Whether nothing was read and nothing is changed, as far as anybody has looked.
+    pub fn is_empty(&self) -> bool {
+        self.read.files.is_empty() && self.changes.is_empty() && self.looked_at.is_none()
+    }
+
     /// The files that are not as they were.
     ///
     /// # Errors

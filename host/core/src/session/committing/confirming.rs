@@ -1,0 +1,51 @@
+//! The question between an apply and its commit.
+
+use std::sync::Arc;
+
+use airlock_model::effects::Effects;
+use airlock_model::error::Error;
+use airlock_model::pending::NamedAction;
+use airlock_workspace::View;
+
+use super::{Committing, in_background};
+use crate::instance::unless_cancelled;
+use crate::session::approving::{ConfirmRequest, Confirmation};
+use crate::workspace::{WorkspaceFolder, changes_of};
+
+impl Committing<'_> {
+    /// What nobody has seen before is shown to the approver, if there is one, who may have it
+    /// dropped.
+    pub(super) async fn confirmed(
+        &self,
+        changes: &View,
+        folder: &Arc<WorkspaceFolder>,
+    ) -> Result<Option<Effects>, Error> {
+        let Some(approver) = &self.session.inner.approver else {
+            return Ok(None);
+        };
+        let (changes, folder) = (changes.clone(), Arc::clone(folder));
+        let looking = in_background(move || {
+            let before = folder.view();
+            let found = before.and_then(|before| changes_of(&changes, Some(&before)));
+            found.map_err(|error| Error::workspace(folder.path(), &error))
+        });
+        let effects = Effects::verified(looking.await?);
+        if effects.changes.is_empty() {
+            return Ok(Some(effects));
+        }
+        let request = ConfirmRequest {
+            session: self.session.id(),
+            action: self.action,
+            resolution: self.resolution,
+            decided_by: self.decided_by,
+            effects: &effects,
+        };
+        match unless_cancelled(self.cancel, approver.confirm(&request)).await? {
+            Confirmation::Commit => Ok(Some(effects)),
+            Confirmation::Drop { reason } => Err(Error::Refused {
+                action: Box::new(NamedAction::from(self.action)),
+                reason,
+            }),
+        }
+    }
+}
