@@ -67,10 +67,10 @@ impl Session {
         let of_call = |it: &&std::sync::Arc<PendingAction>| it.call == action.call;
         for replaced in replaced.filter(of_call).filter(|it| !is_new(&it.id)) {
             let discard = Resolution::discard(&*reason).with_id(replaced.id.clone());
-            match Box::pin(self.resolve_once(discard, decided_by.clone(), None)).await {
-                Err(error @ Error::Store(_)) => return Err(error),
-                // Somebody else was faster, or its tool failed to take note: it is gone.
-                Ok(_) | Err(_) => {}
+            let discarding = self.resolve_once(discard, decided_by.clone(), None);
+            // Where somebody else was faster, or its tool failed to take note, it is gone too.
+            if let Err(error @ Error::Store(_)) = Box::pin(discarding).await {
+                return Err(error);
             }
         }
         Ok(outcome)
