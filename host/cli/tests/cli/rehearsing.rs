@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::airlock::{RENAME, Store, folder, names};
+use crate::airlock::{RENAME, Store, folder, guest, names};
 use crate::terminal::Terminal;
 
 #[test]
@@ -151,4 +151,33 @@ fn a_rehearsal_can_be_left_out() {
     assert!(!shown.stdout.contains("Verified"), "{shown:#?}");
     let apply = ["resolve", "apply", "--reason", "yes"];
     assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+}
+
+/// How often each tool is rehearsed, and applied by another process.
+fn rounds() -> usize {
+    let rounds = std::env::var("AIRLOCK_REHEARSALS");
+    rounds.map_or(2, |rounds| rounds.parse().unwrap())
+}
+
+/// The host compares the bytes: where a tool comes to others, its apply is not committed.
+#[test]
+fn what_differs_in_every_run_is_the_same_when_it_is_applied_in_each_language() {
+    for language in ["c", "go", "python", "rust", "ts"] {
+        let plugin = guest(&format!("conformance/{language}"));
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..rounds() {
+            let (store, folder) = (Store::new(), folder(&[]));
+            let params = json!({"label": "It", "apply": {"how": "vary"}}).to_string();
+            let ran = store.json(folder.path(), &["run", &plugin, "stage", &params]);
+            let effects = &ran["effects"][0];
+            let told = [&effects["verified"], &effects["usesTime"]];
+            assert_eq!(told, [&json!(true); 2], "{language}: {ran}");
+            store.json(folder.path(), &["resolve", "apply", "--reason", "yes"]);
+            let varied = fs::read_to_string(folder.path().join("varied")).unwrap();
+            assert!(
+                seen.insert(varied),
+                "{language} differs in no way: {seen:?}"
+            );
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::Seed;
@@ -17,7 +17,7 @@ pub(crate) struct Conditions {
     /// What the guest's randomness is made from.
     pub seed: Seed,
     /// Where the guest's wall clocks stand.
-    pub time: SystemTime,
+    time: SystemTime,
 }
 
 /// What of its conditions a guest has looked at.
@@ -41,6 +41,22 @@ impl LookedAt {
 }
 
 impl Conditions {
+    /// Of an action that was pushed at this time. No store keeps less of it than milliseconds, and
+    /// none need keep more: another process has to come to the same time.
+    pub fn new(seed: Seed, pushed_at: SystemTime) -> Self {
+        let since = pushed_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let finer = since.subsec_nanos() % 1_000_000;
+        Self {
+            seed,
+            time: pushed_at - Duration::from_nanos(finer.into()),
+        }
+    }
+
+    /// Where the guest's wall clocks stand.
+    pub fn time(&self) -> SystemTime {
+        self.time
+    }
+
     /// Gives a guest these conditions instead of the machine's own clock and randomness.
     pub fn hold(&self, wasi: &mut WasiCtxBuilder) -> LookedAt {
         let looked_at = LookedAt::default();

@@ -133,7 +133,7 @@ impl State {
                 context.roots.clone(),
                 limits.open_files,
                 limits.scratch_bytes,
-                context.conditions.as_ref().map(|it| it.time),
+                context.conditions.as_ref().map(|it| it.time()),
             ),
             network_attempts: 0,
             usage: Usage::new(limits),

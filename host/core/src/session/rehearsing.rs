@@ -294,10 +294,7 @@ impl Session {
             extra: None,
             attempt: rehearsal.attempts + 1,
         };
-        let conditions = Conditions {
-            seed: seed.clone(),
-            time: action.pushed_at,
-        };
+        let conditions = Conditions::new(seed.clone(), action.pushed_at);
         let producer = &rehearsal.producer;
         let rehearsing = pin!(producer.rehearse(&call, &resolution, conditions));
         let rehearsed = self

@@ -293,13 +293,11 @@ impl CarryingOut<'_> {
         self.session
             .demand_verified(self.action, &producer, self.review)?;
         let call = self.call();
-        let conditions = Conditions {
-            seed: match self.review {
-                Some(review) => review.seed.clone(),
-                None => new_seed().map_err(|error| Error::host("found no randomness", error))?,
-            },
-            time: self.action.pushed_at,
+        let seed = match self.review {
+            Some(review) => review.seed.clone(),
+            None => new_seed().map_err(|error| Error::host("found no randomness", error))?,
         };
+        let conditions = Conditions::new(seed, self.action.pushed_at);
         let (action, resolution) = (self.action, self.resolution);
         let applying = producer.apply(&call, action, resolution, conditions, &self.committing);
         let applying = pin!(applying);

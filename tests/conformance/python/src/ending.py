@@ -2,7 +2,11 @@
 
 import logging
 import os
+import random
+import time
+import uuid
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import airlock_tool as airlock
@@ -52,6 +56,9 @@ class Ending:
             case "push":
                 airlock.push(self.text, apply=lambda: None)
                 return f"pushed {self.text}"
+            case "vary":
+                _vary()
+                return self._say()
         raise airlock.ToolError(f"no such ending: {self.how}")
 
     def _say(self) -> airlock.Result:
@@ -83,6 +90,13 @@ def _told(resolution: airlock.Resolution) -> airlock.Result:
             "attempt": resolution.attempt,
         }
     )
+
+
+def _vary() -> None:
+    Path("varied").write_text("")
+    written = os.stat("varied").st_mtime_ns
+    order = list({str(number) for number in range(50)})
+    Path("varied").write_text(f"{order} {random.random()} {uuid.uuid4()} {os.urandom(8)!r} {time.time_ns()} {written}")
 
 
 def _next() -> str:

@@ -1,6 +1,9 @@
 //! How a call ends.
 
 use std::cell::Cell;
+use std::collections::HashSet;
+use std::fs;
+use std::time::SystemTime;
 
 use airlock_tool::{
     Content, Error, Link, Output, Resolution, VolatileAction, is_cancelled, log, report_progress,
@@ -66,6 +69,10 @@ impl Ending {
             "report" => Ok(self.report()),
             "count" => Ok(count()),
             "push" => self.push(),
+            "vary" => {
+                vary()?;
+                Ok(self.say())
+            }
             other => Err(Error::tool(format!("no such ending: {other}"))),
         }
     }
@@ -124,6 +131,16 @@ fn told(resolution: &Resolution) -> Result<Output, Error> {
         "extra": extra,
         "attempt": resolution.attempt,
     })))
+}
+
+fn vary() -> Result<(), Error> {
+    // Each table has a seed of its own.
+    let table: HashSet<u32> = (0..50).collect();
+    let order: Vec<_> = table.into_iter().collect();
+    fs::write("/workspace/varied", "")?;
+    let written = fs::metadata("/workspace/varied")?.modified()?;
+    let varied = format!("{order:?} {:?} {written:?}", SystemTime::now());
+    Ok(fs::write("/workspace/varied", varied)?)
 }
 
 fn count() -> Output {

@@ -1,4 +1,5 @@
 import { abort, ToolError, type AgentToolResult, type CustomToolAPI, type Resolution, type Static } from "airlock-tool";
+import { stat, writeFile } from "airlock-tool/fs";
 import { Type } from "airlock-tool/typebox";
 
 /** How a call ends. */
@@ -64,6 +65,12 @@ export async function end(pi: CustomToolAPI, ending: Ending, signal: AbortSignal
     case "push":
       pi.pushPendingAction({ label: said, apply: () => ({ content: [] }) });
       return text(`pushed ${said}`);
+    case "vary": {
+      await writeFile("varied", "");
+      const { mtimeMs } = await stat("varied");
+      await writeFile("varied", `${Math.random()} ${Math.random()} ${Date.now()} ${mtimeMs}`);
+      return asText();
+    }
     default:
       throw new ToolError(`no such ending: ${ending.how}`);
   }

@@ -1,8 +1,12 @@
 /* How a call ends. */
 #include "ending.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 const char *text_of(const cJSON *object, const char *member, const char *otherwise) {
   const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, member));
@@ -82,6 +86,18 @@ static airlock_status count(airlock_reply *reply) {
   return AIRLOCK_OK;
 }
 
+static airlock_status vary(const cJSON *ending, airlock_reply *reply) {
+  const char *path = "/workspace/varied";
+  unsigned long long random;
+  struct stat written;
+  FILE *file = fopen(path, "w");
+  if (!file) return airlock_failed(reply, "can't write to %s", path);
+  if (stat(path, &written) || getentropy(&random, sizeof random)) return airlock_failed(reply, "can't look");
+  fprintf(file, "%llu %lld %lld", random, (long long)time(NULL), (long long)written.st_mtime);
+  if (fclose(file)) return airlock_failed(reply, "can't write to %s", path);
+  return say(ending, reply);
+}
+
 static airlock_status do_nothing(const airlock_resolution *resolution, airlock_reply *reply) {
   (void)resolution, (void)reply;
   return AIRLOCK_NOTHING;
@@ -108,6 +124,7 @@ airlock_status end_as(const cJSON *ending, const airlock_resolution *resolution,
   if (strcmp(how, "resolution") == 0) return told(resolution, reply);
   if (strcmp(how, "report") == 0) return report(ending, reply);
   if (strcmp(how, "count") == 0) return count(reply);
+  if (strcmp(how, "vary") == 0) return vary(ending, reply);
   if (strcmp(how, "push") == 0) return push_again(text, reply);
   return airlock_tool_error(reply, "no such ending: %s", how);
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	airlock "airlock-tool"
 )
@@ -75,6 +79,11 @@ func (e Ending) end(call surroundings, resolution *airlock.Resolution) (*airlock
 	case "count":
 		count++
 		return airlock.Text(strconv.Itoa(count)), nil
+	case "vary":
+		if err := vary(); err != nil {
+			return nil, err
+		}
+		return e.say(), nil
 	case "push":
 		return pushAgain(e.Text)
 	default:
@@ -88,6 +97,30 @@ func (e Ending) say() *airlock.Result {
 		times = *e.Times
 	}
 	return airlock.Text(strings.Repeat(e.Text, times)).Details(orNil(e.Details))
+}
+
+func vary() error {
+	if err := os.WriteFile("/workspace/varied", nil, 0o644); err != nil {
+		return err
+	}
+	written, err := os.Stat("/workspace/varied")
+	if err != nil {
+		return err
+	}
+	table := map[int]bool{}
+	for i := range 50 {
+		table[i] = true
+	}
+	order := []int{}
+	for i := range table {
+		order = append(order, i)
+	}
+	bytes := make([]byte, 8)
+	if _, err := rand.Read(bytes); err != nil {
+		return err
+	}
+	varied := fmt.Sprint(order, bytes, mathrand.Int(), time.Now().UnixNano(), written.ModTime().UnixNano())
+	return os.WriteFile("/workspace/varied", []byte(varied), 0o644)
 }
 
 // pushAgain pushes as a call does, though there may be none.
