@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use airlock_desk::advice;
 use airlock_host::Error;
 use airlock_host::load::LoadError;
+use airlock_host::reads::StaleFile;
 use airlock_host::store::StoreError;
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub struct Failure {
     is_quoted: bool,
     /// What to do about it.
     hint: Option<String>,
+    /// The files that it is about, where it says that something is stale.
+    files: Vec<StaleFile>,
 }
 
 impl Failure {
@@ -33,6 +36,7 @@ impl Failure {
             message: message.into(),
             is_quoted: false,
             hint: None,
+            files: Vec::new(),
         }
     }
 
@@ -76,6 +80,9 @@ impl Failure {
         let mut error = json!({"kind": self.kind, "message": self.message});
         if let Some(hint) = &self.hint {
             error["hint"] = hint.as_str().into();
+        }
+        if !self.files.is_empty() {
+            error["files"] = json!(self.files);
         }
         error
     }
@@ -131,7 +138,10 @@ impl Failure {
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
-        let failure = Self::new(Exit::of(error), error.kind(), error.to_string()).quoting();
+        let mut failure = Self::new(Exit::of(error), error.kind(), error.to_string()).quoting();
+        if let Error::Stale { files, .. } = error.root() {
+            failure.files = files.clone();
+        }
         match advice::about(error) {
             Some(advice) => failure.with_hint(advice),
             None => failure,
@@ -176,6 +186,7 @@ impl From<airlock_desk::Error> for Failure {
             message: error.to_string(),
             is_quoted: error.is_quoting(),
             hint: error.advice().map(Cow::into_owned),
+            files: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use airlock_host::json::Json;
 use airlock_host::pending::{
     ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, SessionId,
 };
+use airlock_host::reads::StaleFile;
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
@@ -125,6 +126,9 @@ pub struct Record<'a> {
     machine: Option<&'a str>,
     grants: &'a Policy,
     has_reject: bool,
+    /// What has changed since of the files that it is about; left out where nothing has.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stale: &'a [StaleFile],
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
 }
@@ -246,6 +250,7 @@ impl<'a> Record<'a> {
                 .map(|identity| identity.machine.name.as_str()),
             grants: &action.grants,
             has_reject: action.has_reject,
+            stale: &[],
             lease: record.lease.as_ref().map(|lease| Lease {
                 holder: &lease.holder,
                 since: utc(lease.since),
@@ -268,6 +273,12 @@ impl<'a> Record<'a> {
         if let Some(effects) = effects {
             self.entry.effects = Some(Seen::All(effects));
         }
+        self
+    }
+
+    /// With the files that it is about and that have changed since.
+    pub fn with_stale(mut self, files: &'a [StaleFile]) -> Self {
+        self.stale = files;
         self
     }
 

@@ -4,6 +4,7 @@ use airlock_desk::store::Store;
 use airlock_host::content::CallOutcome;
 use airlock_host::effects::{ActionEffects, Effects};
 use airlock_host::pending::ActionState;
+use airlock_host::reads::StaleFile;
 use airlock_host::store::ActionRecord;
 use airlock_host::{Limits, Session};
 
@@ -46,6 +47,25 @@ pub async fn effects(
         Err(error) => {
             tracing::warn!("what it would do could not be seen: {error}");
             Ok(None)
+        }
+    }
+}
+
+/// The files that an open action is about and that have changed since it was previewed. Empty where
+/// nobody can tell.
+pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
+    if record.state != ActionState::Pending {
+        return Vec::new();
+    }
+    let Some(session) = open(store, record) else {
+        return Vec::new();
+    };
+    match session.stale_files(&record.action.id).await {
+        Ok(files) => files,
+        // It can be shown all the same, and applying it will tell.
+        Err(error) => {
+            tracing::warn!("whether it is stale could not be seen: {error}");
+            Vec::new()
         }
     }
 }

@@ -276,7 +276,9 @@ impl Desk<'_> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;
         let effects = rehearsed::effects(self.store, &record, self.verbose).await?;
-        Ok(show::block(&record, call.as_ref(), effects.as_ref()))
+        let stale = rehearsed::stale(self.store, &record).await;
+        let shown = show::block(&record, call.as_ref(), effects.as_ref());
+        Ok(shown.block(show::told_stale(&stale, &record, self.store)))
     }
 }
 

@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 
 use airlock_desk::record::Record;
-use airlock_desk::store::{self, WhenMissing};
+use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::CallRecord;
+use airlock_host::reads::StaleFile;
 use airlock_host::store::ActionRecord;
-use airlock_render::Block;
+use airlock_render::{Block, Line, Role};
 
 use crate::commands::{recovered, rehearsed};
 use crate::failure::{Exit, Failure};
@@ -27,10 +28,30 @@ pub async fn show(
     }
     let call = store.call_record(&record).await?;
     let effects = rehearsed::effects(&store, &record, verbose).await?;
+    let stale = rehearsed::stale(&store, &record).await;
     let json = Record::new(&record).with_call(call.as_ref());
-    out.json(&json.with_effects(effects.as_ref()));
-    out.page(&block(&record, call.as_ref(), effects.as_ref()));
+    out.json(&json.with_effects(effects.as_ref()).with_stale(&stale));
+    let shown = block(&record, call.as_ref(), effects.as_ref());
+    out.page(&shown.block(told_stale(&stale, &record, &store)));
     Ok(Exit::Done)
+}
+
+/// What of an action's files has changed since it was previewed, and what to do about that.
+pub fn told_stale(stale: &[StaleFile], record: &ActionRecord, store: &Store) -> Block {
+    let block = Block::new();
+    if stale.is_empty() {
+        return block;
+    }
+    let refresh = store.command(&["refresh", record.action.id.as_str()]);
+    let block = block.line(
+        Line::new()
+            .with_role(Role::Error, "Stale,")
+            .with(" and can't be applied; ")
+            .with_role(Role::Command, format!("`{refresh}`"))
+            .with(" previews it again:"),
+    );
+    let files = stale.iter().map(|file| Line::from(file.to_string()));
+    files.fold(block, |block, file| block.line(file.indented(2)))
 }
 
 /// The action, the call that pushed it, with the preview, and what the host saw it do.

@@ -55,7 +55,15 @@ fn what_is_stale_is_not_applied_and_previewed_again() {
         assert!(ran.stderr.contains(told), "{ran:#?}");
     }
     let report = store.airlock(folder.path(), &[&apply[..], &["--json"]].concat());
-    assert_eq!(report.run().json()["error"]["kind"], "stale");
+    let error = &report.run().json()["error"];
+    let files = json!([{"path": "a.jpeg", "what": "changed"}]);
+    assert_eq!((&error["kind"], &error["files"]), (&json!("stale"), &files));
+    let shown = store.airlock(folder.path(), &["show", &old]).run().stdout;
+    let told = format!(
+        "Stale, and can't be applied; `airlock refresh {old}` previews it again:\n  a.jpeg has changed"
+    );
+    assert!(shown.contains(&told), "{shown}");
+    assert_eq!(store.json(folder.path(), &["show", &old])["stale"], files);
     assert_eq!(names(&folder), ["a.jpeg", "b.jpeg"]);
 
     let ran = store.airlock(folder.path(), &["refresh", &old]).run();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_model::effects::{Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
-use airlock_model::pending::{NamedAction, PendingAction, StackedAction};
+use airlock_model::pending::{ActionId, NamedAction, PendingAction, StackedAction};
 use airlock_model::reads::StaleFile;
 use airlock_model::store::PendingStore;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,28 @@ enum Standing {
 }
 
 impl Session {
+    /// The files that a pending action is about, and that are not as they were when it was
+    /// previewed: while there are any, applying it fails with [`Error::Stale`]. Empty where it was
+    /// previewed elsewhere, which is another matter.
+    ///
+    /// # Errors
+    /// [`Error::Store`] and [`Error::NoStore`], and [`Error::Workspace`] where the workspace can't
+    /// be read.
+    pub async fn stale_files(&self, id: &ActionId) -> Result<Vec<StaleFile>, Error> {
+        let store = self.store()?;
+        let listed = store.list(self.id()).await?;
+        let found = listed.iter().find(|it| it.action.id == *id);
+        let (Some(found), Some(folder)) = (found, self.inner.workspace.clone()) else {
+            return Ok(Vec::new());
+        };
+        if self.other_workspace(&found.action).is_some() {
+            return Ok(Vec::new());
+        }
+        let review = store.effects(self.id(), id).await?;
+        let basis = self.basis(store, &found.action, review.as_ref()).await?;
+        in_background(move || stale_files(&basis, &folder)).await
+    }
+
     /// The review of an action that is to be applied, rehearsed again where that may come to
     /// something else now.
     ///
