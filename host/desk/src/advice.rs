@@ -30,6 +30,9 @@ pub fn about(error: &Error) -> Option<&'static str> {
         Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => {
             "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }
+        Error::Unrecovered { .. } => {
+            "`--abandon` discards it all the same; if the workspace was moved, copied or restored, open it there with `--workspace DIR --same-workspace`"
+        }
         Error::NotCommitted { .. } => {
             "apply it again, which looks at the files as they are now, or discard it and preview again"
         }

@@ -183,6 +183,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::Busy { .. }
             | Error::Unverified { .. }
             | Error::Stale { .. }
+            | Error::Unrecovered { .. }
             | Error::Expired(_)
             | Error::Store(_)
             | Error::OtherWorkspace { .. }

@@ -2,7 +2,6 @@
 
 mod parts;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
 use crate::reads::{StaleFile, StaleFiles};
 use crate::store::StoreError;
+pub use parts::Violation;
 use parts::{Here, Known, Listed, WorkspaceName};
 
 /// Why a call or a resolution did not succeed.
@@ -167,6 +167,18 @@ pub enum Error {
         /// Why, as a clause.
         problem: String,
     },
+    /// An apply of the action was cut off, and its workspace, which knows whether that took effect,
+    /// is not here. Nothing was tried. It can be discarded
+    /// [all the same](crate::pending::Resolution::abandon).
+    #[error(
+        "nobody can find out whether an apply that was cut off has taken effect: {} is not here, or is another directory now", .workspace.display()
+    )]
+    Unrecovered {
+        /// The action, which is interrupted as before.
+        action: Box<NamedAction>,
+        /// Where it was previewed.
+        workspace: Arc<Path>,
+    },
     /// The instance that held a volatile action's preview in memory no longer exists.
     #[error(
         "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
@@ -277,6 +289,7 @@ impl Error {
             Error::Different { difference, .. } if !difference.applied => "stale",
             Error::Different { .. } => "different",
             Error::Unverified { .. } => "unverified",
+            Error::Unrecovered { .. } => "unrecovered",
             Error::InstanceGone => "instance-gone",
             Error::PluginGone(_) => "plugin-gone",
             Error::ProducerGone { .. } => "producer-gone",
@@ -373,23 +386,5 @@ impl Serialize for Error {
         error.serialize_field("kind", self.kind())?;
         error.serialize_field("message", &self.to_string())?;
         error.end()
-    }
-}
-
-/// One place where a JSON value doesn't fit its schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// JSON Pointer (RFC 6901) to the place; empty for the whole value.
-    pub path: String,
-    /// What is wrong there.
-    pub message: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => f.write_str(&self.message),
-            path => write!(f, "{path}: {}", self.message),
-        }
     }
 }

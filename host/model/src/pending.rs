@@ -329,6 +329,9 @@ pub struct Resolution {
     /// its path and its [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied,
     /// or restored.
     pub same_workspace: bool,
+    /// Whoever discards an action says that nobody need find out whether an apply of it that was
+    /// cut off has taken effect: its workspace is gone.
+    pub abandon: bool,
 }
 
 impl Resolution {
@@ -350,6 +353,7 @@ impl Resolution {
             extra: None,
             id: None,
             same_workspace: false,
+            abandon: false,
         }
     }
 
@@ -363,6 +367,13 @@ impl Resolution {
     /// [`Resolution::same_workspace`].
     pub fn in_same_workspace(mut self) -> Self {
         self.same_workspace = true;
+        self
+    }
+
+    /// Discard it also where nobody can find out whether it was applied, see
+    /// [`Resolution::abandon`].
+    pub fn abandoning(mut self) -> Self {
+        self.abandon = true;
         self
     }
 

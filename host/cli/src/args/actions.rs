@@ -120,6 +120,11 @@ pub struct ResolveArgs {
     #[arg(long)]
     pub confirm_effects: bool,
 
+    /// Discard it also where an apply was cut off, and the workspace is gone that knows whether it
+    /// took effect
+    #[arg(long)]
+    pub abandon: bool,
+
     /// The workspace is the one that was previewed, even if it was moved, copied or restored
     #[arg(long)]
     pub same_workspace: bool,
@@ -151,6 +156,7 @@ impl From<ResolveArgs> for resolve::Request {
             yes: args.yes,
             reason: args.reason,
             extra: args.extra,
+            abandon: args.abandon,
             confirm_effects: args.confirm_effects,
             limits: args.call.limits(),
             store: args.store.store,

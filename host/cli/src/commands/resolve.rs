@@ -36,6 +36,8 @@ pub struct Request {
     pub reason: Option<String>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
+    /// Whether it is discarded also where nobody can find out whether it was applied.
+    pub abandon: bool,
     /// Whether somebody is asked once more about what the host has not seen before.
     pub confirm_effects: bool,
     pub limits: Limits,
@@ -205,6 +207,9 @@ impl Desk<'_> {
             }
         };
         resolution.extra = self.extra.clone();
+        if request.abandon {
+            resolution = resolution.abandoning();
+        }
         if self.is_same_workspace(wanted, &target, out).await? {
             resolution = resolution.in_same_workspace();
         }

@@ -98,6 +98,13 @@ fn an_apply_that_was_killed_stays_interrupted_where_its_workspace_is_gone() {
         shown.contains("state      interrupted in attempt 1"),
         "{shown}"
     );
+    let discard = ["resolve", "discard", "--id", &id, "--reason", "it is gone"];
+    let refused = store.airlock(elsewhere.path(), &[&discard[..], &["--json"]].concat());
+    let (kind, message, hint) = refused.run().error();
+    assert_eq!(kind, "unrecovered", "{message}");
+    assert!(hint.contains("`--abandon`"), "{hint}");
+    let abandon = [&discard[..], &["--abandon"]].concat();
+    assert_eq!(store.airlock(elsewhere.path(), &abandon).run().code, 0);
 }
 
 #[test]

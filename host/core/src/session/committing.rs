@@ -213,7 +213,7 @@ impl Session {
 
     /// Where an action was previewed, also where this session has no workspace, or another one.
     /// None where that is gone, or on another machine.
-    fn folder_of(
+    pub(super) fn folder_of(
         &self,
         action: &PendingAction,
         same_workspace: bool,

@@ -44,7 +44,7 @@ impl Session {
         replaced(action, difference)
     }
 
-    fn other_machine(&self, action: &PendingAction) -> Option<Error> {
+    pub(super) fn other_machine(&self, action: &PendingAction) -> Option<Error> {
         let previewed = action.workspace_identity.as_deref()?;
         let here = self.inner.machine.as_ref();
         let here = here.unwrap_or_else(|| Machine::this());

@@ -2,7 +2,9 @@
 
 use airlock_model::actor::Actor;
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, ActionState, PendingAction, Resolution, StackedAction};
+use airlock_model::pending::{
+    ActionId, ActionState, Decision, NamedAction, PendingAction, Resolution, StackedAction,
+};
 use airlock_model::store::{APPLY_INTERRUPTED, PendingStore};
 
 use super::Session;
@@ -46,9 +48,7 @@ impl Session {
         };
         let mut recovered = Vec::new();
         for stacked in self.pending().await? {
-            let is_cut_off = stacked.state == ActionState::Interrupted
-                && stacked.last_error.as_deref() == Some(APPLY_INTERRUPTED);
-            if !is_cut_off || self.other_workspace(&stacked.action).is_some() {
+            if !is_cut_off(&stacked) || self.other_workspace(&stacked.action).is_some() {
                 continue;
             }
             if !self.is_native(&stacked.action).await?
@@ -101,6 +101,47 @@ impl Session {
         }
     }
 
+    /// Nothing is discarded of which somebody could still find out that it was applied.
+    ///
+    /// # Errors
+    /// [`Error::Unrecovered`] where nobody here can; [`Error::Store`].
+    pub(super) async fn refuse_unrecovered(
+        &self,
+        store: &dyn PendingStore,
+        resolution: &Resolution,
+    ) -> Result<(), Error> {
+        if resolution.decision != Decision::Discard || resolution.abandon {
+            return Ok(());
+        }
+        let found = match &resolution.id {
+            Some(id) => {
+                let listed = store.list(self.id()).await?;
+                listed.into_iter().find(|it| it.action.id == *id)
+            }
+            None => store.peek(self.id()).await?,
+        };
+        let Some(found) = found.filter(is_cut_off) else {
+            return Ok(());
+        };
+        let action = &found.action;
+        if !resolution.same_workspace && self.other_machine(action).is_some() {
+            // Whoever claims it is told.
+            return Ok(());
+        }
+        match &action.workspace {
+            Some(workspace)
+                if self.folder_of(action, resolution.same_workspace).is_none()
+                    && !self.is_native(action).await? =>
+            {
+                Err(Error::Unrecovered {
+                    action: Box::new(NamedAction::from(&**action)),
+                    workspace: workspace.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn is_native(&self, action: &PendingAction) -> Result<bool, Error> {
         if let Some(bound) = self.read_bindings(|bindings| bindings.producer(action.plugin)) {
             return Ok(bound.native().is_some());
@@ -112,4 +153,10 @@ impl Session {
         };
         Ok(native.is_some())
     }
+}
+
+/// Whether nobody knows yet how its apply ended, and its workspace does.
+fn is_cut_off(stacked: &StackedAction) -> bool {
+    stacked.state == ActionState::Interrupted
+        && stacked.last_error.as_deref() == Some(APPLY_INTERRUPTED)
 }

@@ -59,6 +59,10 @@ impl Session {
     /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
     /// was.
     ///
+    /// [`Error::Unrecovered`] where an apply that was cut off may have taken effect in a workspace
+    /// that is not here, and the action is to be discarded without
+    /// [saying so](Resolution::abandon).
+    ///
     /// [`Error::Expired`] where nobody decided
     /// [in time](super::SessionBuilder::pending_expires_after): it is discarded then.
     pub fn resolve<'a>(
@@ -110,6 +114,7 @@ impl Session {
         if let Approved::NothingPending = approved {
             return self.ask_standing_handler(resolution, cancel).await;
         }
+        self.refuse_unrecovered(&**store, &resolution).await?;
         let asked = Asked::now(store);
         let claim = store.claim(self.id(), &resolution, &decided_by).await?;
         let Claimed {

@@ -1,10 +1,26 @@
-//! What the sentences of errors are put together from.
+//! What errors and their sentences are put together from.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Violation;
+/// One place where a JSON value doesn't fit its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// JSON Pointer (RFC 6901) to the place; empty for the whole value.
+    pub path: String,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "{path}: {}", self.message),
+        }
+    }
+}
 
 pub(super) struct Here<'a>(pub &'a str, pub &'a Option<u32>);
 
