@@ -39,7 +39,7 @@ use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, SessionId, StackedAction};
 use airlock_model::policy::{Policy, Rehearse};
-use airlock_model::store::PendingStore;
+use airlock_model::store::{PendingStore, StoreError};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -349,6 +349,19 @@ impl Session {
             observer: inner.observer.clone(),
             session: Arc::clone(&inner.context),
         })
+    }
+
+    /// The action of this id, or the topmost one, where it is on the stack.
+    async fn stacked(
+        &self,
+        store: &dyn PendingStore,
+        id: Option<&ActionId>,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let Some(id) = id else {
+            return store.peek(self.id()).await;
+        };
+        let listed = store.list(self.id()).await?;
+        Ok(listed.into_iter().find(|it| it.action.id == *id))
     }
 
     fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {

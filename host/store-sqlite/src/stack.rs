@@ -281,15 +281,14 @@ pub(super) fn requeue(
 }
 
 pub(super) fn recovered(connection: &Connection, lease: &Lease, what: &str) -> Result<(), Problem> {
-    let update = "UPDATE actions SET state = 'pending', interrupted = 0, last_error = :what,
-            attempts = attempts - (decision = 'apply')
+    let update = "UPDATE actions SET interrupted = 0, last_error = :what
         WHERE id = :id AND state = 'resolving' AND token = :token";
-    let recovered = connection.prepare_cached(update)?.execute(named_params! {
+    connection.prepare_cached(update)?.execute(named_params! {
         ":what": what,
         ":id": lease.action.as_str(),
         ":token": lease.token.cast_signed(),
     })?;
-    held(recovered, lease)
+    release(connection, lease)
 }
 
 pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Problem> {

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::Store;
-use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence};
-use airlock_host::{PendingAction, Resolution, Session};
+use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence, SessionId};
+use airlock_host::{Limits, PendingAction, Resolution, Session, SessionBuilder};
 use airlock_render::{Block, Line, Role};
 
+use crate::bundled::CATALOG;
 use crate::failure::Failure;
+use crate::load;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::show_on_stderr;
 use crate::terminal::progress::Progress;
@@ -28,6 +30,24 @@ pub async fn chosen(choice: &SessionChoice, store: &Store) -> Result<SessionChoi
         show_on_stderr(&Block::from(note));
     }
     Ok(chosen)
+}
+
+/// A session as that of an action is opened again: with the host's own tools, and with plugins from
+/// the store.
+pub fn reopened(
+    id: SessionId,
+    limits: &Limits,
+    store: &Store,
+    progress: &Progress,
+) -> Result<SessionBuilder, Failure> {
+    let progress = progress.clone();
+    let engine = load::engine(limits.clone())?;
+    let session = Session::builder()
+        .id(id)
+        .store(store.pending())
+        .engine(&engine)
+        .observer(move |_, event| progress.observe(event));
+    Ok(CATALOG.bind_native(session))
 }
 
 pub struct CommandContext {

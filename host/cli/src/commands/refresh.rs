@@ -10,12 +10,10 @@ use airlock_host::store::ActionRecord;
 use airlock_host::{Limits, Session};
 use airlock_render::Block;
 
-use crate::bundled::CATALOG;
-use crate::commands::context::{CommandContext, OwnDecisions};
+use crate::commands::context::{CommandContext, OwnDecisions, reopened};
 use crate::commands::run::{Report, give_up};
 use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
-use crate::load;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -84,16 +82,11 @@ fn open(
     store: &Store,
     progress: &Progress,
 ) -> Result<Session, Failure> {
-    let progress = progress.clone();
-    let engine = load::engine(request.limits.clone())?;
-    let session = Session::builder()
-        .id(record.session.clone())
-        .store(store.pending())
-        .engine(&engine)
-        .observer(move |_, event| progress.observe(event));
+    let id = record.session.clone();
+    let session = reopened(id, &request.limits, store, progress)?;
     let session = match &record.action.workspace {
         Some(workspace) => session.workspace(&**workspace),
         None => session,
     };
-    Ok(CATALOG.bind_native(session).open()?)
+    Ok(session.open()?)
 }

@@ -6,7 +6,7 @@ use airlock_host::effects::{ActionEffects, Effects};
 use airlock_host::pending::ActionState;
 use airlock_host::reads::StaleFile;
 use airlock_host::store::ActionRecord;
-use airlock_host::{Limits, Session};
+use airlock_host::{Limits, Session, SessionBuilder};
 
 use crate::bundled::CATALOG;
 use crate::commands::context::CommandContext;
@@ -57,7 +57,8 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     if record.state != ActionState::Pending {
         return Vec::new();
     }
-    let Some(session) = open(store, record) else {
+    // Nothing is run for it, so that it needs no engine.
+    let Some(Ok(session)) = builder(store, record).map(SessionBuilder::open) else {
         return Vec::new();
     };
     match session.stale_files(&record.action.id).await {
@@ -73,12 +74,15 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
 /// None where that can't be, say since its workspace is gone: then there is nothing to rehearse on.
 fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
     let engine = load::engine(Limits::default()).ok()?;
+    let session = builder(store, record)?.engine(&engine);
+    CATALOG.bind_native(session).open().ok()
+}
+
+fn builder(store: &Store, record: &ActionRecord) -> Option<SessionBuilder> {
     let session = Session::builder()
         .id(record.session.clone())
-        .store(store.pending())
-        .engine(&engine)
-        .workspace(record.action.workspace.as_deref()?);
-    CATALOG.bind_native(session).open().ok()
+        .store(store.pending());
+    Some(session.workspace(record.action.workspace.as_deref()?))
 }
 
 /// With what the host saw of all that a call has pushed: waits for what takes longer than the call

@@ -12,12 +12,10 @@ use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
-use crate::bundled::CATALOG;
-use crate::commands::context::{CommandContext, OwnDecisions, chosen};
+use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
 use crate::commands::{recovered, rehearsed, show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::load;
 use crate::terminal::confirming::AsksAtTerminal;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, on_stderr, say};
@@ -256,14 +254,8 @@ impl Desk<'_> {
 
     /// The action's session, in its workspace, and with its plugin from the store.
     fn open(&self, target: &Target) -> Result<Session, Failure> {
-        let progress = self.progress.clone();
-        let engine = load::engine(self.request.limits.clone())?;
-        let mut session = Session::builder()
-            .id(target.session.clone())
-            .store(self.store.pending())
-            .engine(&engine)
-            .observer(move |_, event| progress.observe(event));
-        session = CATALOG.bind_native(session);
+        let id = target.session.clone();
+        let mut session = reopened(id, &self.request.limits, self.store, &self.progress)?;
         if self.request.confirm_effects {
             session = session.approver(AsksAtTerminal {
                 interrupt: self.interrupt.clone(),

@@ -187,8 +187,7 @@ impl Session {
         decided_by: &DecidedBy,
     ) -> Result<StackedAction, Error> {
         loop {
-            let listed = store.list(self.id()).await?;
-            if let Some(found) = listed.into_iter().find(|it| it.action.id == *id) {
+            if let Some(found) = self.stacked(&**store, Some(id)).await? {
                 return Ok(found);
             }
             // Only a claim tells why it is not there.

@@ -113,13 +113,7 @@ impl Session {
         if resolution.decision != Decision::Discard || resolution.abandon {
             return Ok(());
         }
-        let found = match &resolution.id {
-            Some(id) => {
-                let listed = store.list(self.id()).await?;
-                listed.into_iter().find(|it| it.action.id == *id)
-            }
-            None => store.peek(self.id()).await?,
-        };
+        let found = self.stacked(store, resolution.id.as_ref()).await?;
         let Some(found) = found.filter(is_cut_off) else {
             return Ok(());
         };

@@ -86,8 +86,7 @@ impl Session {
         if !self.may_rehearse() {
             return Ok(None);
         }
-        let listed = store.list(self.id()).await?;
-        let Some(found) = listed.into_iter().find(|it| it.action.id == *id) else {
+        let Some(found) = self.stacked(&**store, Some(id)).await? else {
             return Ok(None);
         };
         let producer = self.producer_of(&found.action).await?;

@@ -25,13 +25,7 @@ impl Session {
         if resolution.decision != Decision::Apply || self.inner.workspace.is_none() {
             return Ok(None);
         }
-        let found = match &resolution.id {
-            Some(id) => {
-                let listed = store.list(self.id()).await?;
-                listed.into_iter().find(|it| it.action.id == *id)
-            }
-            None => store.peek(self.id()).await?,
-        };
+        let found = self.stacked(&**store, resolution.id.as_ref()).await?;
         // Whoever resolves what is not there is told by the claim.
         let Some(found) = found else {
             return Ok(None);

@@ -33,8 +33,7 @@ impl Session {
     /// be read.
     pub async fn stale_files(&self, id: &ActionId) -> Result<Vec<StaleFile>, Error> {
         let store = self.store()?;
-        let listed = store.list(self.id()).await?;
-        let found = listed.iter().find(|it| it.action.id == *id);
+        let found = self.stacked(&**store, Some(id)).await?;
         let (Some(found), Some(folder)) = (found, self.inner.workspace.clone()) else {
             return Ok(Vec::new());
         };
