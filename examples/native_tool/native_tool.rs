@@ -57,6 +57,9 @@ impl NativeTool for SortLines {
         if sorted == text {
             return Ok(Preview::of(ToolResult::text(format!("{name} is sorted."))));
         }
+        // What applying will do, for the host to see and whoever decides.
+        let drafted = call.draft()?.write(Path::new(name), sorted.as_bytes());
+        drafted.map_err(|error| told(format!("can't write {name}: {error}")))?;
         // All that an apply needs, perhaps days later and in another process.
         let state = json!({"file": name, "was": Digest::of(&file.bytes).to_string()});
         let action = ProposedAction::new(format!("Sort {name}"), state.to_string());
@@ -75,17 +78,9 @@ impl NativeTool for SortLines {
         if state["was"] != Digest::of(&file.bytes).to_string() {
             return Err(told(format!("{name} has changed; preview again")));
         }
-        let written = folder
-            .stage(path, &file.stamp, sorted(&text).as_bytes())
-            .map_err(|error| told(format!("can't write beside {name}: {error}")))?;
-        // From here on the call can't be cancelled.
-        call.begin_changes()?;
-        if folder.stamp(path).ok() != Some(file.stamp) {
-            return Err(told(format!("{name} is being changed; preview again")));
-        }
-        written
-            .place()
-            .map_err(|error| told(format!("can't replace {name}: {error}")))?;
+        // It is committed once this has returned, in one step, or not at all.
+        let written = folder.write(path, sorted(&text).as_bytes());
+        written.map_err(|error| told(format!("can't write {name}: {error}")))?;
         Ok(ToolResult::text(format!("Sorted {name}.")))
     }
 }
@@ -159,7 +154,7 @@ mod tests {
             .resolve(Resolution::apply(""), Actor::person("Ada"))
             .await
             .unwrap_err();
-        assert_eq!(stale.root().to_string(), "list has changed; preview again");
+        assert!(matches!(stale, Error::Stale { .. }), "{stale}");
         session
             .resolve(Resolution::discard(""), Actor::person("Ada"))
             .await

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use airlock_host::Error;
@@ -16,108 +16,105 @@ use crate::parallel::{in_parallel, into_inner, lock};
 use crate::parsers::ParserSettings;
 use crate::plan::{Plan, PlannedFile, counted};
 use crate::search::{self, MAX_FILE_BYTES, Search};
-use airlock_host::native::folder::{Staged, Stamp, Unread, WritableFolder};
-use airlock_host::native::{ApplyCall, DecidedAction, RunningCall};
+use airlock_host::native::folder::{Unread, WritableFolder};
+use airlock_host::native::{ApplyCall, RunningCall};
 
 /// How many files a message names.
 const NAMED: usize = 20;
 
+/// Files that are not as they were previewed, with what is wrong with each.
+type Stale = BTreeMap<PathBuf, &'static str>;
+
+/// All of it goes to the call's layer: where this fails, that is dropped.
 pub(crate) fn apply(
     plan: &Plan,
-    decided: &DecidedAction,
+    reason: &str,
     parsing: &ParserSettings,
     call: &ApplyCall,
 ) -> Result<ToolResult, Error> {
-    let folder = &call.folder()?;
-    let statuses = statuses_of_planned(plan, decided.attempt, folder, call)?;
-    let search = Search::new(&plan.params, folder, parsing, call).map_err(stale_params)?;
-    let stale = stale(plan, &statuses, &search)?;
-    if !stale.is_empty() {
-        return Err(refuse(&stale));
+    let folder = call.folder()?;
+    let search = Search::new(&plan.params, &folder, parsing, call).map_err(stale_params)?;
+    let mut stale = new_matches(plan, &search)?;
+    stale.extend(write_all(plan, &search, &folder)?);
+    match stale.is_empty() {
+        true => Ok(summary(plan, reason, call)),
+        false => Err(refuse(&stale)),
     }
-    let planned = plan.files.iter();
-    let to_write: Vec<&PlannedFile> = planned
-        .filter(|file| {
-            matches!(
-                statuses.get(file.path.as_path()),
-                Some(FileStatus::AsPreviewed)
-            )
-        })
-        .collect();
-    let ready = stage(&to_write, &search, folder, call)?;
-    call.begin_changes()?;
-    place(ready, folder)?;
-    let done_before = plan.files.len() - to_write.len();
-    Ok(summary(plan, done_before, &decided.reason, call))
 }
 
-/// How a planned file stands now.
-#[derive(Debug, PartialEq, Eq)]
-enum FileStatus {
-    AsPreviewed,
-    /// It has its new contents: an attempt before this one came so far.
-    Done,
-    Stale(&'static str),
-}
-
-fn statuses_of_planned<'a>(
-    plan: &'a Plan,
-    attempt: u32,
-    folder: &WritableFolder,
-    call: &RunningCall,
-) -> Result<BTreeMap<&'a Path, FileStatus>, Error> {
-    let statuses = Mutex::new(BTreeMap::new());
-    in_parallel(&plan.files, |file| {
-        if call.check().is_err() {
-            return ControlFlow::Break(());
-        }
-        let status = match folder.read(&file.path, MAX_FILE_BYTES) {
-            Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                FileStatus::Stale("no longer exists")
-            }
-            Err(_) => FileStatus::Stale("can no longer be read"),
-            Ok(read) => match Digest::of(&read.bytes) {
-                digest if digest == file.before => FileStatus::AsPreviewed,
-                // Before the first attempt, whoever made it so was somebody else.
-                digest if digest == file.after && attempt > 1 => FileStatus::Done,
-                _ => FileStatus::Stale("has changed"),
-            },
-        };
-        lock(&statuses).insert(file.path.as_path(), status);
-        ControlFlow::Continue(())
-    });
-    call.check()?;
-    Ok(into_inner(statuses))
-}
-
-/// All files that are not as they were previewed, with what is wrong with each: the planned ones,
-/// and those that have matches now and had none.
-fn stale(
-    plan: &Plan,
-    statuses: &BTreeMap<&Path, FileStatus>,
-    search: &Search<'_>,
-) -> Result<BTreeMap<PathBuf, &'static str>, Error> {
-    let mut stale = BTreeMap::new();
-    for (path, status) in statuses {
-        if let FileStatus::Stale(why) = status {
-            stale.insert(path.to_path_buf(), *why);
-        }
-    }
+/// Those that have matches now and had none.
+fn new_matches(plan: &Plan, search: &Search<'_>) -> Result<Stale, Error> {
     let last = plan.files.last().map(|file| &file.path);
     let others = search
         .run(|path| plan.file(path).is_some())
         .map_err(stale_params)?;
-    for matched in others.matched {
-        // What lies behind the limit was not previewed either.
-        let behind_the_limit = plan.limited && last.is_some_and(|last| matched.path > *last);
-        if !behind_the_limit {
-            stale.insert(matched.path, "has new matches");
-        }
-    }
-    Ok(stale)
+    let matched = others.matched.into_iter().map(|matched| matched.path);
+    // What lies behind the limit was not previewed either.
+    let behind_the_limit = |path: &PathBuf| plan.limited && last.is_some_and(|last| path > last);
+    let new = matched.filter(|path| !behind_the_limit(path));
+    Ok(new.map(|path| (path, "has new matches")).collect())
 }
 
-fn refuse(stale: &BTreeMap<PathBuf, &'static str>) -> Error {
+/// Gives each planned file its new contents; returns those that have changed.
+fn write_all(plan: &Plan, search: &Search<'_>, folder: &WritableFolder) -> Result<Stale, Error> {
+    let stale = Mutex::new(Stale::new());
+    let failed = Mutex::new(None);
+    in_parallel(&plan.files, |file| {
+        let written = search.call.check();
+        match written.and_then(|()| write(file, search, folder)) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(why)) => {
+                lock(&stale).insert(file.path.clone(), why);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                lock(&failed).get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    match into_inner(failed) {
+        Some(error) => Err(error),
+        None => Ok(into_inner(stale)),
+    }
+}
+
+/// Returns what is wrong with the file, where it is not as it was.
+fn write(
+    file: &PlannedFile,
+    search: &Search<'_>,
+    folder: &WritableFolder,
+) -> Result<Option<&'static str>, Error> {
+    let path = file.path.as_path();
+    let bytes = match folder.read(path, MAX_FILE_BYTES) {
+        Ok(read) if Digest::of(&read.bytes) == file.before => read.bytes,
+        Ok(_) => return Ok(Some("has changed")),
+        Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Some("no longer exists"));
+        }
+        Err(_) => return Ok(Some("can no longer be read")),
+    };
+    let new = rewritten(file, search, &bytes);
+    // What had to end found nothing.
+    search.call.check()?;
+    let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
+    let new = new.ok_or_else(|| Error::Tool {
+        message: format!(
+            "nothing was written: this version of airlock would change {} differently than was previewed; discard it and preview again",
+            path.display()
+        ),
+    })?;
+    let written = folder.write(path, new.as_bytes());
+    written.map_err(|error| Error::Tool {
+        message: format!(
+            "nothing was written: can't write {}: {error}",
+            path.display()
+        ),
+    })?;
+    Ok(None)
+}
+
+fn refuse(stale: &Stale) -> Error {
     let mut files: Vec<String> = stale
         .iter()
         .take(NAMED)
@@ -132,80 +129,6 @@ fn refuse(stale: &BTreeMap<PathBuf, &'static str>) -> Error {
             files.join(", ")
         ),
     }
-}
-
-/// Beside a file, its new contents, and how the file was when they were made.
-struct Ready<'a> {
-    path: &'a Path,
-    was: Stamp,
-    staged: Staged<'a>,
-}
-
-/// Writes the new contents of all files beside them. Where one can't be written, all are removed
-/// again.
-fn stage<'a>(
-    files: &[&'a PlannedFile],
-    search: &Search<'_>,
-    folder: &'a WritableFolder,
-    call: &RunningCall,
-) -> Result<Vec<Ready<'a>>, Error> {
-    let ready = Mutex::new(Vec::with_capacity(files.len()));
-    let failed = Mutex::new(None);
-    in_parallel(files, |file| {
-        let staged = call.check().and_then(|()| stage_one(file, search, folder));
-        match staged {
-            Ok(one) => {
-                lock(&ready).push(one);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                lock(&failed).get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    });
-    if let Some(error) = into_inner(failed) {
-        return Err(error);
-    }
-    let mut ready = into_inner(ready);
-    ready.sort_by_key(|one| one.path);
-    Ok(ready)
-}
-
-fn stage_one<'a>(
-    file: &'a PlannedFile,
-    search: &Search<'_>,
-    folder: &'a WritableFolder,
-) -> Result<Ready<'a>, Error> {
-    let path = file.path.as_path();
-    let changed = || refuse(&BTreeMap::from([(file.path.clone(), "has changed")]));
-    let read = folder.read(path, MAX_FILE_BYTES).map_err(|_| changed())?;
-    if Digest::of(&read.bytes) != file.before {
-        return Err(changed());
-    }
-    let new = rewritten(file, search, &read.bytes);
-    // What had to end found nothing.
-    search.call.check()?;
-    let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
-    let new = new.ok_or_else(|| Error::Tool {
-        message: format!(
-            "nothing was written: this version of airlock would change {} differently than was previewed; discard it and preview again",
-            path.display()
-        ),
-    })?;
-    let staged = folder
-        .stage(path, &read.stamp, new.as_bytes())
-        .map_err(|error| Error::Tool {
-            message: format!(
-                "nothing was written: can't write beside {}: {error}",
-                path.display()
-            ),
-        })?;
-    Ok(Ready {
-        path,
-        was: read.stamp,
-        staged,
-    })
 }
 
 /// The same search again. None where it has another result.
@@ -226,55 +149,12 @@ fn rewritten(
     Ok((Digest::of(new.as_bytes()) == file.after).then_some(new))
 }
 
-/// Puts all new contents into their places. From the first one on, nothing stops it but an error of
-/// the system.
-fn place(ready: Vec<Ready<'_>>, folder: &WritableFolder) -> Result<(), Error> {
-    let changed = ready
-        .iter()
-        .filter(|one| folder.stamp(one.path).ok().as_ref() != Some(&one.was));
-    let changed: BTreeMap<PathBuf, &str> = changed
-        .map(|one| (one.path.to_owned(), "has changed"))
-        .collect();
-    if !changed.is_empty() {
-        return Err(refuse(&changed));
-    }
-    let count = ready.len();
-    let mut folders: Vec<&Path> = Vec::new();
-    for (written, one) in ready.into_iter().enumerate() {
-        let path = one.path;
-        one.staged.place().map_err(|error| Error::Tool {
-            message: format!(
-                "{written} of {} were written before {} failed: {error}; applying again writes the others",
-                counted(count, "file"),
-                path.display()
-            ),
-        })?;
-        folders.push(path.parent().unwrap_or(Path::new("")));
-    }
-    folders.sort();
-    folders.dedup();
-    for path in folders {
-        // The files are in their places; only a crash of the machine could still undo that.
-        if let Err(error) = folder.sync_folder(path) {
-            tracing::warn!("could not fsync {}: {error}", path.display());
-        }
-    }
-    Ok(())
-}
-
-fn summary(plan: &Plan, done_before: usize, reason: &str, call: &RunningCall) -> ToolResult {
+fn summary(plan: &Plan, reason: &str, call: &RunningCall) -> ToolResult {
     let mut text = format!("Made {}.", plan.summary());
     if !reason.is_empty() {
         let _ = write!(text, " Reason: {reason}");
     }
     text.push('\n');
-    if done_before > 0 {
-        let _ = writeln!(
-            text,
-            "An attempt before this one had written {}.",
-            counted(done_before, "file")
-        );
-    }
     for file in plan.files.iter().take(NAMED) {
         let _ = write!(text, "\n{}: {}", file.path.display(), file.replacements);
     }

@@ -3,10 +3,11 @@
 //! A native tool of [`airlock_host`], made of its public interface alone: [`AstEdit`] makes the
 //! producer that a session binds.
 
-// A preview searches all files that are meant (`search`), and shows what it found (`preview`). What
-// it proposes is a `plan`: the params, and the digests of each affected file before and after. An
-// apply searches again, and writes only where nothing has changed since (`apply`). Patterns and
-// grammars are ast-grep's, and `code` is all that knows them.
+// A preview searches all files that are meant (`search`), shows what it found (`preview`), and
+// writes it to its draft, which the host looks at. What it proposes is a `plan`: the params, and the
+// digests of each affected file before and after. An apply searches again, and writes only where
+// nothing has changed since (`apply`). Patterns and grammars are ast-grep's, and `code` is all that
+// knows them.
 
 mod advice;
 mod apply;
@@ -56,14 +57,13 @@ const PARSER_MEMORY: u64 = 1 << 30;
 ///
 /// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME`
 /// for several, and if wanted `paths`, `lang` and `limit`; the schema in its definition tells the
-/// rest. The preview is a unified diff. An apply first compares each file with the preview: if one
-/// has changed, is gone, or has new matches, nothing is written.
+/// rest. The preview is a unified diff, and what it would change is verified by the host. An apply
+/// compares each file with the preview: if one has changed, is gone, or has new matches, nothing is
+/// written.
 ///
-/// All new contents are written beside their files first, and then renamed into their places. A
-/// crash between two renames leaves some files changed and the others as they were, each of them
-/// whole, and the action interrupted; applied again, it does the rest. A file gets a new inode: its
-/// permissions and its owner stay, other names of it (hard links) keep the old contents, and
-/// extended attributes are lost.
+/// All files are changed in one step, or none is, whatever crashes meanwhile. A file gets a new
+/// inode: its permissions, its owner and its extended attributes stay, and other names of it (hard
+/// links) keep the old contents.
 ///
 /// ```no_run
 /// use airlock_ast_edit::AstEdit;
@@ -157,12 +157,12 @@ impl NativeTool for AstEdit {
             return Err(no_files::searched(&search));
         }
         search.check_that_each_op_was_read(&results)?;
-        preview::of(&search, results)
+        preview::of(&search, results, || call.draft())
     }
 
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
         let plan = Plan::read(&action.state)?;
-        apply::apply(&plan, action, &self.parsing, call)
+        apply::apply(&plan, &action.reason, &self.parsing, call)
     }
 }
 

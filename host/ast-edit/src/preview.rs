@@ -1,5 +1,7 @@
 //! What a preview shows, and what it wants decided.
 
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use airlock_host::Error;
@@ -11,9 +13,10 @@ use similar::TextDiff;
 
 use crate::advice;
 use crate::code::rewrite;
+use crate::parallel::{in_parallel, into_inner, lock};
 use crate::plan::{Plan, PlannedFile, counted};
 use crate::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
-use airlock_host::native::folder::ReadableFolder;
+use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 use airlock_host::native::{Preview, ProposedAction, RunningCall};
 
 /// The most bytes of diffs that the caller gets: a model reads no more to the end. Who decides gets
@@ -33,7 +36,11 @@ const DIFF_TIME: Duration = Duration::from_millis(250);
 /// Lines of context in a diff.
 const CONTEXT: usize = 3;
 
-pub(crate) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, Error> {
+pub(crate) fn of(
+    search: &Search<'_>,
+    mut results: Results,
+    draft: impl FnOnce() -> Result<WritableFolder, Error>,
+) -> Result<Preview, Error> {
     let (params, folder, call) = (search.params, search.folder, search.call);
     let left_by_limit = keep_to_limit(&mut results.matched, params.limit(), search)?;
     if let Some(matched) = results.matched.iter().find(|matched| matched.is_read_only) {
@@ -78,6 +85,7 @@ pub(crate) fn of(search: &Search<'_>, mut results: Results) -> Result<Preview, E
             ),
         });
     }
+    write_draft(&results.matched, search, &draft()?)?;
     let action = ProposedAction::new(format!("AST Edit: {}", plan.summary()), state)
         .details(Json::of_own(&details));
     add_results(&mut details, &results, left_by_limit);
@@ -162,6 +170,37 @@ fn keep_to_limit(
     }
     matched.retain(|matched| !matched.edits.is_empty());
     Ok(found.saturating_sub(limit))
+}
+
+/// Does in the draft what applying will do, for the host to see.
+fn write_draft(
+    matched: &[Matched],
+    search: &Search<'_>,
+    draft: &WritableFolder,
+) -> Result<(), Error> {
+    let failed = Mutex::new(None);
+    in_parallel(matched, |file| {
+        let write = || {
+            search.call.check()?;
+            let old = source(file, search.folder)?;
+            let new = rewrite::replace(&old, &file.edits);
+            let written = draft.write(&file.path, new.as_bytes());
+            written.map_err(|error| Error::Tool {
+                message: format!(
+                    "can't keep what {} would become: {error}",
+                    file.path.display()
+                ),
+            })
+        };
+        match write() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                lock(&failed).get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    into_inner(failed).map_or(Ok(()), Err)
 }
 
 /// The text of a file that was searched, once more.

@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
             before: Digest::of(&file.bytes),
             after: Digest::of(new.as_bytes()),
             edits,
-            is_read_only: file.stamp.is_read_only(),
+            is_read_only: file.is_read_only(),
             breaks,
         });
         Ok(())

@@ -150,16 +150,7 @@ impl<F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync> Walker<'_, F> {
             // A glob begins with a folder that is not there: nothing is meant by it.
             return;
         }
-        let folder = match self.folder.try_clone() {
-            Ok(folder) => folder,
-            Err(error) => {
-                if (self.visit)(WalkEntry::Unreadable(error.to_string())).is_break() {
-                    self.stopped.store(true, Ordering::Relaxed);
-                }
-                return;
-            }
-        };
-        let ignored = Arc::new(IgnoreFiles::below(folder, start));
+        let ignored = Arc::new(IgnoreFiles::below(self.folder.clone(), start));
         let mut builder = WalkBuilder::new(top);
         // What is left out is for the filter to say.
         builder.standard_filters(false).follow_links(false);

@@ -110,7 +110,7 @@ pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 ///     }
 ///
 ///     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
-///         call.begin_changes()?;
+///         call.begin_effects()?;
 ///         // Here it is sent.
 ///         let text = String::from_utf8_lossy(&action.state);
 ///         Ok(ToolResult::text(format!("Sent {text:?}.")))
@@ -131,13 +131,8 @@ pub mod native {
     };
 
     /// The workspace, as native tools get it.
-    ///
-    /// This is kept small, and is not stable: a transactional workspace will replace what is behind
-    /// it.
     pub mod folder {
-        pub use crate::workspace::{
-            EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder,
-        };
+        pub use crate::workspace::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
     }
 }
 

@@ -18,7 +18,7 @@ use airlock_model::tool::RejectedTool;
 use airlock_workspace::View;
 use serde_json::Value;
 
-use crate::instance::{Call, Conditions};
+use crate::instance::{Call, Conditions, LookedAt};
 use crate::plugin::{LoadedTool, Plugin};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
@@ -26,7 +26,6 @@ use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
-pub(crate) use wasm::Rehearsed;
 
 /// A plugin or a native producer, before it is bound to a session.
 #[derive(Debug, Clone)]
@@ -54,6 +53,32 @@ pub(crate) trait CommitChanges: Sync {
         changes: View,
         result: &'a ToolResult,
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
+}
+
+/// What a call came to.
+pub(crate) struct Executed {
+    pub result: ToolResult,
+    /// In the order in which it was pushed.
+    pub pushed: Vec<Arc<PendingAction>>,
+    /// What applying would do, where the call itself has done that: its layer is open.
+    pub drafted: Option<View>,
+}
+
+impl Executed {
+    pub fn of(result: ToolResult, pushed: Vec<Arc<PendingAction>>) -> Self {
+        Self {
+            result,
+            pushed,
+            drafted: None,
+        }
+    }
+}
+
+/// An apply that came to a good end, and that nobody keeps anything of.
+pub(crate) struct Rehearsed {
+    /// What it has changed: the layer is open.
+    pub changes: View,
+    pub looked_at: LookedAt,
 }
 
 /// A producer in one session, under one policy. Cheap to clone.
@@ -140,12 +165,8 @@ impl Producer {
         }
     }
 
-    /// Calls a tool, with params that fit its schema. Returns also what it pushed, in that order.
-    pub async fn execute(
-        &self,
-        call: &Call<'_>,
-        params: &Value,
-    ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
+    /// Calls a tool, with params that fit its schema.
+    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
         match self {
             Producer::Wasm(binding) => binding.execute(call, params).await,
             Producer::Native(binding) => binding.execute(call, params).await,
@@ -167,7 +188,11 @@ impl Producer {
                     .apply(call, action, resolution, conditions, commit)
                     .await
             }
-            Producer::Native(binding) => binding.apply(call, action, resolution).await,
+            Producer::Native(binding) => {
+                binding
+                    .apply(call, action, resolution, conditions, commit)
+                    .await
+            }
         }
     }
 
@@ -181,7 +206,8 @@ impl Producer {
     ) -> Result<Option<Rehearsed>, Error> {
         match self {
             Producer::Wasm(binding) => binding.rehearse(call, resolution, conditions).await,
-            // It can change whatever it likes.
+            // It can do whatever it likes elsewhere: what it would do is known where it has drafted
+            // that itself.
             Producer::Native(_) => Ok(None),
         }
     }
@@ -224,6 +250,28 @@ impl Producer {
             Producer::Native(_) => {}
         }
     }
+}
+
+/// Commits what an apply has changed, if it succeeded, and drops it otherwise.
+async fn committed(
+    changes: Option<View>,
+    result: Result<ToolResult, Error>,
+    commit: &dyn CommitChanges,
+) -> Result<ToolResult, Error> {
+    let Some(changes) = changes else {
+        return result;
+    };
+    let result = match result {
+        Ok(result) => {
+            let committed = commit.commit(changes.clone(), &result).await;
+            committed.map(|()| result)
+        }
+        Err(error) => Err(error),
+    };
+    if result.is_err() {
+        changes.abandon();
+    }
+    result
 }
 
 /// An error as code says it that is not the host's. Only the host can promise that nothing was

@@ -47,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::instance::Call;
 use crate::plugin::LoadedTool;
-use crate::producer::{Origin, Producer, ProducerContext};
+use crate::producer::{Executed, Origin, Producer, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
@@ -293,16 +293,20 @@ impl Session {
             spent,
         };
         let executing = pin!(async {
-            let (result, pushed) = producer.execute(&call, params).await?;
-            self.tell_pushed(&call, producer.name(), &pushed);
-            Ok((result, pushed))
+            let executed = producer.execute(&call, params).await?;
+            self.tell_pushed(&call, producer.name(), &executed.pushed);
+            Ok(executed)
         });
         let watched = self.watched(&call, producer.name(), ToolFunction::Execute, executing);
-        let (result, mut pushed) = watched.await?;
+        let Executed {
+            result,
+            mut pushed,
+            drafted,
+        } = watched.await?;
         let mut effects = match pushed.is_empty() || !self.may_rehearse() {
             true => Vec::new(),
             // Apart, as for making an instance.
-            false => Box::pin(self.rehearse_pushed(producer, &pushed)).await,
+            false => Box::pin(self.rehearse_pushed(producer, &pushed, drafted)).await,
         };
         pushed.reverse();
         effects.reverse();

@@ -37,7 +37,7 @@ use crate::descriptors::HeldDescriptors;
 
 pub(crate) use basis::{Basis, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, told};
-pub use folder::{EntryKind, ReadFile, ReadableFolder, Staged, Stamp, Unread, WritableFolder};
+pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 

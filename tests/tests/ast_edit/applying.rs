@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
+use airlock_host::policy::Rehearse;
 use airlock_host::store::MemoryStore;
-use airlock_host::{Error, Resolution};
+use airlock_host::{Resolution, SessionBuilder};
 use serde_json::json;
 
 use crate::tree::Tree;
@@ -51,8 +52,9 @@ async fn a_discard_changes_nothing_and_says_so() {
     assert_eq!(tree.read("a.js"), "old(1)");
 }
 
-/// What happens to the files after the preview, and which of them the error names.
-async fn check(happens: impl FnOnce(&Tree), named: &str) {
+/// What happens to the files after the preview, and what the error says of it: before anything ran,
+/// or by the tool itself, which has tried.
+async fn check(happens: impl FnOnce(&Tree), named: &str, tried: u32) {
     let tree = Tree::with(&[
         ("a.js", "old(1)"),
         ("b.js", "old(2)"),
@@ -62,35 +64,27 @@ async fn check(happens: impl FnOnce(&Tree), named: &str) {
     happens(&tree);
     let before = tree.files();
     let error = tree.apply().await.unwrap_err();
-    assert!(matches!(error, Error::Tool { .. }), "{error:?}");
+    let nothing = match tried {
+        0 => "nothing was applied: the preview is stale, since",
+        _ => "nothing was written, since the preview is stale:",
+    };
     assert_eq!(
         error.to_string(),
-        format!(
-            "nothing was written, since the preview is stale: {named}; discard it and preview again"
-        )
+        format!("{nothing} {named}; discard it and preview again")
     );
     assert_eq!(tree.files(), before);
     let pending = tree.session.pending().await.unwrap();
-    assert_eq!((pending.len(), pending[0].attempts), (1, 1));
+    assert_eq!((pending.len(), pending[0].attempts), (1, tried), "{named}");
 }
 
 #[tokio::test]
 async fn a_stale_preview_is_refused_by_the_files_names_and_nothing_is_written() {
-    check(|tree| tree.write("b.js", "old(2) "), "b.js has changed").await;
-    check(|tree| tree.write("a.js", "new(1)"), "a.js has changed").await;
+    check(|tree| tree.write("b.js", "old(2) "), "b.js has changed", 0).await;
+    check(|tree| tree.write("a.js", "new(1)"), "a.js has changed", 0).await;
     check(
         |tree| fs::remove_file(tree.path("b.js")).unwrap(),
-        "b.js no longer exists",
-    )
-    .await;
-    check(
-        |tree| tree.write("sub/c.js", "old(3)"),
-        "sub/c.js has new matches",
-    )
-    .await;
-    check(
-        |tree| tree.write("sub/d.js", "old(3)"),
-        "sub/d.js has new matches",
+        "b.js is gone",
+        0,
     )
     .await;
     check(
@@ -99,9 +93,54 @@ async fn a_stale_preview_is_refused_by_the_files_names_and_nothing_is_written() 
             tree.write("a.js", "");
             fs::remove_file(tree.path("b.js")).unwrap();
         },
-        "0.js has new matches, a.js has changed, b.js no longer exists",
+        "a.js has changed, b.js is gone",
+        0,
     )
     .await;
+    check(
+        |tree| {
+            tree.write("sub/c.js", "old(3)");
+            tree.write("sub/d.js", "old(3)");
+        },
+        "sub/c.js has new matches, sub/d.js has new matches",
+        1,
+    )
+    .await;
+}
+
+/// Nobody has looked at what it changes: then the tool itself compares.
+#[tokio::test]
+async fn an_apply_that_was_not_reviewed_is_compared_with_the_preview_too() {
+    let never = |session: SessionBuilder| session.rehearse(Rehearse::Never);
+    let tree = Tree::open(&[("a.js", "old(1)"), ("b.js", "old(2)")], never);
+    tree.edit("old($A)", "new($A)").await.unwrap();
+    tree.write("a.js", "old(3)");
+    fs::remove_file(tree.path("b.js")).unwrap();
+    let error = tree.apply().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "nothing was written, since the preview is stale: a.js has changed, b.js no longer exists; discard it and preview again"
+    );
+    assert_eq!(tree.read("a.js"), "old(3)");
+}
+
+#[tokio::test]
+async fn what_it_would_change_is_verified_by_the_host_without_another_run() {
+    let tree = Tree::with(&[
+        ("a.js", "old(1)\n"),
+        ("sub/b.js", "old(2)\n"),
+        ("c.js", "other()\n"),
+    ]);
+    let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
+    let effects = &previewed.effects[0].effects;
+    assert!(effects.verified, "{effects:?}");
+    let paths: Vec<&str> = effects.changes.iter().map(|it| &*it.path).collect();
+    assert_eq!(paths, ["a.js", "sub/b.js"]);
+    let diff = effects.changes[0].diff.as_deref().unwrap_or_default();
+    assert!(diff.contains("-old(1)\n+new(1)\n"), "{diff}");
+    let applied = tree.apply().await.unwrap();
+    let done = applied.effects.unwrap().effects;
+    assert!(done.is_same(effects), "{done:?}");
 }
 
 #[tokio::test]
@@ -132,32 +171,27 @@ async fn what_lies_behind_the_limit_may_change_meanwhile_and_what_lies_before_ma
 }
 
 #[tokio::test]
-async fn an_apply_that_was_cut_off_in_the_middle_is_finished_by_the_next() {
+async fn an_apply_that_was_cut_off_has_changed_nothing_and_is_found_to_have() {
     let store = Arc::new(MemoryStore::new());
     let files: Vec<String> = (0..10).map(|file| format!("f{file}.py")).collect();
-    // `old(1)` becomes what matches again: only the digests tell that it is done.
+    // `f(1)` becomes what matches again.
     let op = json!({"ops": [{"pat": "f($A)", "out": "f(f($A))"}]});
     let tree = Tree::open(&[], |session| session.store(store.clone()));
     for file in &files {
         tree.write(file, "f(1)\n");
     }
     tree.call(op).await.unwrap();
-    // As if its host had been killed after four of ten renames.
-    let id = tree.session.pending().await.unwrap()[0].action.id.clone();
     interrupt(&tree, &store).await;
-    for file in &files[..4] {
-        tree.write(file, "f(f(1))\n");
-    }
-    let applied = tree.again(&store);
-    let applied = applied
-        .resolve(Resolution::apply("go on").with_id(id), Tester)
+    let again = tree.again(&store);
+    let recovered = again.recover().await.unwrap();
+    assert!(
+        matches!(&recovered[..], [it] if !it.applied),
+        "{recovered:?}"
+    );
+    again
+        .resolve(Resolution::apply("go on"), Tester)
         .await
         .unwrap();
-    let text = applied.text();
-    assert!(
-        text.contains("An attempt before this one had written 4 files."),
-        "{text}"
-    );
     for file in &files {
         assert_eq!(tree.read(file), "f(f(1))\n", "{file}");
     }
@@ -180,13 +214,11 @@ async fn interrupt(tree: &Tree, store: &MemoryStore) {
 
 #[tokio::test]
 async fn where_one_file_can_not_be_written_none_is() {
-    // Nothing keeps root from writing.
-    let as_root = is_root();
     let tree = Tree::with(&[("a.js", "old(1)"), ("locked/b.js", "old(2)")]);
     tree.edit("old($A)", "new($A)").await.unwrap();
     let locked = tree.path("locked");
-    match as_root {
-        // A file where the folder was: what is beside it can't be made.
+    // Nothing keeps root from writing: there it is a directory of another kind.
+    match is_root() {
         true => {
             fs::remove_dir_all(&locked).unwrap();
             fs::write(&locked, "").unwrap();
@@ -194,16 +226,11 @@ async fn where_one_file_can_not_be_written_none_is() {
         false => fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap(),
     }
     let error = tree.apply().await.unwrap_err().to_string();
-    assert!(error.starts_with("nothing was written"), "{error}");
+    assert!(error.starts_with("nothing was "), "{error}");
     assert_eq!(tree.read("a.js"), "old(1)");
-    if !as_root {
+    if !is_root() {
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let left: Vec<String> = tree.files().into_keys().collect();
-    assert!(
-        left.iter().all(|name| !name.contains(".airlock-")),
-        "{left:?}"
-    );
 }
 
 fn is_root() -> bool {

@@ -67,13 +67,16 @@ impl Tree {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// All files, hidden ones too, each with what it holds.
+    /// All files, hidden ones too, each with what it holds; not what commits keep.
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         fn visit(folder: &Path, below: &str, found: &mut BTreeMap<String, Vec<u8>>) {
             for entry in fs::read_dir(folder).unwrap() {
                 let entry = entry.unwrap();
                 let name = format!("{below}{}", entry.file_name().display());
                 let kind = entry.file_type().unwrap();
+                if name == ".airlock" {
+                    continue;
+                }
                 if kind.is_dir() {
                     visit(&entry.path(), &format!("{name}/"), found);
                 } else if kind.is_file() {

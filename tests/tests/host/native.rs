@@ -2,6 +2,8 @@
 //! keep.
 
 use airlock_tests::Tester;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -9,11 +11,13 @@ use airlock_host::cancel::CancellationToken;
 use airlock_host::content::{Content, ToolResult};
 use airlock_host::json::Json;
 use airlock_host::limits::LimitKind;
+use airlock_host::native::folder::{EntryKind, WritableFolder};
 use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
 };
 use airlock_host::pending::{ActionState, Decision};
-use airlock_host::store::PendingStore;
+use airlock_host::policy::Rehearse;
+use airlock_host::store::{Claim, MemoryStore, PendingStore};
 use airlock_host::tool::{ToolDefinition, ToolTraits};
 use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
@@ -47,7 +51,7 @@ fn native(change: impl FnOnce(&mut Native)) -> (Native, Held) {
             parameters: Json::of_own(&json!({
                 "type": "object",
                 "properties": {
-                    "do": {"enum": ["nothing", "propose", "hang", "loop", "panic", "write", "say", "tell in full"]},
+                    "do": {"enum": ["nothing", "propose", "draft", "hang", "loop", "panic", "write", "say", "tell in full"]},
                     "bytes": {"type": "integer"},
                 },
                 "required": ["do"],
@@ -86,6 +90,11 @@ impl NativeTool for Native {
                     .hearing_of_a_discard();
                 Ok(Preview::of(ToolResult::text("previewed")).proposing(action))
             }
+            "draft" => {
+                write(&call.draft()?, b"new")?;
+                let action = ProposedAction::new("Write it", vec![7; bytes]);
+                Ok(Preview::of(ToolResult::text("drafted")).proposing(action))
+            }
             "tell in full" => {
                 let action = ProposedAction::new("Do it", vec![7]);
                 let preview = Preview::of(ToolResult::text("short")).proposing(action);
@@ -119,13 +128,25 @@ impl NativeTool for Native {
                 message: "it can't be done".to_owned(),
             });
         }
-        if action.reason == "early" || action.reason == "write" {
-            return write(call, action.reason == "write");
+        match &*action.reason {
+            "write" => write(&call.folder()?, b"new")?,
+            "write other" => write(&call.folder()?, b"other")?,
+            "write and fail" => {
+                write(&call.folder()?, b"new")?;
+                return Err(Error::Tool {
+                    message: "it came to nothing".to_owned(),
+                });
+            }
+            "write and hang" => {
+                write(&call.folder()?, b"new")?;
+                let _ = self.hangs.lock().unwrap().recv();
+            }
+            _ => {}
         }
-        call.begin_changes()?;
+        call.begin_effects()?;
         // Whatever the time is by now, and however often it is asked.
         call.check()?;
-        call.begin_changes()?;
+        call.begin_effects()?;
         Ok(ToolResult::text("applied"))
     }
 
@@ -135,22 +156,84 @@ impl NativeTool for Native {
     }
 }
 
-/// Writes a file, and begins changes before that or never.
-fn write(call: &ApplyCall, begins: bool) -> Result<ToolResult, Error> {
-    let told = |error: &dyn std::fmt::Display| Error::Tool {
-        message: error.to_string(),
+/// Gives a file other contents, and makes what nobody sees either: a folder, a link, a name.
+fn write(folder: &WritableFolder, contents: &[u8]) -> Result<(), Error> {
+    let written = || {
+        folder.write("file".as_ref(), contents)?;
+        folder.create_folder("made".as_ref())?;
+        folder.create_link("../file", "made/link".as_ref())?;
+        folder.rename("moved".as_ref(), "made/moved".as_ref())?;
+        folder.remove_file("removed".as_ref())?;
+        folder.set_mode("run".as_ref(), 0o755)?;
+        folder.list("made".as_ref())
     };
-    let folder = call.folder()?;
-    let path = "file".as_ref();
-    let was = folder.stamp(path).map_err(|error| told(&error))?;
-    let staged = folder
-        .stage(path, &was, b"new")
-        .map_err(|error| told(&error))?;
-    if begins {
-        call.begin_changes()?;
+    let names = written().map_err(|error| Error::Tool {
+        message: error.to_string(),
+    })?;
+    assert_eq!(
+        names,
+        [
+            ("link".to_owned(), EntryKind::Link),
+            ("moved".to_owned(), EntryKind::File)
+        ]
+    );
+    Ok(())
+}
+
+/// A workspace with what [`write`] changes.
+fn workspace() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for name in ["file", "moved", "removed", "run"] {
+        std::fs::write(folder.path().join(name), "old").unwrap();
     }
-    staged.place().map_err(|error| told(&error))?;
-    Ok(ToolResult::text("written"))
+    folder
+}
+
+fn open_in(folder: &TempDir, tool: Native, limits: Limits) -> Session {
+    Session::builder()
+        .limits(limits)
+        .workspace(folder.path())
+        .bind(&NativeProducer::new(tool).unwrap())
+        .open()
+        .unwrap()
+}
+
+/// All names, with what files hold and links lead to.
+fn tree(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let (path, name) = match entry.unwrap() {
+            entry if entry.file_name() == ".airlock" => continue,
+            entry => (entry.path(), entry.file_name().into_string().unwrap()),
+        };
+        let kind = path.symlink_metadata().unwrap().file_type();
+        if kind.is_dir() {
+            let below = tree(&path);
+            found.extend(
+                below
+                    .into_iter()
+                    .map(|(it, held)| (format!("{name}/{it}"), held)),
+            );
+        } else if kind.is_symlink() {
+            let target = std::fs::read_link(&path).unwrap();
+            found.insert(name, format!("-> {}", target.display()));
+        } else {
+            found.insert(name, std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
+}
+
+fn expected(contents: &str) -> BTreeMap<String, String> {
+    let expected = [
+        ("file", contents),
+        ("made/link", "-> ../file"),
+        ("made/moved", "old"),
+        ("run", "old"),
+    ];
+    expected
+        .map(|(name, held)| (name.to_owned(), held.to_owned()))
+        .into()
 }
 
 fn open(tool: Native, limits: Limits) -> Session {
@@ -196,27 +279,111 @@ async fn a_decision_reaches_it_with_its_reason_extra_and_attempt() {
 }
 
 #[tokio::test]
-async fn nothing_is_put_in_its_place_before_changes_began() {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("file");
-    std::fs::write(&file, "old").unwrap();
-    let (tool, _held) = native(|_| {});
-    let session = Session::builder()
-        .workspace(folder.path())
-        .bind(&NativeProducer::new(tool).unwrap())
-        .open()
-        .unwrap();
+async fn what_it_changes_is_committed_as_a_whole_or_not_at_all() {
+    let folder = workspace();
+    let before = tree(folder.path());
+    let (tool, held) = native(|_| {});
+    let limits = Limits::default().with_call_time(Duration::from_millis(200));
+    let session = open_in(&folder, tool, limits);
     call(&session, "propose").await.unwrap();
-    let early = session.resolve(Resolution::apply("early"), Tester).await;
-    let early = early.unwrap_err().to_string();
-    assert!(early.contains("changes have not begun"), "{early}");
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    session
-        .resolve(Resolution::apply("write"), Tester)
+    let failed = session.resolve(Resolution::apply("write and fail"), Tester);
+    failed.await.unwrap_err();
+    assert_eq!(tree(folder.path()), before);
+    // It is left, and goes on later: what it wrote is nobody's any more.
+    let left = session.resolve(Resolution::apply("write and hang"), Tester);
+    let left = left.await.unwrap_err();
+    assert!(matches!(left.root(), Error::Limit { .. }), "{left}");
+    drop(held.hangs);
+    assert_eq!(tree(folder.path()), before);
+    let written = loop {
+        match session.resolve(Resolution::apply("write"), Tester).await {
+            Err(Error::Busy { .. }) => tokio::task::yield_now().await,
+            written => break written.unwrap(),
+        }
+    };
+    assert_eq!(tree(folder.path()), expected("new"));
+    let changes = written.effects.unwrap().effects.changes;
+    assert_eq!(changes.len(), 6, "{changes:?}");
+}
+
+#[tokio::test]
+async fn a_draft_is_what_is_reviewed_and_an_apply_that_does_anything_else_is_not_committed() {
+    let folder = workspace();
+    let before = tree(folder.path());
+    let (tool, _held) = native(|_| {});
+    let session = open_in(&folder, tool, Limits::default());
+    let drafted = session
+        .call("native", &json!({"do": "draft"}))
         .await
         .unwrap();
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+    assert_eq!(tree(folder.path()), before);
+    let effects = &drafted.effects[0].effects;
+    assert!(effects.verified, "{effects:?}");
+    assert_eq!(effects.changes.len(), 6, "{effects:?}");
+    let id = &drafted.pushed[0].id;
+    assert!(session.effects(id).await.unwrap().unwrap().is_same(effects));
+
+    let other = session.resolve(Resolution::apply("write other"), Tester);
+    let other = other.await.unwrap_err();
+    assert!(matches!(other, Error::Different { .. }), "{other}");
+    assert_eq!(tree(folder.path()), before);
+    // Who decides so again has seen it.
+    let other = session.resolve(Resolution::apply("write other"), Tester);
+    other.await.unwrap();
+    assert_eq!(tree(folder.path()), expected("other"));
+}
+
+#[tokio::test]
+async fn under_always_it_is_applied_only_with_a_draft() {
+    for (what, applied) in [("draft", true), ("propose", false)] {
+        let folder = workspace();
+        let (tool, _held) = native(|_| {});
+        let session = Session::builder()
+            .rehearse(Rehearse::Always)
+            .workspace(folder.path())
+            .bind(&NativeProducer::new(tool).unwrap())
+            .open()
+            .unwrap();
+        call(&session, what).await.unwrap();
+        let resolved = session.resolve(Resolution::apply("write"), Tester).await;
+        match resolved {
+            Ok(_) => assert!(applied, "{what}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Unverified { .. }), "{error}");
+                assert!(!applied, "{what}");
+            }
+        }
+    }
+}
+
+/// Nobody knows what it has done elsewhere, unless its draft says that there is nothing.
+#[tokio::test]
+async fn an_apply_that_was_cut_off_is_pending_again_only_where_it_has_a_draft() {
+    for (what, recovered) in [("draft", 1), ("propose", 0)] {
+        let folder = workspace();
+        let store = Arc::new(MemoryStore::new());
+        let (tool, _held) = native(|_| {});
+        let session = Session::builder()
+            .store(store.clone())
+            .workspace(folder.path())
+            .bind(&NativeProducer::new(tool).unwrap())
+            .open()
+            .unwrap();
+        call(&session, what).await.unwrap();
+        let apply = Resolution::apply("");
+        let claim = store.claim(session.id(), &apply, &Tester.into()).await;
+        let Ok(Claim::Claimed(claimed)) = claim else {
+            panic!("{claim:?}");
+        };
+        store.abandon(claimed.lease);
+        assert_eq!(session.recover().await.unwrap().len(), recovered, "{what}");
+        let state = session.pending().await.unwrap()[0].state;
+        let expected = match recovered {
+            0 => ActionState::Interrupted,
+            _ => ActionState::Pending,
+        };
+        assert_eq!(state, expected, "{what}");
+    }
 }
 
 #[tokio::test]

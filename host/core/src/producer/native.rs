@@ -2,6 +2,7 @@
 
 mod binding;
 mod call;
+mod layer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,8 +31,8 @@ pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
 ///
 /// The functions block, and run on threads of their own that may be blocked, one call at a time in
 /// each session. They are to ask [`RunningCall::check`] between any two pieces of work: a call
-/// whose time is up, or that was cancelled, is left half a second later if it goes on, and can't
-/// begin changes any more.
+/// whose time is up, or that was cancelled, is left half a second later if it goes on, and changes
+/// nothing any more.
 pub trait NativeTool: Send + Sync + 'static {
     /// The tool's definition. Asked for once, by [`NativeProducer::new`].
     fn definition(&self) -> ToolDefinition;
@@ -41,15 +42,17 @@ pub trait NativeTool: Send + Sync + 'static {
     /// can't be applied.
     fn state_version(&self) -> u32;
 
-    /// Previews a call. The params fit the definition's schema.
+    /// Previews a call. The params fit the definition's schema. What it does to its
+    /// [draft](PreviewCall::draft), if it makes one, is what applying will have to do.
     ///
     /// # Errors
     /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told
     /// to the caller, and what [`RunningCall::check`] returns.
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
-    /// Applies an action. To be preceded by [`ApplyCall::begin_changes`] before the first change
-    /// that is visible to others.
+    /// Applies an action: in the [workspace](ApplyCall::folder), to which that is committed in one
+    /// step once this has returned a result; and elsewhere, after
+    /// [`begin_effects`](ApplyCall::begin_effects).
     ///
     /// What was previewed may have changed since: an apply that finds it otherwise refuses.
     ///
@@ -90,8 +93,8 @@ pub struct DecidedAction {
     pub reason: String,
     /// What else came with the decision, a JSON object.
     pub extra: Option<Json>,
-    /// 1 for the first try. More where an earlier try failed, or was interrupted: then its changes
-    /// may be there in part.
+    /// 1 for the first try. More where an earlier try failed, or was interrupted: then what it did
+    /// outside of the workspace may be done in part.
     pub attempt: u32,
 }
 

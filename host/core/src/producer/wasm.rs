@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::{CommitChanges, ProducerContext};
+use super::{CommitChanges, Executed, ProducerContext, committed};
 use crate::descriptors::Descriptors;
 use crate::instance::{
     Call, Conditions, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled,
@@ -26,7 +26,6 @@ use crate::pushing::{Called, StagedActions};
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
-pub(crate) use fresh::Rehearsed;
 
 pub(crate) struct Binding {
     this: Weak<Binding>,
@@ -67,18 +66,14 @@ impl Binding {
         &self.context.policy
     }
 
-    pub async fn execute(
-        &self,
-        call: &Call<'_>,
-        params: &Value,
-    ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
+    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
         let text = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
         let run = entered.run(async |instance| instance.execute(call, &text).await);
         let (result, staged) = run.await?;
         if staged.is_empty() {
-            return Ok((result?, Vec::new()));
+            return Ok(Executed::of(result?, Vec::new()));
         }
         let has_volatile = staged.has_volatile();
         let executed = match result {
@@ -91,7 +86,7 @@ impl Binding {
                     content: &result.content,
                 };
                 let committed = Box::pin(self.commit(staged, called, call)).await;
-                committed.map(|pushed| (result, pushed))
+                committed.map(|pushed| Executed::of(result, pushed))
             }
             Err(error) => Err(error),
         };
@@ -140,7 +135,7 @@ impl Binding {
         let apply = async |instance: Box<Instance>| {
             let (instance, result) = instance.apply(call, resolution).await;
             let changes = instance.as_ref().and_then(|instance| instance.changes());
-            let result = fresh::committed(changes, result, commit).await;
+            let result = committed(changes, result, commit).await;
             (instance, result)
         };
         entered.run(apply).await
@@ -372,14 +367,7 @@ fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Resul
         &std::env::temp_dir(),
         Path::new("/dev/shm"),
     ];
-    let outside = parents.into_iter().find(|parent| {
-        let real = parent.canonicalize();
-        !real
-            .as_deref()
-            .unwrap_or(parent)
-            .starts_with(workspace.path())
-    });
-    outside.map(Path::to_owned).ok_or_else(|| Error::Workspace {
+    workspace.outside(parents).ok_or_else(|| Error::Workspace {
         path: workspace.path().to_owned(),
         reason: "it contains the host's scratch directories; choose a directory further down"
             .to_owned(),

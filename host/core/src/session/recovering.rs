@@ -36,9 +36,10 @@ impl Session {
     /// the workspace, and applied; or it never touched a file, and its action is pending in its
     /// place.
     ///
-    /// That can't be said of native tools, of actions whose workspace is not here, and of applies
-    /// by versions of this library that had no such step: these stay as they are. A
-    /// [resolution](Session::resolve) does the same for its own action.
+    /// That nothing was done can't be said of native tools that have
+    /// [drafted](crate::native::PreviewCall::draft) nothing, and nothing at all of actions whose
+    /// workspace is not here, nor of applies by versions of this library that had no such step:
+    /// these stay as they are. A [resolution](Session::resolve) does the same for its own action.
     ///
     /// # Errors
     /// [`Error::Store`], and [`Error::NotCommitted`] where the workspace can't be looked into.
@@ -51,9 +52,7 @@ impl Session {
             if !is_cut_off(&stacked) || self.other_workspace(&stacked.action).is_some() {
                 continue;
             }
-            if !self.is_native(&stacked.action).await?
-                && let Some(applied) = self.recover_one(&**store, &stacked).await?
-            {
+            if let Some(applied) = self.recover_one(&**store, &stacked).await? {
                 recovered.push(RecoveredAction {
                     action: stacked.action.id.clone(),
                     applied,
@@ -63,12 +62,13 @@ impl Session {
         Ok(recovered)
     }
 
-    /// Whether it was applied. None where somebody else has it.
+    /// Whether it was applied. None where somebody else has it, or that can't be told.
     async fn recover_one(
         &self,
         store: &dyn PendingStore,
         stacked: &StackedAction,
     ) -> Result<Option<bool>, Error> {
+        let may_act_elsewhere = self.may_act_elsewhere(store, &stacked.action).await?;
         let by = Actor::program(LOOKS).into();
         // A claim to discard counts as no attempt, and what is cut off under it stays interrupted.
         let look = Resolution::discard("").with_id(stacked.action.id.clone());
@@ -80,6 +80,10 @@ impl Session {
         };
         let held = HeldLease::new(shared, found.lease, asked);
         match self.committed_before(&found.action, false).await {
+            Ok(None) if may_act_elsewhere => {
+                held.release().await;
+                Ok(None)
+            }
             Ok(None) => {
                 held.recovered(APPLY_UNDONE).await?;
                 Ok(Some(false))
@@ -123,10 +127,7 @@ impl Session {
             return Ok(());
         }
         match &action.workspace {
-            Some(workspace)
-                if self.folder_of(action, resolution.same_workspace).is_none()
-                    && !self.is_native(action).await? =>
-            {
+            Some(workspace) if self.folder_of(action, resolution.same_workspace).is_none() => {
                 Err(Error::Unrecovered {
                     action: Box::new(NamedAction::from(&**action)),
                     workspace: workspace.clone(),
@@ -134,6 +135,20 @@ impl Session {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether an apply may have done something outside of the workspace, of which nothing is known.
+    /// A plugin's could not, as far as its grants go; a native tool says by its draft what it does.
+    async fn may_act_elsewhere(
+        &self,
+        store: &dyn PendingStore,
+        action: &PendingAction,
+    ) -> Result<bool, Error> {
+        if !self.is_native(action).await? {
+            return Ok(false);
+        }
+        let review = store.effects(self.id(), &action.id).await?;
+        Ok(!review.is_some_and(|review| review.effects.verified))
     }
 
     async fn is_native(&self, action: &PendingAction) -> Result<bool, Error> {

@@ -13,12 +13,13 @@ use airlock_model::pending::{ActionId, PendingAction, StackedAction};
 use airlock_model::policy::{Phase, Rehearse};
 use airlock_model::reads::Fingerprints;
 use airlock_model::store::{PendingStore, StoreError};
+use airlock_workspace::View;
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
-use crate::instance::{Call, Conditions};
+use crate::instance::{Call, Conditions, LookedAt};
 use crate::producer::{Producer, Rehearsed};
 use crate::workspace::{WorkspaceFolder, changes_of, fingerprints};
 use crate::world::DecidedAction;
@@ -62,6 +63,8 @@ struct Rehearsal {
     folder: Arc<WorkspaceFolder>,
     /// What an earlier rehearsal came to.
     before: Option<EffectsRecord>,
+    /// What it does, where the call that pushed it has done so itself: its layer is open.
+    drafted: Option<View>,
 }
 
 impl Session {
@@ -104,6 +107,7 @@ impl Session {
             producer,
             folder,
             before: None,
+            drafted: None,
         };
         self.rehearse_apart(rehearsal).await.map(Some)
     }
@@ -129,6 +133,7 @@ impl Session {
             producer,
             folder,
             before: Some(before),
+            drafted: None,
         };
         self.rehearse_apart(rehearsal).await.map(Some)
     }
@@ -141,23 +146,30 @@ impl Session {
             .map_err(|error| Error::host("could not rehearse an action", error))
     }
 
-    /// Rehearses what a call has pushed. What is known within a short time is returned; the rest
-    /// goes on, and whoever decides waits for it.
+    /// Rehearses what a call has pushed, or looks at what it has `drafted`, which is of one action.
+    /// What is known within a short time is returned; the rest goes on, and whoever decides waits
+    /// for it.
     pub(super) async fn rehearse_pushed(
         &self,
         producer: &Producer,
         pushed: &[Arc<PendingAction>],
+        drafted: Option<View>,
     ) -> Vec<ActionEffects> {
         let rehearsals: Vec<Rehearsal> = pushed
             .iter()
             .filter_map(|action| {
+                let folder = match &drafted {
+                    Some(_) => self.wanted_in(action, producer),
+                    None => self.rehearsed_in(action, producer),
+                };
                 Some(Rehearsal {
-                    folder: self.rehearsed_in(action, producer)?,
+                    folder: folder?,
                     under_way: self.begin(&action.id)?,
                     action: Arc::clone(action),
                     attempts: 0,
                     producer: producer.clone(),
                     before: None,
+                    drafted: drafted.clone(),
                 })
             })
             .collect();
@@ -192,12 +204,21 @@ impl Session {
         action: &PendingAction,
         producer: &Producer,
     ) -> Option<Arc<WorkspaceFolder>> {
-        let wanted = self.rehearse_mode(producer) != Rehearse::Never;
-        let can_be = action.durable
-            && producer.native().is_none()
-            && producer.policy().allows_workspace_change(Phase::Rehearse)
+        let can_be = producer.native().is_none()
+            && producer.policy().allows_workspace_change(Phase::Rehearse);
+        self.wanted_in(action, producer).filter(|_| can_be)
+    }
+
+    /// Where it would be of use to know what an action does.
+    fn wanted_in(
+        &self,
+        action: &PendingAction,
+        producer: &Producer,
+    ) -> Option<Arc<WorkspaceFolder>> {
+        let wanted = action.durable
+            && self.rehearse_mode(producer) != Rehearse::Never
             && self.other_workspace(action).is_none();
-        self.inner.workspace.clone().filter(|_| wanted && can_be)
+        self.inner.workspace.clone().filter(|_| wanted)
     }
 
     pub(super) fn rehearse_mode(&self, producer: &Producer) -> Rehearse {
@@ -257,15 +278,22 @@ impl Session {
         record
     }
 
-    /// Applies it on a layer, and looks at that, and at what the tool has looked at.
+    /// Applies it on a layer, unless that was done, and looks at that, and at what the tool has
+    /// looked at.
     async fn effects_of(
         &self,
         rehearsal: &Rehearsal,
         seed: &Seed,
         spent: Duration,
     ) -> (Effects, Option<Fingerprints>) {
-        let unverified = |problem: String| (Effects::unverified(problem), None);
         let action = &*rehearsal.action;
+        if let Some(drafted) = &rehearsal.drafted {
+            let drafted = Rehearsed {
+                changes: drafted.clone(),
+                looked_at: LookedAt::default(),
+            };
+            return seen(drafted, Arc::clone(&rehearsal.folder)).await;
+        }
         let most = self.inner.limits.call_time;
         if spent >= most {
             let seconds = most.as_secs_f64();
@@ -308,13 +336,7 @@ impl Session {
             }
             Err(error) => return unverified(format!("its rehearsal failed: {error}")),
         };
-        let folder = Arc::clone(&rehearsal.folder);
-        let looked = spawn_blocking(move || look(&rehearsed, &folder)).await;
-        match looked {
-            Ok(Ok(seen)) => seen,
-            Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
-            Err(error) => unverified(format!("what it changes was not read: {error}")),
-        }
+        seen(rehearsed, Arc::clone(&rehearsal.folder)).await
     }
 
     async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {
@@ -365,6 +387,22 @@ pub(super) fn new_seed() -> Result<Seed, getrandom::Error> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
     Ok(Seed::new(seed))
+}
+
+fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
+    (Effects::unverified(problem), None)
+}
+
+/// What was changed on the layer, which is dropped.
+async fn seen(
+    rehearsed: Rehearsed,
+    folder: Arc<WorkspaceFolder>,
+) -> (Effects, Option<Fingerprints>) {
+    match spawn_blocking(move || look(&rehearsed, &folder)).await {
+        Ok(Ok(seen)) => seen,
+        Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
+        Err(error) => unverified(format!("what it changes was not read: {error}")),
+    }
 }
 
 fn look(

@@ -79,7 +79,7 @@ impl Session {
         }
         let problem = effects.and_then(|effects| effects.problem.clone());
         let problem = problem.unwrap_or_else(|| match (action.durable, producer.native()) {
-            (_, Some(_)) => "its tool is a part of the host".to_owned(),
+            (_, Some(_)) => "its tool is a part of the host, and has drafted nothing".to_owned(),
             (false, None) => "its tool keeps the preview only in memory".to_owned(),
             (true, None) => "it was not rehearsed here".to_owned(),
         });

@@ -1,36 +1,36 @@
 //! The workspace for producers that are part of the host: one type to read it with, and one to
-//! change it with.
+//! change it with, both over the view that guests have.
 //!
-//! Both keep to the directory that was there when the session was opened, whatever its path leads
-//! to later, and never leave it: each access goes through that directory's descriptor, and paths or
-//! links that lead out of it are refused by the system (`openat2`), or where that can't, by walking
-//! the path (`cap-std`).
+//! They keep to the directory that was there when the session was opened, whatever its path leads
+//! to later, and never leave it. What is changed goes to a layer, which is committed once the call
+//! has succeeded, or never.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
-use airlock_model::regular::{not_regular, read_regular};
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
-#[cfg(unix)]
-use cap_std::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use airlock_model::regular::not_regular;
+use airlock_workspace::{Directory, Kind, Metadata, OpenFile, OpenOptions, Opened, View};
 
 use super::WorkspaceFolder;
 
-/// Read access to the workspace.
+/// Read access to the workspace. Paths are relative to it, links are not followed at their end, and
+/// none leads out of it. Cheap to clone, for other threads to have.
+#[derive(Clone)]
 pub struct ReadableFolder {
-    dir: Dir,
+    view: View,
     path: PathBuf,
 }
 
-/// Read and write access to the workspace.
+/// Read and write access to the workspace. What is written is seen through this and its clones
+/// alone, until it is committed, by the host, once the call has succeeded. After the call's end
+/// each change is refused (`EROFS`).
+#[derive(Clone)]
 pub struct WritableFolder {
     readable: ReadableFolder,
-    may_change: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 /// The kind of a directory entry, without following a link.
@@ -47,14 +47,14 @@ pub enum EntryKind {
     Special,
 }
 
-/// The contents of a file, and its stamp.
+/// The contents of a file, and what else is known of it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadFile {
     /// The contents.
     pub bytes: Vec<u8>,
-    /// Its stamp when it was opened.
-    pub stamp: Stamp,
+    /// Its permissions: 0o7777 at most.
+    pub mode: u32,
 }
 
 /// Why a file was not read.
@@ -63,7 +63,7 @@ pub struct ReadFile {
 pub enum Unread {
     /// It is larger than the caller's limit: its size in bytes.
     TooLarge(u64),
-    /// It is not a regular file any longer.
+    /// It is no regular file.
     NotAFile,
     /// The system's reason.
     Io(io::Error),
@@ -81,46 +81,21 @@ impl fmt::Display for Unread {
 
 impl std::error::Error for Unread {}
 
-/// What tells one state of a file from another, as far as the system notes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
-    permissions: Permissions,
-    length: u64,
-    #[cfg(unix)]
-    unix: UnixStamp,
-    #[cfg(not(unix))]
-    modified: Option<std::time::SystemTime>,
-}
-
-#[cfg(unix)]
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct UnixStamp {
-    device_and_inode: (u64, u64),
-    changed: (i64, i64),
-    modified: (i64, i64),
-    owner: (u32, u32),
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            permissions: metadata.permissions(),
-            length: metadata.len(),
-            #[cfg(unix)]
-            unix: UnixStamp {
-                device_and_inode: (metadata.dev(), metadata.ino()),
-                changed: (metadata.ctime(), metadata.ctime_nsec()),
-                modified: (metadata.mtime(), metadata.mtime_nsec()),
-                owner: (metadata.uid(), metadata.gid()),
-            },
-            #[cfg(not(unix))]
-            modified: metadata.modified().ok().map(|time| time.into_std()),
+impl EntryKind {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::File => EntryKind::File,
+            Kind::Directory => EntryKind::Folder,
+            Kind::Link => EntryKind::Link,
+            Kind::Special => EntryKind::Special,
         }
     }
+}
 
+impl ReadFile {
     /// Whether nobody at all may write to it.
     pub fn is_read_only(&self) -> bool {
-        self.permissions.readonly()
+        self.mode & 0o222 == 0
     }
 }
 
@@ -131,18 +106,15 @@ impl ReadableFolder {
     /// [`Error::Workspace`] where there is none.
     pub fn at(path: &Path) -> Result<Self, Error> {
         let workspace = WorkspaceFolder::at(path, Machine::this().clone());
-        Self::open(&workspace.map_err(|error| Error::workspace(path, &error))?)
+        let workspace = workspace.map_err(|error| Error::workspace(path, &error))?;
+        let view = workspace.view();
+        let view = view.map_err(|error| Error::workspace(path, &error))?;
+        Ok(Self::of(view, workspace.path()))
     }
 
-    /// # Errors
-    /// [`Error::Workspace`] where it is gone, or something else is in its place.
-    pub(crate) fn open(workspace: &WorkspaceFolder) -> Result<Self, Error> {
-        let path = workspace.path();
-        let directory = workspace.open_directory();
-        Ok(Self {
-            dir: Dir::from_std_file(directory.map_err(|error| Error::workspace(path, &error))?),
-            path: path.to_owned(),
-        })
+    pub(crate) fn of(view: View, path: &Path) -> Self {
+        let path = path.to_owned();
+        Self { view, path }
     }
 
     /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be
@@ -151,34 +123,41 @@ impl ReadableFolder {
         &self.path
     }
 
-    /// What there is at a path, which is relative to the workspace as all are; none where there is
-    /// nothing.
+    /// What there is at a path; none where there is nothing.
     ///
     /// # Errors
     /// Those of the system.
     pub fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
-        let path = match path.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => path,
-        };
-        let kind = match self.dir.symlink_metadata(path) {
-            Ok(metadata) => metadata.file_type(),
-            Err(error) => {
-                return match error.kind() {
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-                    _ => Err(error),
+        match self.metadata(path) {
+            Ok(metadata) => Ok(Some(EntryKind::of(metadata.kind))),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// The names in a directory, in the order of their bytes. Those that are no UTF-8 are left out.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn list(&self, path: &Path) -> io::Result<Vec<(String, EntryKind)>> {
+        let listing = match as_text(path)? {
+            "." => self.root().list()?,
+            path => {
+                let options = OpenOptions {
+                    directory: true,
+                    ..OpenOptions::default()
                 };
+                match self.root().open(path, options)? {
+                    Opened::Directory(directory) => directory.list()?,
+                    Opened::File(_) => return Err(io::ErrorKind::NotADirectory.into()),
+                }
             }
         };
-        Ok(Some(if kind.is_file() {
-            EntryKind::File
-        } else if kind.is_dir() {
-            EntryKind::Folder
-        } else if kind.is_symlink() {
-            EntryKind::Link
-        } else {
-            EntryKind::Special
-        }))
+        let entries = listing.entries.into_iter();
+        let entries = entries.map(|entry| (entry.name, EntryKind::of(entry.kind)));
+        Ok(entries.collect())
     }
 
     /// Reads a file of at most so many bytes. Links are not followed.
@@ -186,25 +165,7 @@ impl ReadableFolder {
     /// # Errors
     /// [`Unread`].
     pub fn read(&self, path: &Path, most: u64) -> Result<ReadFile, Unread> {
-        let mut file = self.open_file(path).map_err(Unread::Io)?;
-        let metadata = file.metadata().map_err(Unread::Io)?;
-        if !metadata.is_file() {
-            return Err(Unread::NotAFile);
-        }
-        if metadata.len() > most {
-            return Err(Unread::TooLarge(metadata.len()));
-        }
-        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
-        // It may grow meanwhile.
-        (&mut file)
-            .take(most.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(Unread::Io)?;
-        if bytes.len() as u64 > most {
-            return Err(Unread::TooLarge(bytes.len() as u64));
-        }
-        let stamp = Stamp::of(&metadata);
-        Ok(ReadFile { bytes, stamp })
+        self.read_at(path, most, false)
     }
 
     /// Reads a regular file of at most so many bytes, also through links that stay in the
@@ -213,125 +174,131 @@ impl ReadableFolder {
     /// # Errors
     /// Those of the system, and one where it is no regular file or larger.
     pub fn read_through_links(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
-        // Who opens a pipe or a device has done something to it, so that is refused before where it
-        // can be seen.
-        if !self.dir.metadata(path)?.is_file() {
-            return Err(not_regular());
+        match self.read_at(path, most, true) {
+            Ok(read) => Ok(read.bytes),
+            Err(Unread::Io(error)) => Err(error),
+            Err(Unread::NotAFile) => Err(not_regular()),
+            Err(error @ Unread::TooLarge(_)) => Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                error.to_string(),
+            )),
         }
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-        let file = self.dir.open_with(path, &options)?.into_std();
-        read_regular(file, most)
     }
 
-    /// The same workspace, for another thread to have.
-    ///
-    /// # Errors
-    /// Those of the system, say where the process has no more descriptors.
-    pub fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self {
-            dir: self.dir.try_clone()?,
-            path: self.path.clone(),
-        })
-    }
-
-    /// The file's present stamp, without opening it.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
-        self.dir
-            .symlink_metadata(path)
-            .map(|metadata| Stamp::of(&metadata))
-    }
-
-    /// What became a pipe or a link since somebody looked must neither block us nor lead us
-    /// elsewhere.
-    fn open_file(&self, path: &Path) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use rustix::fs::OFlags;
-            let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-            options.custom_flags(flags.bits().cast_signed());
+    fn read_at(&self, path: &Path, most: u64, follow: bool) -> Result<ReadFile, Unread> {
+        let options = OpenOptions {
+            follow,
+            ..OpenOptions::default()
+        };
+        let opened = as_text(path).and_then(|path| self.root().open(path, options));
+        let file = match opened {
+            Ok(Opened::File(file)) => file,
+            Ok(Opened::Directory(_)) => return Err(Unread::NotAFile),
+            // A pipe, a socket or a device, which was not opened.
+            Err(error) if error.raw_os_error() == Some(NOT_SUPPORTED) => {
+                return Err(Unread::NotAFile);
+            }
+            Err(error) => return Err(Unread::Io(error)),
+        };
+        let metadata = file.metadata().map_err(Unread::Io)?;
+        if metadata.size > most {
+            return Err(Unread::TooLarge(metadata.size));
         }
-        self.dir.open_with(path, &options)
+        // It may grow meanwhile.
+        let bytes = contents(&file, metadata.size, most).map_err(Unread::Io)?;
+        if bytes.len() as u64 > most {
+            return Err(Unread::TooLarge(bytes.len() as u64));
+        }
+        let mode = metadata.mode;
+        Ok(ReadFile { bytes, mode })
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        match as_text(path)? {
+            "." => self.root().metadata(),
+            path => self.root().metadata_at(path, false),
+        }
+    }
+
+    fn root(&self) -> Directory {
+        self.view.root()
     }
 }
 
 impl WritableFolder {
-    /// # Errors
-    /// As [`ReadableFolder::open`].
-    pub(crate) fn open(
-        workspace: &WorkspaceFolder,
-        may_change: Arc<dyn Fn() -> bool + Send + Sync>,
-    ) -> Result<Self, Error> {
-        let readable = ReadableFolder::open(workspace)?;
-        Ok(Self {
-            readable,
-            may_change,
-        })
+    /// `view` has a layer.
+    pub(crate) fn of(view: View, path: &Path) -> Self {
+        let readable = ReadableFolder::of(view, path);
+        Self { readable }
     }
 
-    /// Writes a file's new contents beside it, with its permissions and its owner, and syncs them
-    /// to the disk. Other names of the file (hard links) keep the old contents, and extended
-    /// attributes are lost.
+    /// Gives a file new contents, all of them, and makes it where there is nothing. What it had of
+    /// permissions, its owner and its extended attributes stay; other names of it (hard links) keep
+    /// the old contents. A link is not followed.
     ///
     /// # Errors
-    /// Those of the system; nothing is left behind then.
-    pub fn stage(&self, path: &Path, was: &Stamp, contents: &[u8]) -> io::Result<Staged<'_>> {
-        let temporary = temporary_name(path);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        options.mode(0o600);
-        let mut file = self.dir.open_with(&temporary, &options)?;
-        // From here on, whatever fails removes it.
-        let staged = Staged {
-            folder: self,
-            path: path.to_owned(),
-            temporary: Some(temporary),
+    /// Those of the system, say where this process may not write to the file.
+    pub fn write(&self, path: &Path, contents: &[u8]) -> io::Result<()> {
+        let options = OpenOptions {
+            write: true,
+            create: true,
+            truncate: true,
+            ..OpenOptions::default()
         };
-        file.write_all(contents)?;
-        #[cfg(unix)]
-        if Stamp::of(&file.metadata()?).unix.owner != was.unix.owner {
-            let (user, group) = was.unix.owner;
-            let (user, group) = (
-                rustix::fs::Uid::from_raw(user),
-                rustix::fs::Gid::from_raw(group),
-            );
-            rustix::fs::fchown(&file, Some(user), Some(group))?;
+        match self.root().open(as_text(path)?, options)? {
+            Opened::File(file) => file.write_at(contents, 0),
+            Opened::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
-        #[cfg(unix)]
-        file.set_permissions(Permissions::from_mode(was.permissions.mode() & 0o7777))?;
-        #[cfg(not(unix))]
-        file.set_permissions(was.permissions.clone())?;
-        file.sync_data()?;
-        Ok(staged)
     }
 
-    /// Syncs a folder's entries to the disk (fsync).
+    /// Moves something to another name, and replaces what is there, as the system does: a file may
+    /// take the place of a file or a link, and a directory that of an empty one.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        let path = match path.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => path,
-        };
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use rustix::fs::OFlags;
-            // What became a pipe meanwhile must not block us.
-            let flags = OFlags::DIRECTORY | OFlags::NONBLOCK;
-            options.custom_flags(flags.bits().cast_signed());
-        }
-        self.dir.open_with(path, &options)?.sync_all()
+    pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let root = self.root();
+        root.rename(as_text(from)?, &root, as_text(to)?)
+    }
+
+    /// Makes a directory.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create_folder(&self, path: &Path) -> io::Result<()> {
+        self.root().create_directory(as_text(path)?)
+    }
+
+    /// Makes a symbolic link. One to an absolute path is refused.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create_link(&self, target: &str, path: &Path) -> io::Result<()> {
+        self.root().create_link(target, as_text(path)?)
+    }
+
+    /// Removes what is no directory.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.root().remove_file(as_text(path)?)
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.root().remove_directory(as_text(path)?)
+    }
+
+    /// Sets the permissions of a file: 0o7777 at most.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.root().set_mode_at(as_text(path)?, mode)
     }
 }
 
@@ -343,48 +310,33 @@ impl Deref for WritableFolder {
     }
 }
 
-/// New contents, staged beside their file. Dropped, they are removed.
-pub struct Staged<'a> {
-    folder: &'a WritableFolder,
-    path: PathBuf,
-    /// None once it has taken the file's place.
-    temporary: Option<PathBuf>,
-}
+/// What a view says of what can't be opened without doing something to it.
+const NOT_SUPPORTED: i32 = rustix::io::Errno::OPNOTSUPP.raw_os_error();
 
-impl Staged<'_> {
-    /// Replaces the file atomically (by a rename).
-    ///
-    /// # Errors
-    /// Those of the system, and one where the call was not asked to
-    /// [begin changes](crate::native::ApplyCall::begin_changes), or has ended; the new contents are
-    /// removed then.
-    pub fn place(mut self) -> io::Result<()> {
-        if !(self.folder.may_change)() {
-            return Err(io::Error::other(
-                "changes have not begun, or the call has ended",
-            ));
-        }
-        let dir = &self.folder.dir;
-        if let Some(temporary) = &self.temporary {
-            dir.rename(temporary, dir, &self.path)?;
-            self.temporary = None;
-        }
-        Ok(())
+/// The workspace itself is `.`.
+fn as_text(path: &Path) -> io::Result<&str> {
+    match path.to_str() {
+        Some("") => Ok("."),
+        Some(path) => Ok(path),
+        None => Err(io::Error::new(
+            io::ErrorKind::InvalidFilename,
+            "its name is not UTF-8",
+        )),
     }
 }
 
-impl Drop for Staged<'_> {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary
-            && let Err(error) = self.folder.dir.remove_file(temporary)
-        {
-            tracing::warn!("could not remove {}: {error}", temporary.display());
+/// Up to the end, or one byte more than the limit.
+fn contents(file: &OpenFile, size: u64, most: u64) -> io::Result<Vec<u8>> {
+    let most = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; (size as usize).saturating_add(1).min(most)];
+    let mut filled = 0;
+    loop {
+        let read = file.read_at(&mut bytes[filled..], filled as u64)?;
+        filled += read;
+        if filled < bytes.len() || bytes.len() == most {
+            bytes.truncate(filled);
+            return Ok(bytes);
         }
+        bytes.resize(bytes.len().saturating_mul(2).min(most), 0);
     }
-}
-
-/// Hidden, so that no walk finds it, and told apart from whatever else is there.
-fn temporary_name(path: &Path) -> PathBuf {
-    let unique = uuid::Uuid::now_v7().simple();
-    path.with_file_name(format!(".airlock-{unique}.tmp"))
 }

@@ -116,6 +116,16 @@ impl WorkspaceFolder {
         }
     }
 
+    /// The first of some directories that does not lie in it.
+    pub fn outside<'a>(&self, candidates: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
+        let mut candidates = candidates.into_iter();
+        let outside = candidates.find(|candidate| {
+            let real = candidate.canonicalize();
+            !real.as_deref().unwrap_or(candidate).starts_with(&self.path)
+        });
+        outside.map(Path::to_owned)
+    }
+
     /// Opens it, unless something else has taken its place.
     pub fn open_directory(&self) -> io::Result<File> {
         let file = open_folder(&self.path)?;

@@ -13,10 +13,11 @@ use serde_json::Value;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::{ProducerContext, told_by_tool};
+use super::super::{CommitChanges, Executed, ProducerContext, committed, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
+use super::layer::CallLayer;
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
-use crate::instance::{Call, unless_cancelled};
+use crate::instance::{Call, Conditions, unless_cancelled};
 use crate::pushing::{Called, Details, PushContext, PushError, PushRequest, StagedActions};
 use crate::world;
 
@@ -35,6 +36,8 @@ pub(crate) struct Binding {
     turn: Arc<tokio::sync::Mutex<()>>,
     /// That of the call which has its turn, as long as its threads work.
     working: Mutex<Weak<Stop>>,
+    /// Held by the one apply that is under way, until its changes are committed.
+    applying: tokio::sync::Mutex<()>,
 }
 
 impl Binding {
@@ -44,6 +47,7 @@ impl Binding {
             context,
             turn: Arc::default(),
             working: Mutex::default(),
+            applying: tokio::sync::Mutex::default(),
         }
     }
 
@@ -55,16 +59,13 @@ impl Binding {
         &self.context.policy
     }
 
-    pub async fn execute(
-        &self,
-        call: &Call<'_>,
-        params: &Value,
-    ) -> Result<(ToolResult, Vec<Arc<PendingAction>>), Error> {
+    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
         let owned = params.clone();
         let work = move |tool: &dyn NativeTool, call| tool.preview(&owned, &call);
-        let (preview, stop) = self
-            .in_phase(Phase::Preview, PreviewCall::new, call, work)
-            .await?;
+        let draft = CallLayer::new(None);
+        let _closing = draft.close_on_drop();
+        let granting = previewing(draft.clone());
+        let (preview, stop) = self.in_phase(Phase::Preview, granting, call, work).await?;
         let Preview {
             result,
             action,
@@ -112,22 +113,33 @@ impl Binding {
                 () = stop.due() => return Err(stop.reason(call.tool)),
             };
         }
-        Ok((result, pushed))
+        let mut executed = Executed::of(result, pushed);
+        executed.drafted = draft.take();
+        Ok(executed)
     }
 
+    /// Applies an action, and commits what that has changed of the workspace.
     pub async fn apply(
         &self,
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &world::DecidedAction<'_>,
+        conditions: Conditions,
+        commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
+        let _applying = unless_cancelled(call.cancel, self.applying.lock()).await?;
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
-        let (result, _) = self
-            .in_phase(Phase::Apply, ApplyCall::new, call, work)
-            .await?;
-        check_size(&result.content, result.details.as_ref(), call)?;
-        Ok(result)
+        let changes = CallLayer::new(Some(conditions.time()));
+        let _closing = changes.close_on_drop();
+        let layer = changes.clone();
+        let granting = move |running, workspace| ApplyCall::new(running, workspace, layer);
+        let applied = self.in_phase(Phase::Apply, granting, call, work).await;
+        let applied = applied.and_then(|(result, _)| {
+            check_size(&result.content, result.details.as_ref(), call)?;
+            Ok(result)
+        });
+        committed(changes.take(), applied, commit).await
     }
 
     pub async fn reject(
@@ -138,9 +150,10 @@ impl Binding {
     ) -> Result<Option<ToolResult>, Error> {
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.reject(&decided, &call);
-        let (result, _) = self
-            .in_phase(Phase::Preview, PreviewCall::new, call, work)
-            .await?;
+        let draft = CallLayer::new(None);
+        let _closing = draft.close_on_drop();
+        let granting = previewing(draft);
+        let (result, _) = self.in_phase(Phase::Preview, granting, call, work).await?;
         if let Some(result) = &result {
             check_size(&result.content, result.details.as_ref(), call)?;
         }
@@ -167,7 +180,7 @@ impl Binding {
     async fn in_phase<C: 'static, T: Send + 'static>(
         &self,
         phase: Phase,
-        granting: fn(RunningCall, Granted) -> C,
+        granting: impl FnOnce(RunningCall, Granted) -> C + Send + 'static,
         call: &Call<'_>,
         work: impl FnOnce(&dyn NativeTool, C) -> Result<T, Error> + Send + 'static,
     ) -> Result<(T, Arc<Stop>), Error> {
@@ -178,7 +191,7 @@ impl Binding {
 
     /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it
     /// is cancelled, and where this future is dropped. Where it doesn't end in time it is left: it
-    /// may go on for a while, but then it can't put anything in its place any more.
+    /// may go on for a while, but then nothing that it writes is committed any more.
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
@@ -253,6 +266,10 @@ impl Binding {
             producer: Arc::clone(&self.producer.inner.source.name),
         }
     }
+}
+
+fn previewing(draft: CallLayer) -> impl FnOnce(RunningCall, Granted) -> PreviewCall {
+    move |running, workspace| PreviewCall::new(running, workspace, draft)
 }
 
 fn decided(action: &PendingAction, resolution: &world::DecidedAction<'_>) -> DecidedAction {
@@ -348,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_can_not_be_interrupted_is_left_and_changes_nothing() {
+    async fn work_that_can_not_be_interrupted_is_left_and_begins_no_effect() {
         let limits = Limits::default().with_call_time(CALL_TIME);
         let binding = binding(&limits);
         let call = Call {
@@ -362,7 +379,7 @@ mod tests {
         let (tells, told) = mpsc::channel();
         let hanging = move |running: RunningCall| {
             let _ = hangs.recv();
-            let _ = tells.send(running.begin_changes().is_err());
+            let _ = tells.send(running.begin_effects().is_err());
             Ok(())
         };
         let error = binding.run(&call, hanging).await.unwrap_err();
@@ -384,7 +401,7 @@ mod tests {
             .to_string();
         assert!(busy.contains("its work has not ended yet"), "{busy}");
         go_on.send(()).unwrap();
-        assert!(told.recv().unwrap(), "it may not change anything");
+        assert!(told.recv().unwrap(), "no effect may begin");
         binding.run(&call, |_| Ok(())).await.unwrap();
     }
 
@@ -425,7 +442,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn changes_that_began_are_waited_for_however_long_they_take() {
+    async fn effects_that_began_are_waited_for_however_long_they_take() {
         let limits = Limits::default().with_call_time(CALL_TIME);
         let call = Call {
             number: 1,
@@ -435,7 +452,7 @@ mod tests {
             cancel: None,
         };
         let changing = |running: RunningCall| {
-            running.begin_changes()?;
+            running.begin_effects()?;
             sleep(CALL_TIME + 2 * GRACE);
             Ok::<_, Error>("changed")
         };

@@ -12,6 +12,7 @@ use airlock_model::limits::Limits;
 use airlock_model::pending::SessionId;
 use tokio_util::sync::CancellationToken;
 
+use super::layer::CallLayer;
 use crate::instance::Call;
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 
@@ -28,19 +29,20 @@ pub struct RunningCall {
 pub struct PreviewCall {
     running: RunningCall,
     workspace: Granted,
+    draft: CallLayer,
 }
 
-/// A call that applies: the workspace can be changed, from [`begin_changes`](Self::begin_changes)
-/// on.
+/// A call that applies: the workspace can be changed.
 pub struct ApplyCall {
     running: RunningCall,
     workspace: Granted,
+    changes: CallLayer,
 }
 
 /// The workspace, or why the call can't have it.
 pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
 
-/// When a call has to end, and whether it may still change something. It is asked by whatever works
+/// When a call has to end, and whether it may still begin an effect. It is asked by whatever works
 /// on the call, and decided by whoever waits.
 #[derive(Debug)]
 pub struct Stop {
@@ -50,13 +52,13 @@ pub struct Stop {
     stage: AtomicU8,
 }
 
-/// Nothing was changed so far.
+/// Nothing that others see was done so far.
 const WORKING: u8 = 0;
-/// The call was abandoned: its answer is not awaited any longer, and nothing may be changed.
+/// The call was abandoned: its answer is not awaited any longer, and no effect may begin.
 const LEFT: u8 = 1;
-/// Changes are being made: whoever waits has to wait for their end.
-const CHANGING: u8 = 2;
-/// The work has returned, and may change nothing any more.
+/// It has effects outside of the workspace: whoever waits has to wait for their end.
+const ACTING: u8 = 2;
+/// The work has returned, and no effect may begin any more.
 const ENDED: u8 = 3;
 
 /// Where the call's progress is reported, and under which names.
@@ -67,8 +69,12 @@ pub(super) struct Observed {
 }
 
 impl PreviewCall {
-    pub(super) fn new(running: RunningCall, workspace: Granted) -> Self {
-        Self { running, workspace }
+    pub(super) fn new(running: RunningCall, workspace: Granted, draft: CallLayer) -> Self {
+        Self {
+            running,
+            workspace,
+            draft,
+        }
     }
 
     /// The session's workspace, to be read.
@@ -77,7 +83,24 @@ impl PreviewCall {
     /// [`Error::Tool`] where the session has none or the policy doesn't grant it,
     /// [`Error::Workspace`] where it is gone.
     pub fn folder(&self) -> Result<ReadableFolder, Error> {
-        ReadableFolder::open(self.running.granted(&self.workspace)?)
+        let folder = self.running.granted(&self.workspace)?;
+        let view = folder.view();
+        let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
+        Ok(ReadableFolder::of(view, folder.path()))
+    }
+
+    /// The workspace, with a layer of this preview's own, in which to do what applying would do.
+    /// Nobody else sees it, and it is never committed. The same each time it is asked for.
+    ///
+    /// What it changes is what whoever decides is shown as verified by the host, and what the apply
+    /// is compared with: one that changes anything else is not committed. A tool that writes a
+    /// draft says by that that its apply does this, and nothing elsewhere; one that does something
+    /// elsewhere writes none, and its preview is shown as its own word.
+    ///
+    /// # Errors
+    /// As [`folder`](Self::folder).
+    pub fn draft(&self) -> Result<WritableFolder, Error> {
+        self.running.layer(&self.workspace, &self.draft)
     }
 }
 
@@ -90,28 +113,32 @@ impl Deref for PreviewCall {
 }
 
 impl ApplyCall {
-    pub(super) fn new(running: RunningCall, workspace: Granted) -> Self {
-        Self { running, workspace }
+    pub(super) fn new(running: RunningCall, workspace: Granted, changes: CallLayer) -> Self {
+        Self {
+            running,
+            workspace,
+            changes,
+        }
     }
 
-    /// The session's workspace, to be read and changed.
+    /// The session's workspace, to be read and changed: the same each time it is asked for. Its
+    /// changes are committed in one step once the tool has returned a result, and dropped where it
+    /// fails or its call ends before.
     ///
     /// # Errors
     /// As [`PreviewCall::folder`].
     pub fn folder(&self) -> Result<WritableFolder, Error> {
-        let stop = Arc::clone(self.running.stop());
-        let may_change = Arc::new(move || stop.is_changing());
-        WritableFolder::open(self.running.granted(&self.workspace)?, may_change)
+        self.running.layer(&self.workspace, &self.changes)
     }
 
-    /// To be asked before the first change that others see: from here on whoever waits for the call
-    /// waits for its end, whatever time that takes, and [`RunningCall::check`] ends it no more.
-    /// Until then the [folder](Self::folder) puts nothing in its place.
+    /// To be asked before the first effect outside of the [folder](Self::folder), such as a message
+    /// that is sent: from here on whoever waits for the call waits for its end, whatever time that
+    /// takes, and [`RunningCall::check`] ends it no more.
     ///
     /// # Errors
-    /// As [`RunningCall::check`]: then nothing may be changed.
-    pub fn begin_changes(&self) -> Result<(), Error> {
-        self.running.begin_changes()
+    /// As [`RunningCall::check`]: then nothing may be done.
+    pub fn begin_effects(&self) -> Result<(), Error> {
+        self.running.begin_effects()
     }
 }
 
@@ -154,12 +181,18 @@ impl RunningCall {
         }
     }
 
-    pub(super) fn begin_changes(&self) -> Result<(), Error> {
+    pub(super) fn begin_effects(&self) -> Result<(), Error> {
         self.check()?;
-        match self.stop.move_on(CHANGING) || self.stop.is_changing() {
+        match self.stop.move_on(ACTING) || self.stop.is_acting() {
             true => Ok(()),
             false => Err(self.stop.reason(&self.tool)),
         }
+    }
+
+    fn layer(&self, workspace: &Granted, layer: &CallLayer) -> Result<WritableFolder, Error> {
+        let folder = self.granted(workspace)?;
+        let opened = layer.folder(folder);
+        opened.map_err(|error| Error::workspace(folder.path(), &error))
     }
 
     fn granted<'a>(&self, workspace: &'a Granted) -> Result<&'a WorkspaceFolder, Error> {
@@ -205,11 +238,11 @@ impl Stop {
     }
 
     /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it. Never
-    /// once changes have begun.
+    /// once effects have begun.
     pub fn is_due(&self) -> bool {
         match self.stage.load(Ordering::Relaxed) {
             LEFT | ENDED => true,
-            CHANGING => false,
+            ACTING => false,
             _ => self.is_over(),
         }
     }
@@ -229,8 +262,8 @@ impl Stop {
         self.stage.load(Ordering::SeqCst) == LEFT
     }
 
-    fn is_changing(&self) -> bool {
-        self.stage.load(Ordering::SeqCst) == CHANGING
+    fn is_acting(&self) -> bool {
+        self.stage.load(Ordering::SeqCst) == ACTING
     }
 
     /// The work has returned.
@@ -238,7 +271,7 @@ impl Stop {
         // What was left stays so.
         if !self.move_on(ENDED) {
             let order = Ordering::SeqCst;
-            let _ = self.stage.compare_exchange(CHANGING, ENDED, order, order);
+            let _ = self.stage.compare_exchange(ACTING, ENDED, order, order);
         }
     }
 
@@ -259,8 +292,8 @@ impl Stop {
         }
     }
 
-    /// Goes away from work that goes on: from then on it changes nothing. False where changes are
-    /// being made, whose end is to be waited for.
+    /// Goes away from work that goes on: from then on it begins no effect. False where it has begun,
+    /// and its end is to be waited for.
     pub(super) fn leave(&self) -> bool {
         self.move_on(LEFT)
     }
@@ -307,26 +340,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_was_left_changes_nothing_and_changes_that_began_are_not_left() {
+    fn work_that_was_left_begins_no_effect_and_what_began_is_not_left() {
         let long = Duration::from_secs(3600);
         let stop = Stop::new(long, None);
         assert!(!stop.is_due());
         assert!(stop.leave());
         assert!(stop.is_due());
-        assert!(!stop.move_on(CHANGING));
+        assert!(!stop.move_on(ACTING));
 
         let stop = Stop::new(long, None);
-        assert!(stop.move_on(CHANGING));
+        assert!(stop.move_on(ACTING));
         assert!(!stop.leave());
         assert!(!stop.is_due());
         stop.end();
-        assert!(!stop.is_changing());
+        assert!(!stop.is_acting());
 
-        // Changes that began are not interrupted halfway, though the time is up.
+        // What began is not interrupted halfway, though the time is up.
         let stop = Stop::new(Duration::ZERO, None);
         assert!(stop.is_due());
         let stop = Stop::new(Duration::from_millis(1), None);
-        assert!(stop.move_on(CHANGING));
+        assert!(stop.move_on(ACTING));
         std::thread::sleep(Duration::from_millis(2));
         assert!(stop.is_over() && !stop.is_due());
     }

@@ -3,19 +3,11 @@
 
 use airlock_model::content::ToolResult;
 use airlock_model::error::Error;
-use airlock_workspace::View;
 
 use super::{Binding, roots};
-use crate::instance::{Call, Conditions, Instance, LookedAt, unless_cancelled};
-use crate::producer::CommitChanges;
+use crate::instance::{Call, Conditions, Instance, unless_cancelled};
+use crate::producer::{CommitChanges, Rehearsed, committed};
 use crate::world::DecidedAction;
-
-/// An apply that came to a good end, and that nobody keeps anything of.
-pub(crate) struct Rehearsed {
-    /// What it has changed: the layer is open.
-    pub changes: View,
-    pub looked_at: LookedAt,
-}
 
 impl Binding {
     /// Applies an action on a layer that is never committed.
@@ -61,26 +53,4 @@ impl Binding {
         self.instance_with(call.cancel, roots.into(), Some(conditions))
             .await
     }
-}
-
-/// Commits what an apply has changed, if it succeeded, and drops it otherwise.
-pub(super) async fn committed(
-    changes: Option<View>,
-    result: Result<ToolResult, Error>,
-    commit: &dyn CommitChanges,
-) -> Result<ToolResult, Error> {
-    let Some(changes) = changes else {
-        return result;
-    };
-    let result = match result {
-        Ok(result) => {
-            let committed = commit.commit(changes.clone(), &result).await;
-            committed.map(|()| result)
-        }
-        Err(error) => Err(error),
-    };
-    if result.is_err() {
-        changes.abandon();
-    }
-    result
 }

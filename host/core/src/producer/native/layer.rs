@@ -1,0 +1,90 @@
+//! The layer that the changes of one call go to: opened when its tool first asks for it, and closed
+//! with the call.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use airlock_workspace::{LayerOptions, View};
+
+use crate::workspace::{WorkspaceFolder, WritableFolder};
+
+/// Of one call. A clone is the same.
+#[derive(Clone)]
+pub(super) struct CallLayer {
+    slot: Arc<Mutex<Slot>>,
+    /// What is written gets this time, until it is committed.
+    time: Option<SystemTime>,
+}
+
+enum Slot {
+    Unopened,
+    Open(View),
+    /// The call has ended: whatever of its tool still runs gets nothing to write to.
+    Closed,
+}
+
+impl CallLayer {
+    pub fn new(time: Option<SystemTime>) -> Self {
+        Self {
+            slot: Arc::new(Mutex::new(Slot::Unopened)),
+            time,
+        }
+    }
+
+    /// # Errors
+    /// Those of the system, and one where the call has ended.
+    pub fn folder(&self, workspace: &WorkspaceFolder) -> io::Result<WritableFolder> {
+        let mut slot = self.slot();
+        let view = match &*slot {
+            Slot::Open(view) => view.clone(),
+            Slot::Closed => return Err(io::Error::other("the call has ended")),
+            Slot::Unopened => {
+                let view = workspace.view()?;
+                view.begin(&self.options(workspace)?)?;
+                *slot = Slot::Open(view.clone());
+                view
+            }
+        };
+        Ok(WritableFolder::of(view, workspace.path()))
+    }
+
+    fn options(&self, workspace: &WorkspaceFolder) -> io::Result<LayerOptions> {
+        let temporary = std::env::temp_dir();
+        let spill = workspace.outside([&*temporary, Path::new("/dev/shm")]);
+        let inside = "it contains the folder for temporary files; choose a directory further down";
+        let spill = spill.ok_or_else(|| io::Error::other(inside))?;
+        let mut options = LayerOptions::new(spill);
+        options.clock = self.time;
+        Ok(options)
+    }
+
+    /// What was changed, with its layer open. None where the tool never asked for it.
+    pub fn take(&self) -> Option<View> {
+        match std::mem::replace(&mut *self.slot(), Slot::Closed) {
+            Slot::Open(view) => Some(view),
+            Slot::Unopened | Slot::Closed => None,
+        }
+    }
+
+    /// Drops what is left of it in the end.
+    pub fn close_on_drop(&self) -> Closing {
+        Closing(self.clone())
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a call ends in whatever way, nothing is written any more.
+pub(super) struct Closing(CallLayer);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if let Some(view) = self.0.take() {
+            view.abandon();
+        }
+    }
+}
