@@ -27,7 +27,10 @@ impl Block {
             let entry = Block::from(label.hanging(2)).line(origin(action, None).hanging(2));
             let mut seen = outcome.effects.iter();
             let entry = match seen.find(|seen| seen.action == action.id) {
-                Some(seen) => entry.block(Block::effects(&seen.effects).indented(2)),
+                Some(seen) => {
+                    let effects = Block::effects_below(&seen.effects, &outcome.content);
+                    entry.block(effects.indented(2))
+                }
                 None => entry.block(Block::effects_summary(None).indented(2)),
             };
             block.block(entry.indented(2))

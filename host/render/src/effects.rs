@@ -1,5 +1,6 @@
 //! What the host saw an action do to the workspace.
 
+use airlock_model::content::Content;
 use airlock_model::effects::{Change, Effects, EffectsSummary, Facts};
 
 use super::{Block, Line, Role};
@@ -8,19 +9,29 @@ impl Block {
     /// What an action would do, or that there is the tool's own word alone, with what files would
     /// hold.
     pub fn effects(effects: &Effects) -> Self {
+        Self::effects_below(effects, &[])
+    }
+
+    /// The same, where the preview stands above: a diff that is there, word for word, is not shown
+    /// again.
+    pub fn effects_below(effects: &Effects, preview: &[Content]) -> Self {
         let block = Block::new().line(summary(&effects.summary()));
         effects.changes.iter().fold(block, |block, change| {
             let line = Line::new().with_quoted(Role::Plain, change.to_string());
             let block = block.line(line.indented(2).hanging(2));
-            match &change.diff {
-                Some(diff) => block.block(Block::new().text(diff).indented(4)),
-                None => match not_shown(change) {
-                    Some(why) => {
-                        let why = Line::new().with_role(Role::Faint, why);
-                        block.line(why.indented(4).hanging(2))
-                    }
-                    None => block,
-                },
+            let said = match &change.diff {
+                Some(diff) if !is_in(preview, diff) => {
+                    return block.block(Block::new().text(diff).indented(4));
+                }
+                Some(_) => Some("contents as in the preview above".to_owned()),
+                None => not_shown(change),
+            };
+            match said {
+                Some(said) => {
+                    let said = Line::new().with_role(Role::Faint, said);
+                    block.line(said.indented(4).hanging(2))
+                }
+                None => block,
             }
         })
     }
@@ -32,6 +43,16 @@ impl Block {
             None => summary(&Effects::default().summary()),
         })
     }
+}
+
+/// Texts that are longer are not searched, since there may be a thousand diffs.
+const SEARCHED: usize = 1 << 20;
+
+fn is_in(preview: &[Content], diff: &str) -> bool {
+    preview.iter().any(|content| match content {
+        Content::Text { text } => text.len() <= SEARCHED && text.contains(diff),
+        _ => false,
+    })
 }
 
 fn summary(effects: &EffectsSummary) -> Line {
@@ -75,6 +96,7 @@ fn not_shown(change: &Change) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use airlock_model::content::Content;
     use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
 
     use expect_test::expect;
@@ -102,6 +124,16 @@ mod tests {
               │ deleted photo.png
                 contents not shown: 3 bytes before, nothing after"#]]
         .assert_eq(&Block::effects(&effects).to_string());
+        let diff = effects.changes[0].diff.as_deref().unwrap_or_default();
+        let below = |preview: String| {
+            let preview = [Content::text(preview)];
+            Block::effects_below(&effects, &preview).to_string()
+        };
+        let told = "│ modified a.txt\n    contents as in the preview above\n";
+        assert!(below(format!("1 file:\n{diff}")).contains(told));
+        // A preview that says something else is not taken for it.
+        let other = diff.replace("+two", "+three");
+        assert_eq!(below(other), Block::effects(&effects).to_string());
         let unverified = Block::effects(&Effects::unverified("it\nhung"));
         expect![[r#"The tool's own word, not verified by the host: it\nhung"#]]
             .assert_eq(&unverified.to_string());

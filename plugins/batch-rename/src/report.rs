@@ -37,7 +37,7 @@ pub(crate) fn preview(selection: &Selection, planned: &Planned) -> Output {
     } else {
         let count = renames.len();
         format!(
-            "Prepared rename plan for {count} files. Call resolve to apply or discard.\n\n{}",
+            "Prepared rename plan for {count} files.\n\n{}",
             list(renames)
         )
     };
@@ -160,7 +160,7 @@ mod tests {
                 };
                 assert_eq!(text(&preview(&selection, &planned)), expected);
             };
-        let prepared = "Prepared rename plan for 2 files. Call resolve to apply or discard.\n\na1 -> b1\na2 -> b2";
+        let prepared = "Prepared rename plan for 2 files.\n\na1 -> b1\na2 -> b2";
         check(&["a1", "a2"], &[], 2, (0, 0), prepared);
         let left = format!(
             "{prepared}\n\nOther selected files, which keep their names: 3.\n\nNo file matches `*.x`."

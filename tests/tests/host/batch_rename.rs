@@ -90,7 +90,7 @@ async fn the_preview_lists_each_rename_and_changes_nothing_until_it_is_applied()
         .await
         .unwrap();
     assert!(
-        text.starts_with("Prepared rename plan for 3 files. Call resolve to apply or discard."),
+        text.starts_with("Prepared rename plan for 3 files."),
         "{text}"
     );
     for line in [

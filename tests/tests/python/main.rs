@@ -238,7 +238,7 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_planned() {
     let planned = session.call("batch_rename", &params).await.unwrap();
     assert_eq!(
         planned.text(),
-        "Prepared rename plan for 2 files. Call resolve to apply or discard.\n\n\
+        "Prepared rename plan for 2 files.\n\n\
          a.jpeg -> a.jpg\nü 2.jpeg -> ü 2.jpg"
     );
     assert_eq!(names(workspace.path()), ["a.jpeg", "notes.txt", "ü 2.jpeg"]);

@@ -79,7 +79,7 @@ static airlock_status preview(const airlock_call *call, airlock_reply *reply) {
   };
   airlock_pushed pushed = airlock_push(&action);
   if (pushed.status != AIRLOCK_PUSHED) return airlock_tool_error(reply, "%s", pushed.message);
-  airlock_text(reply, "Prepared rename plan for %d files. Call resolve to apply or discard.\n%s", count, list);
+  airlock_text(reply, "Prepared rename plan for %d files.\n%s", count, list);
   return AIRLOCK_OK;
 }
 

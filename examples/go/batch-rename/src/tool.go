@@ -58,7 +58,7 @@ func preview(call *airlock.Call, params Params) (*airlock.Result, error) {
 	for _, rename := range plan {
 		fmt.Fprintf(&list, "\n%s -> %s", rename.From, rename.To)
 	}
-	return airlock.Textf("Prepared rename plan for %d files. Call resolve to apply or discard.\n%s", len(plan), &list), nil
+	return airlock.Textf("Prepared rename plan for %d files.\n%s", len(plan), &list), nil
 }
 
 func plan(params Params, find *regexp.Regexp) ([]Rename, error) {

@@ -49,7 +49,7 @@ def batch_rename(
     _check(plan)
     listed = [str(rename) for rename in plan.renames]
     airlock.push(f"Batch rename: {_count(plan)}", state=plan, details={"renames": listed})
-    text = "\n".join([f"Prepared rename plan for {_count(plan)}. Call resolve to apply or discard.", "", *listed])
+    text = "\n".join([f"Prepared rename plan for {_count(plan)}.", "", *listed])
     return airlock.Result(text, details={"files": len(plan.renames)})
 
 

@@ -34,7 +34,7 @@ const factory: CustomToolFactory = (pi) => {
       if (plan.length === 0) return { content: [{ type: "text", text: "No name would change." }] };
       ctx.pushPendingAction({ label: `Batch rename: ${plan.length} files`, state: plan, details: plan });
       const lines = plan.map(({ from, to }) => `${from} -> ${to}`);
-      return { content: [{ type: "text", text: `Prepared rename plan for ${plan.length} files. Call resolve to apply or discard.\n\n${lines.join("\n")}` }] };
+      return { content: [{ type: "text", text: `Prepared rename plan for ${plan.length} files.\n\n${lines.join("\n")}` }] };
     },
   });
 };

@@ -62,7 +62,10 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
         None => block,
     };
     match effects {
-        Some(effects) => block.block(Block::effects(effects).indented(2)),
+        Some(effects) => {
+            let preview = call.map_or(&[][..], |call| &call.content);
+            block.block(Block::effects_below(effects, preview).indented(2))
+        }
         None if record.resolved.is_some() => block,
         None => block.block(Block::effects_summary(None).indented(2)),
     }
