@@ -34,6 +34,7 @@ async fn an_apply_tells_what_it_did() {
     );
     let names: Vec<String> = tree.files().into_keys().collect();
     assert_eq!(names, ["a.js", "b.js"], "nothing is left beside them");
+    assert_eq!(tree.read("a.js"), "new(1); new(2)");
 }
 
 #[tokio::test]
@@ -114,14 +115,15 @@ async fn an_apply_that_was_not_reviewed_is_compared_with_the_preview_too() {
     let never = |session: SessionBuilder| session.rehearse(Rehearse::Never);
     let tree = Tree::open(&[("a.js", "old(1)"), ("b.js", "old(2)")], never);
     tree.edit("old($A)", "new($A)").await.unwrap();
-    tree.write("a.js", "old(3)");
+    // Whoever made it so was somebody else.
+    tree.write("a.js", "new(1)");
     fs::remove_file(tree.path("b.js")).unwrap();
     let error = tree.apply().await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "nothing was written, since the preview is stale: a.js has changed, b.js no longer exists; discard it and preview again"
     );
-    assert_eq!(tree.read("a.js"), "old(3)");
+    assert_eq!(tree.read("a.js"), "new(1)");
 }
 
 #[tokio::test]
