@@ -212,6 +212,15 @@ impl Producer {
         }
     }
 
+    /// Whether calls have left anything in the scratch directory, which an action that is rehearsed
+    /// or applied finds empty.
+    pub fn has_scratch(&self) -> bool {
+        match self {
+            Producer::Wasm(binding) => binding.has_scratch(),
+            Producer::Native(_) => false,
+        }
+    }
+
     /// Calls the producer's reject handler, if any. None where there is no handler, or it returns
     /// nothing.
     pub async fn reject(

@@ -297,6 +297,20 @@ async fn a_rehearsal_that_fails_leaves_the_action_pending_and_unverified() {
 }
 
 #[tokio::test]
+async fn a_tool_that_staged_in_scratch_what_its_apply_needs_is_told_that_it_is_empty() {
+    let puppet = puppet().await;
+    let needs = || durable("It", json!([{"do": "fail-until-attempt", "n": 2}]));
+    let staged = json!([write("/scratch/staged", "x"), needs()]);
+    for (steps, told) in [(json!([needs()]), false), (staged, true)] {
+        // As a tool that doesn't find there what it looks for.
+        let outcome = puppet.call(steps).await.unwrap();
+        let problem = outcome.effects[0].effects.problem.as_deref().unwrap();
+        let hint = "`/scratch` is empty when a durable action is applied";
+        assert_eq!(problem.contains(hint), told, "{problem}");
+    }
+}
+
+#[tokio::test]
 async fn where_it_is_demanded_nothing_is_applied_that_the_host_has_not_seen() {
     let puppet = Puppet::with(|session| session.rehearse(Rehearse::Always)).await;
     for (pushed, why) in [

@@ -66,6 +66,10 @@ impl Binding {
         &self.context.policy
     }
 
+    pub fn has_scratch(&self) -> bool {
+        self.roots.scratch.is_used()
+    }
+
     pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
         let text = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;

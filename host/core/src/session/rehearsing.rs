@@ -30,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What a tool hears for a reason when it is rehearsed.
 const REASON: &str = "rehearsal";
 
+/// What may be the matter where its calls have left something in `/scratch`.
+const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
+
 /// The rehearsals that are under way in this session, by their actions. What is sent is nothing:
 /// that the sender is dropped tells of the end.
 #[derive(Default)]
@@ -334,7 +337,10 @@ impl Session {
                 let nothing = Fingerprints::default();
                 return (Effects::verified(Vec::new()), Some(nothing));
             }
-            Err(error) => return unverified(format!("its rehearsal failed: {error}")),
+            Err(error) => {
+                let hint = if producer.has_scratch() { STAGED } else { "" };
+                return unverified(format!("its rehearsal failed: {error}{hint}"));
+            }
         };
         seen(rehearsed, Arc::clone(&rehearsal.folder)).await
     }

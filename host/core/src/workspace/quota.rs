@@ -89,6 +89,17 @@ fn id_of(_: &Metadata) -> FileId {
     (0, NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+impl Usage {
+    /// Whether anything is in the directory.
+    pub fn is_any(&self) -> bool {
+        self.lock().bytes > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Used> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Quota {
     pub fn new(usage: &Arc<Usage>, limit: u64) -> Self {
         Self {
@@ -133,7 +144,7 @@ impl Quota {
     }
 
     fn lock(&self) -> MutexGuard<'_, Used> {
-        self.usage.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.usage.lock()
     }
 }
 

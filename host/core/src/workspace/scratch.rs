@@ -72,6 +72,11 @@ impl ScratchFolder {
         &self.usage
     }
 
+    /// Whether the plugin has left anything there.
+    pub fn is_used(&self) -> bool {
+        self.usage.is_any()
+    }
+
     /// Makes it if that has not been done, and opens it.
     pub fn open(&self) -> io::Result<Dir> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
