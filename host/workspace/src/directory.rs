@@ -103,6 +103,9 @@ impl Directory {
             true if options.create => LastLink::FollowedToMake,
             followed => LastLink::followed(followed),
         };
+        // As the system's own interface to guests has it: what may be made may be written to.
+        let writes = options.write || options.truncate || options.create;
+        let mut real = None;
         let at = if options.create {
             let spot = state.walk(&view.lower, &self.held, path, link)?;
             match spot.found {
@@ -110,11 +113,13 @@ impl Directory {
                 Some(_) if exclusive => return Err(Errno::EXIST.into()),
                 Some(at) => at,
             }
-        } else {
+        } else if writes || options.directory {
             state.find(&view.lower, &self.held, path, link)?
+        } else {
+            let found = state.find_to_read(&view.lower, &self.held, path, link)?;
+            real = found.1;
+            found.0
         };
-        // As the system's own interface to guests has it: what may be made may be written to.
-        let writes = options.write || options.truncate || options.create;
         match state.tree.kind(&at) {
             Kind::Directory if writes => Err(Errno::ISDIR.into()),
             Kind::Directory => {
@@ -135,7 +140,7 @@ impl Directory {
                 Ok(Opened::File(OpenFile::to_write(held)))
             }
             Kind::File => {
-                let file = OpenFile::to_read(view, &mut state, &at)?;
+                let file = OpenFile::to_read(view, &mut state, &at, real)?;
                 Ok(Opened::File(file))
             }
         }
@@ -177,7 +182,14 @@ impl Directory {
     pub fn metadata_at(&self, path: &str, follow: bool) -> io::Result<Metadata> {
         let view = &self.held.view;
         let mut state = view.state();
-        let at = state.find(&view.lower, &self.held, path, LastLink::followed(follow))?;
+        let link = LastLink::followed(follow);
+        if let Some(at) = state.quick(&view.lower, &self.held, path, link)? {
+            return match at {
+                At::Lower(_, now) => Ok(Metadata::known(&state, &at, Some(now))),
+                At::Node(_) => Metadata::of(&state, &view.lower, &at),
+            };
+        }
+        let at = state.find_by_names(&view.lower, &self.held, path, link)?;
         Metadata::of(&state, &view.lower, &at)
     }
 

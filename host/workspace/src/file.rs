@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use rustix::io::Errno;
 
 use crate::content::Content;
+use crate::lower::Stamp;
 use crate::metadata::Metadata;
 use crate::tree::{At, Body, NodeId};
 use crate::view::{Held, Inner, State, open_lower};
@@ -35,15 +36,21 @@ impl OpenFile {
         }
     }
 
-    pub(crate) fn to_read(view: &Arc<Inner>, state: &mut State, at: &At) -> io::Result<Self> {
+    /// `real`: the real file, where it was opened already.
+    pub(crate) fn to_read(
+        view: &Arc<Inner>,
+        state: &mut State,
+        at: &At,
+        real: Option<File>,
+    ) -> io::Result<Self> {
         state.reads.read(&state.tree, at);
-        let real = match state.real_path(at) {
-            Some(path) => {
-                let generation = view.generation.load(Ordering::Acquire);
-                Some((generation, open_lower(&view.lower, &path)?))
-            }
-            None => None,
+        let file = match (real, state.real_path(at)) {
+            (Some(file), _) => Some(Arc::new(file)),
+            (None, Some(path)) => Some(open_lower(&view.lower, &path)?),
+            (None, None) => None,
         };
+        let generation = view.generation.load(Ordering::Acquire);
+        let real = file.map(|file| (generation, file));
         Ok(Self {
             held: view.hold(state, at),
             real: Mutex::new(real),
@@ -117,7 +124,15 @@ impl OpenFile {
     pub fn metadata(&self) -> io::Result<Metadata> {
         let state = self.held.view.state();
         let at = state.at(&self.held)?;
-        Metadata::of(&state, &self.held.view.lower, &at)
+        let generation = self.held.view.generation.load(Ordering::Acquire);
+        match &*self.real() {
+            // By its descriptor, which is quicker than by its path, and always the same file.
+            Some((opened_in, file)) if *opened_in == generation => {
+                let now = Stamp::of(&rustix::fs::fstat(file)?);
+                Ok(Metadata::known(&state, &at, Some(now)))
+            }
+            _ => Metadata::of(&state, &self.held.view.lower, &at),
+        }
     }
 
     /// As [`Directory::set_times_at`](crate::Directory::set_times_at).

@@ -177,6 +177,15 @@ impl Lower {
 
     /// None where there is nothing.
     pub fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        // One name leads nowhere else, so that one call will do.
+        if !matches!(path, "" | "..") && !path.contains('/') {
+            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+            return match rustix::fs::statat(&self.root, path, flags) {
+                Ok(stat) => Ok(Some(Stamp::of(&stat))),
+                Err(Errno::NOENT) => Ok(None),
+                Err(error) => Err(error.into()),
+            };
+        }
         match self.open(path, OFlags::PATH) {
             Ok(found) => Ok(Some(Stamp::of(&rustix::fs::fstat(&found)?))),
             Err(error) if means_nothing_there(&error) => Ok(None),
@@ -184,12 +193,18 @@ impl Lower {
         }
     }
 
-    /// Opens a regular file to read it, without waiting for anything.
-    pub fn open_file(&self, path: &str) -> io::Result<(File, Stamp)> {
+    /// Opens what there is to read it, without waiting for anything. Refused for a link.
+    pub fn open_to_read(&self, path: &str) -> io::Result<(File, Stamp)> {
         let file = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
+        Ok((File::from(file), stamp))
+    }
+
+    /// Opens a regular file to read it, without waiting for anything.
+    pub fn open_file(&self, path: &str) -> io::Result<(File, Stamp)> {
+        let (file, stamp) = self.open_to_read(path)?;
         match stamp.kind {
-            Kind::File => Ok((File::from(file), stamp)),
+            Kind::File => Ok((file, stamp)),
             Kind::Directory => Err(Errno::ISDIR.into()),
             _ => Err(Errno::OPNOTSUPP.into()),
         }

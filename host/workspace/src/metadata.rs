@@ -1,9 +1,12 @@
 //! What a view tells of an object.
 
 use std::io;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::lower::{Kind, Lower};
+use blake3::hazmat::{ContextKey, HasherExt, hash_derive_key_context};
+
+use crate::lower::{Kind, Lower, Stamp};
 use crate::tree::{At, Body};
 use crate::view::State;
 
@@ -32,28 +35,25 @@ pub struct Metadata {
 }
 
 impl Metadata {
+    /// By a look at the real object, where there is one.
     pub(crate) fn of(state: &State, lower: &Lower, at: &At) -> io::Result<Self> {
-        let node = match at {
-            At::Lower(..) => None,
-            At::Node(id) => Some(state.tree.node(*id)),
-        };
-        let origin = match (at, node) {
-            (At::Lower(path, stamp), _) => Some((path, *stamp)),
-            (_, Some(node)) => {
-                let origin = node.origin.as_ref();
-                origin.map(|origin| (&origin.path, origin.stamp))
-            }
-            _ => None,
-        };
-        // The real object's, as it is now.
-        let real = match origin {
+        let real = match origin(state, at) {
             Some((path, seen)) => {
                 let now = lower.stamp(path)?.filter(|now| now.is_same_object(&seen));
                 Some(now.unwrap_or(seen))
             }
             None => None,
         };
-        let identity = match (origin, node) {
+        Ok(Self::known(state, at, real))
+    }
+
+    /// The same of what the real object is known to be now.
+    pub(crate) fn known(state: &State, at: &At, real: Option<Stamp>) -> Self {
+        let node = match at {
+            At::Lower(..) => None,
+            At::Node(id) => Some(state.tree.node(*id)),
+        };
+        let identity = match (origin(state, at), node) {
             (Some((path, _)), _) => identity("real", path.as_bytes()),
             (None, Some(node)) => identity("made", &node.serial.to_le_bytes()),
             (None, None) => [0; 16],
@@ -73,7 +73,7 @@ impl Metadata {
             own.or(real.map(system_time)).unwrap_or(UNIX_EPOCH)
         };
         let modified = node.and_then(|node| node.modified);
-        Ok(Self {
+        Self {
             kind,
             size,
             links,
@@ -85,12 +85,25 @@ impl Metadata {
             modified: time(modified, real.map(|stamp| stamp.modified)),
             changed: time(modified, real.map(|stamp| stamp.changed)),
             identity,
-        })
+        }
+    }
+}
+
+/// Where the real folder has an object, and as what it was seen first.
+fn origin<'a>(state: &'a State, at: &'a At) -> Option<(&'a str, Stamp)> {
+    match at {
+        At::Lower(path, stamp) => Some((path, *stamp)),
+        At::Node(id) => {
+            let origin = state.tree.node(*id).origin.as_ref()?;
+            Some((&origin.path, origin.stamp))
+        }
     }
 }
 
 fn identity(of: &str, what: &[u8]) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new_derive_key("airlock workspace 2026 object identity");
+    static CONTEXT: LazyLock<ContextKey> =
+        LazyLock::new(|| hash_derive_key_context("airlock workspace 2026 object identity"));
+    let mut hasher = blake3::Hasher::new_from_context_key(&CONTEXT);
     hasher.update(of.as_bytes()).update(b"\0").update(what);
     let mut identity = [0; 16];
     identity.copy_from_slice(&hasher.finalize().as_bytes()[..16]);

@@ -1,7 +1,7 @@
 //! What was read of the real folder: the contents of files, listings of directories, and lookups of
 //! names, also of such that are not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,8 @@ const PATH: usize = 256;
 /// Notes what is read, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Reads {
-    set: ReadSet,
+    paths: HashMap<Arc<str>, Read>,
+    is_cut: bool,
     limit: usize,
     /// Of all paths.
     bytes: usize,
@@ -44,7 +45,8 @@ pub(crate) struct Reads {
 impl Reads {
     pub fn new(limit: usize) -> Self {
         Self {
-            set: ReadSet::default(),
+            paths: HashMap::new(),
+            is_cut: false,
             limit,
             bytes: 0,
         }
@@ -52,7 +54,10 @@ impl Reads {
 
     pub fn take(&mut self) -> ReadSet {
         self.bytes = 0;
-        std::mem::take(&mut self.set)
+        ReadSet {
+            paths: std::mem::take(&mut self.paths).into_iter().collect(),
+            is_cut: std::mem::take(&mut self.is_cut),
+        }
     }
 
     pub fn looked_up(&mut self, tree: &Tree, directory: &At, name: &str, found: Option<&At>) {
@@ -94,17 +99,17 @@ impl Reads {
         if self.limit == 0 {
             return;
         }
-        if let Some(read) = self.set.paths.get_mut(&path) {
+        if let Some(read) = self.paths.get_mut(&path) {
             // What was seen first is what the rest was made from.
             read.contents |= contents;
             return;
         }
         let bytes = self.bytes + path.len();
-        if self.set.paths.len() < self.limit && bytes / PATH < self.limit {
+        if self.paths.len() < self.limit && bytes / PATH < self.limit {
             self.bytes = bytes;
-            self.set.paths.insert(path, Read { found, contents });
+            self.paths.insert(path, Read { found, contents });
         } else {
-            self.set.is_cut = true;
+            self.is_cut = true;
         }
     }
 }

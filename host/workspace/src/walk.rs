@@ -4,6 +4,7 @@
 //! links, and a `..` above the start, are refused, as WASI asks for.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 use crate::lower::{Kind, Lower};
 use crate::path::{is_private, join};
 use crate::reads::Reads;
-use crate::tree::{At, Body, ROOT, Tree};
+use crate::tree::{At, Body, NodeId, ROOT, Tree};
 
 /// As Linux has it.
 const MAX_LINKS: usize = 40;
@@ -51,6 +52,13 @@ impl LastLink {
             false => LastLink::Kept,
         }
     }
+}
+
+/// Where a path of plain names leads.
+enum Plain {
+    Node(NodeId),
+    /// The real folder has the answer, at this path.
+    Real(String),
 }
 
 pub(crate) struct Walk<'a> {
@@ -153,6 +161,43 @@ impl Walk<'_> {
     /// What there is at a path of plain names, by one look at the real folder, where nothing is
     /// changed on the way. None where that can't be told so, also where there is nothing.
     pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<At> {
+        let real = match self.plain(start, path, follow)? {
+            Plain::Node(id) => return Some(At::Node(id)),
+            Plain::Real(real) => real,
+        };
+        let stamp = self.lower.stamp(&real).ok()??;
+        if follow && stamp.kind == Kind::Link {
+            return None;
+        }
+        let found = At::Lower(Arc::from(real), stamp);
+        self.reads.found(&found);
+        Some(found)
+    }
+
+    /// The same where it is to be read: a file of the real folder is opened at once, and looked at
+    /// by its descriptor. That it was found is noted with its contents, by whoever reads them.
+    pub fn quick_to_read(
+        &mut self,
+        start: &At,
+        path: &str,
+        follow: bool,
+    ) -> Option<(At, Option<File>)> {
+        let real = match self.plain(start, path, follow)? {
+            Plain::Node(id) => return Some((At::Node(id), None)),
+            Plain::Real(real) => real,
+        };
+        // What this can't open is looked at by its path, for the error that it is to have.
+        let (file, stamp) = self.lower.open_to_read(&real).ok()?;
+        let found = At::Lower(Arc::from(real), stamp);
+        if stamp.kind == Kind::File {
+            return Some((found, Some(file)));
+        }
+        self.reads.found(&found);
+        Some((found, None))
+    }
+
+    /// Where a path of plain names leads, as far as that shows without a look at the real folder.
+    fn plain(&self, start: &At, path: &str, follow: bool) -> Option<Plain> {
         if path.len() > MAX_PATH || path.contains('\0') {
             return None;
         }
@@ -162,40 +207,32 @@ impl Walk<'_> {
         if !path.split('/').all(is_plain) {
             return None;
         }
-        let mut at = start.clone();
+        let mut at = match start {
+            At::Lower(below, _) => return Some(Plain::Real(join(below, path))),
+            At::Node(id) => *id,
+        };
         let mut rest = path;
-        let real = loop {
-            let id = match &at {
-                At::Lower(below, _) => break join(below, rest),
-                At::Node(id) => *id,
-            };
-            let node = self.tree.node(id);
+        loop {
+            let node = self.tree.node(at);
             let (name, more) = rest.split_once('/').unwrap_or((rest, ""));
-            match self.tree.children(id).get(name) {
+            match self.tree.children(at).get(name) {
                 Some(child) => {
                     let child = (*child)?;
                     let kind = self.tree.node(child).body.kind();
                     if more.is_empty() && !(follow && kind == Kind::Link) {
-                        return Some(At::Node(child));
+                        return Some(Plain::Node(child));
                     }
                     if kind != Kind::Directory {
                         return None;
                     }
-                    (at, rest) = (At::Node(child), more);
+                    (at, rest) = (child, more);
                 }
-                None if id == ROOT || node.link.is_some() => {
-                    break join(&node.origin.as_ref()?.path, rest);
+                None if at == ROOT || node.link.is_some() => {
+                    return Some(Plain::Real(join(&node.origin.as_ref()?.path, rest)));
                 }
                 None => return None,
             }
-        };
-        let stamp = self.lower.stamp(&real).ok()??;
-        if follow && stamp.kind == Kind::Link {
-            return None;
         }
-        let found = At::Lower(Arc::from(real), stamp);
-        self.reads.found(&found);
-        Some(found)
     }
 
     /// Where a link leads.

@@ -1,6 +1,5 @@
 //! What a view's directories have in them.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -66,7 +65,7 @@ impl State {
 
     pub(super) fn list(&mut self, lower: &Lower, at: &At) -> io::Result<Listing> {
         self.reads.read(&self.tree, at);
-        let mut entries = BTreeMap::new();
+        let mut entries = Vec::new();
         let mut left_out = 0;
         let below = match at {
             At::Lower(path, _) => Some(Arc::clone(path)),
@@ -77,29 +76,30 @@ impl State {
                 origin.map(|origin| Arc::clone(&origin.path))
             }
         };
+        let changed = match at {
+            At::Lower(..) => None,
+            At::Node(id) => Some(self.tree.children(*id)).filter(|changed| !changed.is_empty()),
+        };
         if let Some(path) = below {
             for (name, kind) in lower.list(&path)? {
                 match name {
-                    Some(name) => drop(entries.insert(name, kind)),
+                    Some(name) if changed.is_some_and(|it| it.contains_key(&*name)) => {}
+                    Some(name) => entries.push(Entry { name, kind }),
                     None => left_out += 1,
                 }
             }
         }
-        if let At::Node(id) = at {
-            for (name, child) in self.tree.children(*id) {
-                match child {
-                    Some(child) => {
-                        let kind = self.tree.node(*child).body.kind();
-                        entries.insert(name.to_string(), kind);
-                    }
-                    None => drop(entries.remove(&**name)),
-                }
+        for (name, child) in changed.into_iter().flatten() {
+            if let Some(child) = child {
+                entries.push(Entry {
+                    name: name.to_string(),
+                    kind: self.tree.node(*child).body.kind(),
+                });
             }
         }
-        let entries = entries.into_iter();
-        Ok(Listing {
-            entries: entries.map(|(name, kind)| Entry { name, kind }).collect(),
-            left_out,
-        })
+        entries.sort_unstable();
+        // What another program renames meanwhile may be listed twice.
+        entries.dedup_by(|one, other| one.name == other.name);
+        Ok(Listing { entries, left_out })
     }
 }
