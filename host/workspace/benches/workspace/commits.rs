@@ -126,7 +126,7 @@ fn our_commit(
 fn names(number: usize, round: usize) -> (String, String) {
     let names = [Folder::file("f", number), Folder::file("g", number)];
     let [from, to] = names;
-    match round % 2 == 0 {
+    match round.is_multiple_of(2) {
         true => (from, to),
         false => (to, from),
     }
