@@ -2,6 +2,7 @@
 
 mod check;
 mod files;
+mod made;
 mod plan;
 mod private;
 mod recover;
@@ -24,7 +25,7 @@ use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
-use plan::{plan, rewritten, touched_directories};
+use plan::{note_made, plan, rewritten, touched_directories};
 use private::{Journal, Private};
 use recover::{blocked, finish, recover};
 use run::{Runner, Stuck};
@@ -300,11 +301,12 @@ fn prepare(
 ) -> Result<Journal, CommitError> {
     let rewritten = rewritten(tree, lower).doing(|| "compare the files".to_owned())?;
     let mut staging = Staging::new(folder, lower);
-    let steps = plan(tree, &rewritten, &mut staging)?;
+    let mut steps = plan(tree, &rewritten, &mut staging)?;
     private
         .write_outcome(folder, &ticket.id, &ticket.note)
         .doing(|| "write the outcome".to_owned())?;
     staging.sync()?;
+    note_made(&mut steps, folder).doing(|| "look at what was staged".to_owned())?;
     let journal = Journal {
         id: ticket.id.clone(),
         steps,

@@ -11,16 +11,24 @@
 //!    exchanged with it, so that the name is never missing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::made::state_of;
 use super::staging::{Staged, Staging};
 use crate::change::is_rewritten;
 use crate::error::CommitError;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::path::{depth, join, parent_and_name};
 use crate::tree::{NodeId, ROOT, Tree};
+
+/// What the names of slots begin with in which something new waits.
+const MADE: &str = "n";
+
+/// The same of those to which something goes from its place.
+pub(crate) const PARKED: &str = "p";
 
 /// A name in the folder, or in a transaction's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +54,9 @@ pub(crate) struct Step {
     /// has left it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
+    /// The state of what the commit has made, which must be the same when it is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<u64>,
 }
 
 /// An object, as it must be when it is moved.
@@ -114,6 +125,18 @@ pub(crate) fn plan(
     planner.vacate_directories();
     planner.place(ROOT, "", None)?;
     Ok(planner.steps)
+}
+
+/// Notes the state of what was made, once nothing of it changes any more.
+pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
+    for step in steps {
+        if let Name::Slot(slot) = &step.from
+            && slot.starts_with(MADE)
+        {
+            step.made = Some(state_of(slots, slot)?);
+        }
+    }
+    Ok(())
 }
 
 /// Directories in which names change, at the end.
@@ -274,7 +297,7 @@ impl Planner<'_, '_> {
     }
 
     fn park(&mut self, id: NodeId) {
-        let slot = self.staging.new_slot("p");
+        let slot = self.staging.new_slot(PARKED);
         let mut step = self.step_from_origin(id, Name::Slot(slot.clone()));
         step.empty = self.is_directory(id) && self.tree.node(id).link.is_none();
         self.steps.push(step);
@@ -299,6 +322,7 @@ impl Planner<'_, '_> {
             object: Object::real(stamp),
             displaced: None,
             empty: false,
+            made: None,
         }
     }
 
@@ -320,7 +344,7 @@ impl Planner<'_, '_> {
                     // A file with new contents that was moved to a new directory is new there.
                     Some(slot) => self.staging.stage(tree.node(id), slot)?,
                     None => {
-                        let slot = self.staging.new_slot("n");
+                        let slot = self.staging.new_slot(MADE);
                         self.staging.stage(tree.node(id), &slot)?
                     }
                 };
@@ -347,6 +371,7 @@ impl Planner<'_, '_> {
                         object,
                         displaced: None,
                         empty: false,
+                        made: None,
                     });
                 }
                 Some(Vacated::ToItsPlace) | None => {}
@@ -373,5 +398,6 @@ fn placed(staged: &Staged, path: &str, displaced: Option<Object>) -> Step {
         object: Object::made(staged.inode),
         displaced,
         empty: false,
+        made: None,
     }
 }

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::files::{entries, read, remove_entry, remove_file, write_new};
-use super::plan::Step;
+use super::plan::{PARKED, Step};
 use crate::fault::step;
 use crate::lower::open_beneath;
 use crate::path::PRIVATE;
@@ -324,7 +324,7 @@ impl<'a> Private<'a> {
         for entry in entries(&folder)? {
             // Directories that were parked are empty. A file that somebody has put into one since
             // is theirs.
-            match entry.to_bytes().starts_with(b"p") {
+            match entry.to_bytes().starts_with(PARKED.as_bytes()) {
                 true => match rustix::fs::unlinkat(&folder, &*entry, AtFlags::empty()) {
                     Err(Errno::ISDIR | Errno::PERM) => {
                         rustix::fs::unlinkat(&folder, &*entry, AtFlags::REMOVEDIR)?;

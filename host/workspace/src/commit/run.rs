@@ -9,6 +9,7 @@ use std::io;
 use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 
+use super::made::state_of;
 use super::plan::{Name, Object, Step};
 use super::private::rename;
 use crate::lower::{Lower, Stamp, means_nothing_there, open_beneath};
@@ -33,69 +34,129 @@ impl<'a> Runner<'a> {
         Self { lower, slots }
     }
 
-    /// Does all steps, in order, for the first time: each is checked to have moved what it was
-    /// planned for. Returns how many were done where one could not be.
+    /// Does all steps, in order, for the first time. Where one could not be done, how many there
+    /// are up to it: it may be done all the same.
     pub fn all(&self, steps: &[Step]) -> Result<(), (usize, Stuck)> {
-        for (done, step) in steps.iter().enumerate() {
-            self.first_time(step).map_err(|stuck| (done, stuck))?;
+        for (before, step) in steps.iter().enumerate() {
+            self.checked(step).map_err(|stuck| (before + 1, stuck))?;
         }
         Ok(())
-    }
-
-    fn first_time(&self, step: &Step) -> Result<(), Stuck> {
-        self.rename(&step.from, &step.to, step.displaced.is_some())
-            .map_err(|error| self.stuck(&step.to, error))?;
-        let moved = self.is_at(&step.to, &step.object);
-        let displaced = match &step.displaced {
-            Some(displaced) => self.is_at(&step.from, displaced),
-            None => Ok(true),
-        };
-        let empty = match step.empty {
-            true => self.is_empty(&step.to),
-            false => Ok(true),
-        };
-        let checked = moved.and_then(|moved| Ok(moved && displaced? && empty?));
-        match checked {
-            Ok(true) => Ok(()),
-            checked => {
-                // Something else was moved: it goes back at once.
-                let exchange = step.displaced.is_some();
-                let back = self.rename(&step.to, &step.from, exchange);
-                let path = path_of(step);
-                match (checked, back) {
-                    (Ok(_), Ok(())) => Err(Stuck::Changed(path)),
-                    (Err(error), Ok(())) | (_, Err(error)) => Err(Stuck::Io(path, error)),
-                }
-            }
-        }
     }
 
     /// Does what is still to be done of all steps.
     pub fn forward(&self, steps: &[Step]) -> Result<(), Stuck> {
         for step in steps {
-            if self
+            let slot = self.wrong_in_slot(step);
+            if slot.map_err(|error| self.stuck(&step.from, error))? {
+                return Err(Stuck::Changed(path_of(step)));
+            }
+            let due = self
                 .is_there(&step.from, &step.object)
-                .map_err(|error| self.stuck(&step.from, error))?
-            {
-                self.rename(&step.from, &step.to, step.displaced.is_some())
-                    .map_err(|error| self.stuck(&step.to, error))?;
+                .map_err(|error| self.stuck(&step.from, error))?;
+            if due {
+                self.checked(step)?;
             }
         }
         Ok(())
     }
 
-    /// Undoes what was done of these steps.
+    /// Undoes what was done of these steps. What another program has changed of what is taken back,
+    /// or would have to replace, is in the way of that.
     pub fn backward(&self, steps: &[Step]) -> Result<(), Stuck> {
         for step in steps.iter().rev() {
-            let done = self
-                .is_there(&step.to, &step.object)
-                .map_err(|error| self.stuck(&step.to, error))?;
-            if done {
-                self.rename(&step.to, &step.from, step.displaced.is_some())
-                    .map_err(|error| self.stuck(&step.from, error))?;
+            // Whatever has come to a slot goes back: it was where the step says.
+            let done = match &step.to {
+                Name::Slot(_) => self.stamp(&step.to).map(|found| found.is_some()),
+                Name::Path(_) => self.is_there(&step.to, &step.object),
+            };
+            match done.map_err(|error| self.stuck(&step.to, error))? {
+                true => self.taken_back(step)?,
+                false => self.put_back_displaced(step)?,
             }
         }
         Ok(())
+    }
+
+    /// Does a step, and checks that it has moved what it was planned for.
+    fn checked(&self, step: &Step) -> Result<(), Stuck> {
+        let names = self.names(&step.from, &step.to)?;
+        let exchange = step.displaced.is_some();
+        names
+            .rename(exchange)
+            .map_err(|error| self.stuck(&step.to, error))?;
+        let checked = self.is_done(step);
+        if matches!(checked, Ok(true)) {
+            return Ok(());
+        }
+        // Something else was moved: it goes back at once, and to the very directory that it was
+        // in, wherever that is by now.
+        let path = path_of(step);
+        match (checked, names.back().rename(exchange)) {
+            (Ok(_), Ok(())) => Err(Stuck::Changed(path)),
+            (Err(error), Ok(())) | (_, Err(error)) => Err(Stuck::Io(path, error)),
+        }
+    }
+
+    fn is_done(&self, step: &Step) -> io::Result<bool> {
+        let displaced = match &step.displaced {
+            Some(displaced) => self.is_at(&step.from, displaced)?,
+            None => true,
+        };
+        Ok(displaced
+            && self.is_at(&step.to, &step.object)?
+            && (!step.empty || self.is_empty(&step.to)?))
+    }
+
+    /// Whether a slot has something else than what was planned: another program was quicker, and
+    /// that could not be undone then.
+    fn wrong_in_slot(&self, step: &Step) -> io::Result<bool> {
+        if let Name::Slot(_) = &step.to {
+            let found = self.stamp(&step.to)?;
+            return Ok(found.is_some_and(|found| !step.object.is(&found)));
+        }
+        let Some(displaced) = &step.displaced else {
+            return Ok(false);
+        };
+        let found = self.stamp(&step.from)?;
+        Ok(found.is_some_and(|found| !step.object.is(&found) && !displaced.is(&found)))
+    }
+
+    fn taken_back(&self, step: &Step) -> Result<(), Stuck> {
+        let exchange = step.displaced.is_some();
+        let names = self.names(&step.to, &step.from)?;
+        names
+            .rename(exchange)
+            .map_err(|error| self.stuck(&step.from, error))?;
+        let as_made = match (&step.from, step.made) {
+            (Name::Slot(slot), Some(made)) => state_of(self.slots, slot).map(|now| now == made),
+            _ => Ok(true),
+        };
+        if matches!(as_made, Ok(true)) {
+            return Ok(());
+        }
+        match names.back().rename(exchange).and(as_made) {
+            Ok(_) => Err(Stuck::Changed(path_of(step))),
+            Err(error) => Err(Stuck::Io(path_of(step), error)),
+        }
+    }
+
+    /// What the commit has made is not in its place; what it was exchanged with goes back all the
+    /// same.
+    fn put_back_displaced(&self, step: &Step) -> Result<(), Stuck> {
+        if step.displaced.is_none() {
+            return Ok(());
+        }
+        let waits = self
+            .stamp(&step.from)
+            .map_err(|error| self.stuck(&step.from, error))?
+            .is_some_and(|found| !step.object.is(&found));
+        match waits {
+            true => self
+                .names(&step.from, &step.to)?
+                .rename(false)
+                .map_err(|error| self.stuck(&step.to, error)),
+            false => Ok(()),
+        }
     }
 
     fn stuck(&self, name: &Name, error: io::Error) -> Stuck {
@@ -147,14 +208,12 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn rename(&self, from: &Name, to: &Name, exchange: bool) -> io::Result<()> {
-        let (from_directory, from_name) = self.open(from)?;
-        let (to_directory, to_name) = self.open(to)?;
-        rename(
-            (&from_directory, from_name),
-            (&to_directory, to_name),
-            exchange,
-        )
+    fn names<'n>(&self, from: &'n Name, to: &'n Name) -> Result<Names<'n>, Stuck> {
+        let open = |name| self.open(name).map_err(|error| self.stuck(name, error));
+        Ok(Names {
+            from: open(from)?,
+            to: open(to)?,
+        })
     }
 
     fn with<T>(&self, name: &Name, run: impl FnOnce(&File, &str) -> T) -> io::Result<T> {
@@ -170,6 +229,26 @@ impl<'a> Runner<'a> {
         };
         let (parent, name) = parent_and_name(path);
         Ok((File::from(open_beneath(root, parent, flags)?), name))
+    }
+}
+
+/// Two names in directories that are open.
+struct Names<'n> {
+    from: (File, &'n str),
+    to: (File, &'n str),
+}
+
+impl Names<'_> {
+    fn rename(&self, exchange: bool) -> io::Result<()> {
+        let (from, to) = (&self.from, &self.to);
+        rename((&from.0, from.1), (&to.0, to.1), exchange)
+    }
+
+    fn back(self) -> Self {
+        Self {
+            from: self.to,
+            to: self.from,
+        }
     }
 }
 

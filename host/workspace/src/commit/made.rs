@@ -1,0 +1,51 @@
+//! What a commit has made, as it must be when it is taken back: another program may have changed it
+//! while it was in its place, and would lose that.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{AtFlags, OFlags};
+
+use super::files::entries;
+use crate::lower::{Kind, Stamp, open_beneath};
+use crate::path::parent_and_name;
+
+/// The state of what is in a slot, with all that is below it: names, inodes, sizes in bytes, and
+/// times of the last change.
+pub(super) fn state_of(slots: &File, slot: &str) -> io::Result<u64> {
+    let mut hasher = blake3::Hasher::new();
+    let mut left = vec![slot.to_owned()];
+    while let Some(path) = left.pop() {
+        let (parent, name) = parent_and_name(&path);
+        let parent = open_beneath(slots, parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let stat = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stamp = Stamp::of(&stat);
+        hasher.update(path[slot.len()..].as_bytes());
+        hasher.update(&[0, stamp.kind as u8]);
+        hasher.update(&stamp.inode.to_le_bytes());
+        if stamp.kind != Kind::Directory {
+            hasher.update(&stamp.size.to_le_bytes());
+            hasher.update(&stamp.modified.0.to_le_bytes());
+            hasher.update(&stamp.modified.1.to_le_bytes());
+        } else {
+            let below = names_in(slots, &path)?;
+            left.extend(below.into_iter().map(|name| format!("{path}/{name}")));
+        }
+    }
+    let mut state = [0; 8];
+    hasher.finalize_xof().fill(&mut state);
+    Ok(u64::from_le_bytes(state))
+}
+
+/// In their order. A commit makes no names that are no UTF-8, so that one makes a difference by
+/// whatever stands for it.
+fn names_in(slots: &File, path: &str) -> io::Result<Vec<String>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let directory = File::from(open_beneath(slots, path, flags)?);
+    let names = entries(&directory)?.into_iter();
+    let mut names: Vec<_> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
+}
