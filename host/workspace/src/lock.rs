@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
+use crate::fault::step;
 use crate::lower::open_directory;
 use crate::workspace::Opened;
 
@@ -59,6 +60,7 @@ pub(crate) fn lock(workspace: &Opened) -> io::Result<Option<Locked>> {
 }
 
 fn take(file: &File, lock: FlockOperation, until: Instant) -> io::Result<bool> {
+    step()?;
     loop {
         match rustix::fs::flock(file, lock) {
             Ok(()) => return Ok(true),

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::fault::step;
 use crate::lower::open_beneath;
+use crate::path::parent_and_name;
 
 pub(super) fn write_new(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
     step()?;
@@ -40,6 +41,7 @@ pub(super) fn read(folder: &File, name: &str, limit: u64) -> io::Result<Option<V
 }
 
 pub(super) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
+    step()?;
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(error.into()),
@@ -58,16 +60,53 @@ pub(super) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     Ok(names)
 }
 
-/// Removes what the commit has made, with all that is in it.
-pub(super) fn remove_entry(folder: &File, name: &CStr) -> io::Result<()> {
+/// Removes a file, or a directory that is empty.
+pub(super) fn remove_one(folder: &File, name: &CStr) -> io::Result<()> {
+    step()?;
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => {}
         removed => return Ok(removed?),
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let inner = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
-    for entry in entries(&inner)? {
-        remove_entry(&inner, &entry)?;
-    }
+    step()?;
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes what the commit has made, with all that is in it, however deep that is.
+pub(super) fn remove_entry(folder: &File, name: &CStr) -> io::Result<()> {
+    match remove_one(folder, name) {
+        Err(error) if is_not_empty(&error) => {}
+        removed => return removed,
+    }
+    // By paths and not with a descriptor for each directory on the way: a process has about a
+    // thousand.
+    let top = name.to_str().map_err(|_| Errno::ILSEQ)?;
+    let mut left = vec![top.to_owned()];
+    while let Some(path) = left.last() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let directory = File::from(open_beneath(folder, path, flags)?);
+        let mut deeper = Vec::new();
+        for entry in entries(&directory)? {
+            match remove_one(&directory, &entry) {
+                Err(error) if is_not_empty(&error) => {
+                    let entry = entry.to_str().map_err(|_| Errno::ILSEQ)?;
+                    deeper.push(format!("{path}/{entry}"));
+                }
+                removed => removed?,
+            }
+        }
+        if deeper.is_empty() {
+            let (parent, name) = parent_and_name(path);
+            let parent = open_beneath(folder, parent, OFlags::PATH | OFlags::DIRECTORY)?;
+            step()?;
+            rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
+            left.pop();
+        }
+        left.extend(deeper);
+    }
+    Ok(())
+}
+
+fn is_not_empty(error: &io::Error) -> bool {
+    let codes = [Errno::NOTEMPTY, Errno::EXIST].map(|code| Some(code.raw_os_error()));
+    codes.contains(&error.raw_os_error())
 }

@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::files::{entries, read, remove_entry, remove_file, write_new};
+use super::files::{entries, read, remove_entry, remove_file, remove_one, write_new};
 use super::plan::{PARKED, Step};
 use crate::fault::step;
 use crate::lower::open_beneath;
@@ -87,6 +87,7 @@ impl<'a> Private<'a> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mode = Mode::from_raw_mode(0o600);
         let ignore = rustix::fs::openat(&private.folder, ".gitignore", flags, mode)?;
+        step()?;
         File::from(ignore).write_all(b"*\n")?;
         step()?;
         workspace
@@ -126,6 +127,7 @@ impl<'a> Private<'a> {
     /// put a link in a place of ours.
     fn check_places(&self) -> io::Result<()> {
         self.open_committed()?;
+        step()?;
         match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -223,7 +225,6 @@ impl<'a> Private<'a> {
     }
 
     pub fn remove_journal(&self, folder: &File) -> io::Result<()> {
-        step()?;
         remove_file(folder, "journal")?;
         step()?;
         folder.sync_all()
@@ -244,6 +245,7 @@ impl<'a> Private<'a> {
             // A line that was cut off ends before this one begins.
             let starts = committed.metadata()?.len() == 0;
             let line = if starts { line } else { format!("\n{line}") };
+            step()?;
             committed.write_all(line.as_bytes())?;
             step()?;
             committed.sync_all()?;
@@ -312,6 +314,7 @@ impl<'a> Private<'a> {
     pub fn take_outcome(&self, id: &str) -> io::Result<()> {
         if let Some(outcomes) = self.outcomes()? {
             remove_file(&outcomes, id)?;
+            step()?;
             outcomes.sync_all()?;
         }
         Ok(())
@@ -319,26 +322,18 @@ impl<'a> Private<'a> {
 
     /// Removes a transaction's folder, which has no journal any more.
     pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
-        step()?;
         let folder = self.open_transaction(name)?;
         for entry in entries(&folder)? {
             // Directories that were parked are empty. A file that somebody has put into one since
             // is theirs.
             match entry.to_bytes().starts_with(PARKED.as_bytes()) {
-                true => match rustix::fs::unlinkat(&folder, &*entry, AtFlags::empty()) {
-                    Err(Errno::ISDIR | Errno::PERM) => {
-                        rustix::fs::unlinkat(&folder, &*entry, AtFlags::REMOVEDIR)?;
-                    }
-                    removed => removed?,
-                },
+                true => remove_one(&folder, &entry)?,
                 false => remove_entry(&folder, &entry)?,
             }
         }
-        Ok(rustix::fs::unlinkat(
-            &self.folder,
-            name,
-            AtFlags::REMOVEDIR,
-        )?)
+        step()?;
+        let flags = AtFlags::REMOVEDIR;
+        Ok(rustix::fs::unlinkat(&self.folder, name, flags)?)
     }
 }
 

@@ -68,6 +68,7 @@ impl<'a> Staging<'a> {
             Body::Directory(_) => {
                 rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
                 let made = File::from(open_beneath(&parent, name, OFlags::RDONLY)?);
+                step()?;
                 rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
                 self.keep(made)
             }
@@ -88,6 +89,7 @@ impl<'a> Staging<'a> {
                     None => self.copy_real(node, &made)?,
                 }
                 self.like_before(node, &made)?;
+                step()?;
                 rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
                 self.keep(made)
             }
@@ -115,6 +117,7 @@ impl<'a> Staging<'a> {
         let (user, group) = origin.stamp.owner;
         if (now.st_uid, now.st_gid) != (user, group) {
             let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+            step()?;
             rustix::fs::fchown(made, Some(user), Some(group))?;
         }
         let (real, _) = self.lower.open_file(&origin.path)?;
@@ -122,6 +125,7 @@ impl<'a> Staging<'a> {
             let mut value = vec![0; rustix::fs::fgetxattr(&real, &*name, &mut [0; 0][..])?];
             let length = rustix::fs::fgetxattr(&real, &*name, &mut value[..])?;
             value.truncate(length);
+            step()?;
             match rustix::fs::fsetxattr(made, &*name, &value, XattrFlags::empty()) {
                 // What the system itself gives each file, and lets nobody set.
                 Err(Errno::PERM | Errno::OPNOTSUPP) if name.starts_with("security.") => {}
