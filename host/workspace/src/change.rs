@@ -73,7 +73,7 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Where a link leads.
+    /// Where a link leads; none where that is no UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
@@ -99,7 +99,7 @@ pub(crate) fn change_set(tree: &Tree, lower: &Lower) -> io::Result<ChangeSet> {
     let mut found = Vec::new();
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
-        match (&node.origin, tree.path_of(id)) {
+        match (&node.origin, tree.checked_path_of(id)?) {
             (None, None) => {}
             (None, Some(path)) => found.push(created(lower, node, path)?),
             (Some(origin), None) => found.push(Change {
@@ -138,7 +138,8 @@ fn kept(tree: &Tree, lower: &Lower, id: NodeId, path: String) -> io::Result<Opti
     let Some(origin) = &node.origin else {
         return Ok(None);
     };
-    let moved = !tree.is_in_place(id);
+    // By way of another directory it can have come back to where it was.
+    let moved = !tree.is_in_place(id) && path != *origin.path;
     let has_contents = matches!(node.body, Body::File(Some(_)));
     if !moved && !has_contents && node.mode == origin.stamp.mode {
         return Ok(None);
@@ -258,7 +259,11 @@ pub(crate) fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result
         }
         Kind::Link => {
             facts.mode = 0;
-            facts.target = Some(lower.read_link(path)?);
+            match lower.read_link(path) {
+                Ok(target) => facts.target = Some(target),
+                Err(error) if error.raw_os_error() == Some(Errno::ILSEQ.raw_os_error()) => {}
+                Err(error) => return Err(error),
+            }
         }
         Kind::Directory => facts.size = 0,
         Kind::Special => {}

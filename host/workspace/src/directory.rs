@@ -172,7 +172,9 @@ impl Directory {
         if is_private(&name) {
             return Err(Errno::PERM.into());
         }
-        Ok((state.own_directory(&self.held.view, &directory)?, name))
+        let directory = state.own_directory(&self.held.view, &directory)?;
+        state.tree.check_length(directory, &name)?;
+        Ok((directory, name))
     }
 
     /// What there is at a path.

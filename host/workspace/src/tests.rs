@@ -1,5 +1,6 @@
 mod conflicts;
 mod crash;
+mod faults_of_others;
 mod model;
 mod script;
 mod strangers;

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::content::Content;
 use crate::lower::{Kind, Lower, Stamp};
-use crate::path::{join, parent_and_name};
+use crate::path::{check_length, join, parent_and_name};
 
 pub(crate) type NodeId = usize;
 
@@ -340,7 +340,29 @@ impl Tree {
         }
     }
 
-    /// Where an object is in the folder as the layer shows it; none for what was removed.
+    /// Whether a directory can have something under a name: by directories that are open, names
+    /// could be made that no path reaches, nor a commit.
+    pub fn check_length(&self, directory: NodeId, name: &str) -> io::Result<()> {
+        let mut length = name.len();
+        let mut at = directory;
+        while let Some((parent, name)) = &self.node(at).link {
+            length += name.len() + 1;
+            check_length(length)?;
+            at = *parent;
+        }
+        check_length(length)
+    }
+
+    /// Where an object is in the folder as the layer shows it; none for what was removed. Fails for
+    /// what lies too deep, in a directory that was moved.
+    pub fn checked_path_of(&self, id: NodeId) -> io::Result<Option<String>> {
+        if let Some((directory, name)) = &self.node(id).link {
+            self.check_length(*directory, name)?;
+        }
+        Ok(self.path_of(id))
+    }
+
+    /// The same, of what was checked.
     pub fn path_of(&self, id: NodeId) -> Option<String> {
         let mut names = Vec::new();
         let mut at = id;

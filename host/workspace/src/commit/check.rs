@@ -87,7 +87,7 @@ fn taken_names(tree: &Tree, lower: &Lower) -> Result<Vec<String>, Failed> {
                 .doing(|| format!("look at {path}"))?
                 .is_some()
         {
-            taken.push(tree.path_of(id).unwrap_or(path));
+            taken.push(tree.checked_path_of(id).ok().flatten().unwrap_or(path));
         }
     }
     Ok(taken)

@@ -127,12 +127,16 @@ impl<'a> Private<'a> {
     /// put a link in a place of ours.
     fn check_places(&self) -> io::Result<()> {
         self.open_committed()?;
+        self.open_or_make_outcomes().map(drop)
+    }
+
+    fn open_or_make_outcomes(&self) -> io::Result<File> {
         step()?;
         match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        self.outcomes().map(drop)
+        Ok(self.outcomes()?.ok_or(Errno::NOENT)?)
     }
 
     fn open_committed(&self) -> io::Result<File> {
@@ -252,7 +256,7 @@ impl<'a> Private<'a> {
         }
         let outcome = read(folder, "outcome", u64::MAX)?;
         if outcome.is_some() {
-            let outcomes = self.outcomes()?.ok_or(Errno::NOENT)?;
+            let outcomes = self.open_or_make_outcomes()?;
             step()?;
             rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
             step()?;

@@ -64,6 +64,7 @@ impl Directory {
         }
         state.own_directory(view, &old_directory)?;
         state.own_directory(view, &new_directory)?;
+        state.tree.check_length(target, &new_name)?;
         if let Some(replaced) = &into.found {
             let replaced = state.own(view, replaced)?;
             state.tree.unlink(&view.lower, replaced)?;

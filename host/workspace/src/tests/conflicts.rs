@@ -16,7 +16,9 @@ use tempfile::TempDir;
 use super::model::{open, scratch, ticket};
 use super::script::{Random, tree};
 use crate::fault::{Fault, while_another, with};
-use crate::{CommitError, Committed, LayerOptions, OpenOptions, Opened, RecoverError, View, Workspace};
+use crate::{
+    CommitError, Committed, LayerOptions, OpenOptions, Opened, RecoverError, View, Workspace,
+};
 
 type Tree = BTreeMap<String, String>;
 
@@ -231,7 +233,11 @@ impl Place {
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         };
         let mut rest = tree(&self.folder());
-        let names = [["moved", "to"], ["replacing", "replaced"], ["coming", "made/came"]];
+        let names = [
+            ["moved", "to"],
+            ["replacing", "replaced"],
+            ["coming", "made/came"],
+        ];
         let names = names.into_iter().find(|names| names.contains(&target));
         let names = names.unwrap_or([target, ASIDE]);
         rest.retain(|path, _| {
@@ -285,7 +291,9 @@ impl Expected {
         let rest = place.rest(target);
         let (told, expected) = match &came.result {
             Some(Ok(_)) => ("committed", &self.after),
-            Some(Err(CommitError::Conflict(_) | CommitError::Io { .. })) => ("refused", &self.before),
+            Some(Err(CommitError::Conflict(_) | CommitError::Io { .. })) => {
+                ("refused", &self.before)
+            }
             // Another program is in the way also of undoing it: that is told, with the path.
             Some(Err(CommitError::Unrecovered(_))) => {
                 assert!(!came.has_word || place.has_theirs(true));

@@ -5,8 +5,8 @@ use std::path::{Component, Path};
 
 use tempfile::TempDir;
 
-use super::script::{Op, Plain, Subject, Viewed, fill, script, tree};
-use crate::{Key, LayerOptions, Ticket, Workspace};
+use super::script::{Bytes, Op, Plain, Subject, Viewed, fill, script, tree};
+use crate::{Key, LayerOptions, OpenOptions, Ticket, Workspace};
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
@@ -33,7 +33,7 @@ pub fn ticket(id: &str) -> Ticket {
 }
 
 /// What differs, if anything does.
-fn difference(ops: &[Op]) -> Option<String> {
+pub fn difference(ops: &[Op]) -> Option<String> {
     let folders = TempDir::new_in(scratch()).unwrap();
     let [plain, layered, spill] = ["plain", "layered", "spill"].map(|name| {
         let folder = folders.path().join(name);
@@ -164,4 +164,103 @@ fn scripts_come_to_the_same_as_in_a_plain_folder() {
         }
     }
     assert_eq!(failed, 0);
+}
+
+/// Each operation alone, with a path that says more or less clearly that it is a directory.
+fn with_slashes() -> Vec<Op> {
+    let paths = [
+        "a", "d", "d/a", "d/e", "link", "d/link", "e/link", "missing", "a/x",
+    ];
+    let ends = ["", "/", "//", "/.", "/./", "/.."];
+    let flags = 0..1 << 6;
+    let options = flags.map(|bits| {
+        let is_set = |bit: u32| bits & (1 << bit) != 0;
+        OpenOptions {
+            write: is_set(0),
+            create: is_set(1),
+            exclusive: is_set(2),
+            truncate: is_set(3),
+            directory: is_set(4),
+            follow: is_set(5),
+        }
+    });
+    let options: Vec<OpenOptions> = options.collect();
+    let mut ops = Vec::new();
+    for path in paths
+        .iter()
+        .flat_map(|path| ends.map(|end| format!("{path}{end}")))
+    {
+        let (start, to) = (0, 0);
+        let all = || path.clone();
+        ops.extend(options.iter().map(|options| Op::Open {
+            start,
+            path: all(),
+            options: *options,
+        }));
+        ops.extend([true, false].map(|follow| Op::Stat {
+            start,
+            path: all(),
+            follow,
+        }));
+        for other in [
+            "a",
+            "d",
+            "e",
+            "link",
+            "new",
+            "new/",
+            "e/",
+            "a/",
+            "link/",
+            "d/e/new//",
+        ] {
+            let other = other.to_owned();
+            ops.push(Op::Rename {
+                start,
+                path: all(),
+                to,
+                new_path: other.clone(),
+            });
+            ops.push(Op::Rename {
+                start,
+                path: other,
+                to,
+                new_path: all(),
+            });
+        }
+        ops.extend([
+            Op::List { start, path: all() },
+            Op::ReadLink { start, path: all() },
+            Op::CreateDirectory { start, path: all() },
+            Op::CreateLink {
+                start,
+                path: all(),
+                target: "a".to_owned(),
+            },
+            Op::RemoveDirectory { start, path: all() },
+            Op::RemoveFile { start, path: all() },
+            Op::Put {
+                start,
+                path: all(),
+                bytes: Bytes(b"put".to_vec()),
+            },
+        ]);
+    }
+    ops
+}
+
+#[test]
+fn a_slash_at_a_paths_end_means_the_same_in_each_operation_as_in_a_plain_folder() {
+    let ops = with_slashes();
+    let differences = ops.iter().filter_map(|op| {
+        let differs = difference(std::slice::from_ref(op))?;
+        Some(format!("{op:?}: {differs}"))
+    });
+    let differences: Vec<_> = differences.collect();
+    println!("{} operations", ops.len());
+    assert!(
+        differences.is_empty(),
+        "{} differ: {differences:#?}",
+        differences.len()
+    );
 }

@@ -251,6 +251,27 @@ pub fn tree(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
+/// The same, the paths alone; of pipes and sockets too.
+pub fn paths(folder: &Path) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut left = vec![String::new()];
+    while let Some(below) = left.pop() {
+        for entry in fs::read_dir(folder.join(&below)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            if name == crate::path::PRIVATE {
+                continue;
+            }
+            let path = crate::path::join(&below, &name);
+            if entry.file_type().unwrap().is_dir() {
+                left.push(path.clone());
+            }
+            paths.push(path);
+        }
+    }
+    paths
+}
+
 fn collect(folder: &Path, below: &str, found: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder.join(below)).unwrap() {
         let entry = entry.unwrap();
