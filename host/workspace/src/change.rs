@@ -1,6 +1,6 @@
 //! What a layer changes, as whoever decides about it reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io;
 
@@ -10,10 +10,14 @@ use sha2::{Digest, Sha256};
 
 use crate::content::{Content, read_full};
 use crate::lower::{Kind, Lower, Stamp};
-use crate::tree::{Body, Node, NodeId, ROOT, Tree};
+use crate::parents::Parents;
+use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
 const READ_AT_ONCE: usize = 256 * 1024;
+
+/// From how many bytes on a thread more is worth it.
+const LARGE: u64 = 4 << 20;
 
 /// All that a layer changes, in the order of paths.
 ///
@@ -91,34 +95,56 @@ impl View {
     /// # Errors
     /// Those of the system; `ESTALE` where the real folder has changed below it.
     pub fn changes(&self) -> io::Result<ChangeSet> {
-        change_set(&self.inner.state().tree, &self.inner.lower)
+        Ok(compare(&self.inner.state().tree, &self.inner.lower)?.changes)
     }
 }
 
-pub(crate) fn change_set(tree: &Tree, lower: &Lower) -> io::Result<ChangeSet> {
+/// What a layer changes.
+pub(crate) struct Compared {
+    pub changes: ChangeSet,
+    /// What the real folder has, and has other contents or permissions in the layer.
+    pub rewritten: HashSet<NodeId>,
+}
+
+pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
+    let mut parents = lower.parents();
+    let mut rewritten = HashSet::new();
     let mut found = Vec::new();
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
         match (&node.origin, tree.checked_path_of(id)?) {
             (None, None) => {}
-            (None, Some(path)) => found.push(created(lower, node, path)?),
+            (None, Some(path)) => found.push(created(node, path)?),
             (Some(origin), None) => found.push(Change {
                 kind: ChangeKind::Deleted,
                 path: origin.path.to_string(),
                 from: None,
-                before: Some(real_facts(lower, &origin.path, &origin.stamp)?),
+                before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
                 after: None,
             }),
-            (Some(_), Some(path)) => found.extend(kept(tree, lower, id, path)?),
+            (Some(origin), Some(path)) => {
+                // By way of another directory it can have come back to where it was.
+                let moved = !tree.is_in_place(id) && path != *origin.path;
+                let Some((before, after)) = kept(&mut parents, node, origin, moved)? else {
+                    continue;
+                };
+                if before.digest != after.digest || node.mode != origin.stamp.mode {
+                    rewritten.insert(id);
+                }
+                let from = moved.then(|| origin.path.to_string());
+                found.extend(change_of(path, from, before, after));
+            }
         }
     }
-    Ok(ChangeSet {
-        changes: joined(found),
+    let changes = joined(found);
+    Ok(Compared {
+        changes: ChangeSet { changes },
+        rewritten,
     })
 }
 
-fn created(lower: &Lower, node: &Node, path: String) -> io::Result<Change> {
-    let after = facts(lower, node)?;
+fn created(node: &Node, path: String) -> io::Result<Change> {
+    let after = own_facts(node)?;
     let kind = match after.kind {
         Kind::Link => ChangeKind::Link,
         _ => ChangeKind::Created,
@@ -132,47 +158,72 @@ fn created(lower: &Lower, node: &Node, path: String) -> io::Result<Change> {
     })
 }
 
-/// Of what the real folder has, and still has a place.
-fn kept(tree: &Tree, lower: &Lower, id: NodeId, path: String) -> io::Result<Option<Change>> {
-    let node = tree.node(id);
-    let Some(origin) = &node.origin else {
-        return Ok(None);
-    };
-    // By way of another directory it can have come back to where it was.
-    let moved = !tree.is_in_place(id) && path != *origin.path;
-    let has_contents = matches!(node.body, Body::File(Some(_)));
-    if !moved && !has_contents && node.mode == origin.stamp.mode {
-        return Ok(None);
+/// What was and is there, of what the real folder has and still has a place; none where nothing
+/// was done to it.
+fn kept(
+    parents: &mut Parents<'_>,
+    node: &Node,
+    origin: &Origin,
+    moved: bool,
+) -> io::Result<Option<(Facts, Facts)>> {
+    match &node.body {
+        Body::File(Some(content)) => both(parents, node, origin, content).map(Some),
+        _ if !moved && node.mode == origin.stamp.mode => Ok(None),
+        _ => {
+            let before = real_facts(parents, &origin.path, &origin.stamp)?;
+            let mode = match before.kind {
+                Kind::Link => 0,
+                _ => node.mode,
+            };
+            let after = Facts {
+                mode,
+                ..before.clone()
+            };
+            Ok(Some((before, after)))
+        }
     }
-    let before = real_facts(lower, &origin.path, &origin.stamp)?;
-    let after = match has_contents {
-        true => facts(lower, node)?,
-        false => Facts {
-            mode: if before.kind == Kind::Link {
-                0
-            } else {
-                node.mode
-            },
-            ..before.clone()
-        },
-    };
+}
+
+/// Of a file with contents of its own. Large ones are read by two threads, since most of the time
+/// goes into their digests.
+fn both(
+    parents: &mut Parents<'_>,
+    node: &Node,
+    origin: &Origin,
+    content: &Content,
+) -> io::Result<(Facts, Facts)> {
+    if content.len().min(origin.stamp.size) < LARGE {
+        let before = real_facts(parents, &origin.path, &origin.stamp)?;
+        return Ok((before, own_facts(node)?));
+    }
+    std::thread::scope(|scope| {
+        let after = scope.spawn(|| own_facts(node));
+        let before = real_facts(parents, &origin.path, &origin.stamp);
+        match after.join() {
+            Ok(after) => Ok((before?, after?)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+fn change_of(path: String, from: Option<String>, before: Facts, after: Facts) -> Option<Change> {
     let kind = match (
-        moved,
+        from.is_some(),
         before.digest == after.digest,
         before.mode == after.mode,
     ) {
         (true, ..) => ChangeKind::Renamed,
         (false, false, _) => ChangeKind::Modified,
         (false, true, false) => ChangeKind::Mode,
-        (false, true, true) => return Ok(None),
+        (false, true, true) => return None,
     };
-    Ok(Some(Change {
+    Some(Change {
         kind,
-        from: moved.then(|| origin.path.to_string()),
         path,
+        from,
         before: Some(before),
         after: Some(after),
-    }))
+    })
 }
 
 /// What was removed and made again under the same path is one change, or none.
@@ -217,7 +268,7 @@ fn joined(found: Vec<Change>) -> Vec<Change> {
 }
 
 /// Of what the layer has made, or has contents of.
-fn facts(lower: &Lower, node: &Node) -> io::Result<Facts> {
+fn own_facts(node: &Node) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: node.body.kind(),
         size: 0,
@@ -225,23 +276,27 @@ fn facts(lower: &Lower, node: &Node) -> io::Result<Facts> {
         digest: None,
         target: None,
     };
-    match (&node.body, &node.origin) {
-        (Body::File(Some(content)), _) => {
+    match &node.body {
+        Body::File(Some(content)) => {
             facts.size = content.len();
-            facts.digest = Some(digest_of(|buffer, offset| content.read_at(buffer, offset))?);
+            let read = |buffer: &mut [u8], offset| content.read_at(buffer, offset);
+            facts.digest = Some(digest_of(facts.size, read)?);
         }
-        (Body::Link(Some(target)), _) => {
+        Body::Link(Some(target)) => {
             facts.size = target.len() as u64;
             facts.mode = 0;
             facts.target = Some(target.to_string());
         }
-        (_, Some(origin)) => return real_facts(lower, &origin.path, &origin.stamp),
         _ => {}
     }
     Ok(facts)
 }
 
-pub(crate) fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<Facts> {
+pub(crate) fn real_facts(
+    parents: &mut Parents<'_>,
+    path: &str,
+    stamp: &Stamp,
+) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: stamp.kind,
         size: stamp.size,
@@ -251,15 +306,15 @@ pub(crate) fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result
     };
     match stamp.kind {
         Kind::File => {
-            let (file, now) = lower.open_file(path)?;
+            let (file, now) = parents.open_file(path)?;
             if !stamp.has_same_contents(&now) {
                 return Err(Errno::STALE.into());
             }
-            facts.digest = Some(digest_of_file(&file)?);
+            facts.digest = Some(digest_of_file(&file, now.size)?);
         }
         Kind::Link => {
             facts.mode = 0;
-            match lower.read_link(path) {
+            match parents.read_link(path) {
                 Ok(target) => facts.target = Some(target),
                 Err(error) if error.raw_os_error() == Some(Errno::ILSEQ.raw_os_error()) => {}
                 Err(error) => return Err(error),
@@ -271,21 +326,24 @@ pub(crate) fn real_facts(lower: &Lower, path: &str, stamp: &Stamp) -> io::Result
     Ok(facts)
 }
 
-fn digest_of_file(file: &File) -> io::Result<String> {
-    digest_of(|buffer, offset| read_full(file, buffer, offset))
+fn digest_of_file(file: &File, size: u64) -> io::Result<String> {
+    digest_of(size, |buffer, offset| read_full(file, buffer, offset))
 }
 
-fn digest_of(read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
+/// `size`: as it is expected, in bytes. `read` fills the buffer, or as far as there is anything.
+fn digest_of(size: u64, read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; READ_AT_ONCE];
+    // With room for the byte that isn't there, which says that it ends.
+    let length = usize::try_from(size).unwrap_or(READ_AT_ONCE);
+    let mut buffer = vec![0; READ_AT_ONCE.min(length.saturating_add(1))];
     let mut offset = 0;
     loop {
         let length = read(&mut buffer, offset)?;
-        if length == 0 {
-            break;
-        }
         hasher.update(&buffer[..length]);
         offset += length as u64;
+        if length < buffer.len() {
+            break;
+        }
     }
     use std::fmt::Write;
     let mut hex = String::with_capacity(64);
@@ -293,25 +351,4 @@ fn digest_of(read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<S
         let _ = write!(hex, "{byte:02x}");
     }
     Ok(hex)
-}
-
-/// Whether a file's contents in the layer differ from the real ones, or its permissions do.
-pub(crate) fn is_rewritten(lower: &Lower, node: &Node) -> io::Result<bool> {
-    let Some(origin) = &node.origin else {
-        return Ok(false);
-    };
-    if node.mode != origin.stamp.mode {
-        return Ok(true);
-    }
-    match &node.body {
-        Body::File(Some(content)) => Ok(!is_same(content, lower, &origin.path, &origin.stamp)?),
-        _ => Ok(false),
-    }
-}
-
-fn is_same(content: &Content, lower: &Lower, path: &str, stamp: &Stamp) -> io::Result<bool> {
-    if content.len() != stamp.size {
-        return Ok(false);
-    }
-    content.is_same_as(&lower.open_file(path)?.0)
 }

@@ -9,23 +9,24 @@ mod recover;
 mod run;
 mod staging;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 
 use rustix::io::Errno;
 
-use crate::change::{ChangeSet, change_set};
+use crate::change::{ChangeSet, Compared, compare};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
 use crate::fault::step;
 use crate::lock::lock;
 use crate::lower::{Kind, Lower};
 use crate::path::PRIVATE;
-use crate::tree::{ROOT, Tree};
+use crate::tree::{NodeId, ROOT, Tree};
 use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
-use plan::{note_made, plan, rewritten, touched_directories};
+use plan::{note_made, plan, touched_directories};
 use private::{Journal, Private};
 use recover::{blocked, finish, recover};
 use run::{Runner, Stuck};
@@ -125,13 +126,13 @@ impl View {
             return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
         }
         check_unchanged(&state.tree, &opened.lower)?;
-        let changes = change_set(&state.tree, &opened.lower)
+        let Compared { changes, rewritten } = compare(&state.tree, &opened.lower)
             .doing(|| "compare the changes with the files".to_owned())
             .map_err(CommitError::from)?;
         check(&changes)?;
         let not_cleaned_up = match changes.is_empty() {
             true => None,
-            false => commit(opened, &state.tree, ticket)?,
+            false => commit(opened, &state.tree, &rewritten, ticket)?,
         };
         state.layer = None;
         self.inner.end_layer(&mut state, &Place::after_commit);
@@ -270,13 +271,14 @@ fn check_id(id: &str) -> Result<(), CommitError> {
 fn commit(
     workspace: &Opened,
     tree: &Tree,
+    rewritten: &HashSet<NodeId>,
     ticket: &Ticket,
 ) -> Result<Option<RecoverError>, CommitError> {
     let lower = &*workspace.lower;
     let making = || format!("make {PRIVATE} in the workspace");
     let private = Private::open_or_make(workspace).doing(making)?;
     let (name, folder) = private.begin().doing(making)?;
-    let prepared = prepare(&private, &folder, lower, tree, ticket);
+    let prepared = prepare(&private, &folder, lower, (tree, rewritten), ticket);
     let journal = match prepared {
         Ok(journal) => journal,
         Err(error) => {
@@ -296,12 +298,11 @@ fn prepare(
     private: &Private<'_>,
     folder: &File,
     lower: &Lower,
-    tree: &Tree,
+    (tree, rewritten): (&Tree, &HashSet<NodeId>),
     ticket: &Ticket,
 ) -> Result<Journal, CommitError> {
-    let rewritten = rewritten(tree, lower).doing(|| "compare the files".to_owned())?;
     let mut staging = Staging::new(folder, lower);
-    let mut steps = plan(tree, &rewritten, &mut staging)?;
+    let mut steps = plan(tree, rewritten, &mut staging)?;
     private
         .write_outcome(folder, &ticket.id, &ticket.note)
         .doing(|| "write the outcome".to_owned())?;

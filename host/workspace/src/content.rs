@@ -239,25 +239,6 @@ impl Content {
             }
         }
     }
-
-    /// Whether a file has the very same contents now.
-    pub fn is_same_as(&self, file: &File) -> io::Result<bool> {
-        if file.metadata()?.len() != self.len() {
-            return Ok(false);
-        }
-        let (mut ours, mut theirs) = (vec![0; COPIED_AT_ONCE], vec![0; COPIED_AT_ONCE]);
-        let mut offset = 0;
-        loop {
-            let read = self.read_at(&mut ours, offset)?;
-            if read_full(file, &mut theirs, offset)? != read || ours[..read] != theirs[..read] {
-                return Ok(false);
-            }
-            if read == 0 {
-                return Ok(true);
-            }
-            offset += read as u64;
-        }
-    }
 }
 
 enum Own<'a> {

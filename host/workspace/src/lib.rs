@@ -80,6 +80,7 @@ mod file;
 mod lock;
 mod lower;
 mod metadata;
+mod parents;
 mod path;
 mod reads;
 mod tree;

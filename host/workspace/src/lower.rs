@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Sta
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::parents::Parents;
 use crate::path::{is_private, parent_and_name};
 
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH
@@ -169,6 +170,11 @@ impl Lower {
         &self.root
     }
 
+    /// To look up many names.
+    pub fn parents(&self) -> Parents<'_> {
+        Parents::new(&self.root)
+    }
+
     /// Opens what there is at a path, which is relative to the folder and has no `..`; the folder
     /// itself where it is empty. A link is opened itself with `OFlags::PATH`, and refused without.
     pub fn open(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
@@ -194,20 +200,13 @@ impl Lower {
     }
 
     /// Opens what there is to read it, without waiting for anything. Refused for a link.
-    pub fn open_to_read(&self, path: &str) -> io::Result<(File, Stamp)> {
-        let file = self.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
-        Ok((File::from(file), stamp))
+    pub fn open_to_read(&self, path: &str) -> io::Result<OpenedToRead> {
+        opened_to_read(&self.root, path)
     }
 
     /// Opens a regular file to read it, without waiting for anything.
     pub fn open_file(&self, path: &str) -> io::Result<(File, Stamp)> {
-        let (file, stamp) = self.open_to_read(path)?;
-        match stamp.kind {
-            Kind::File => Ok((file, stamp)),
-            Kind::Directory => Err(Errno::ISDIR.into()),
-            _ => Err(Errno::OPNOTSUPP.into()),
-        }
+        self.open_to_read(path)?.file()
     }
 
     pub fn open_directory(&self, path: &str) -> io::Result<File> {
@@ -262,6 +261,30 @@ impl Lower {
         let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
         Ok(rustix::fs::accessat(&directory, name, access, flags)?)
     }
+}
+
+/// What was opened to read it, and what it was then.
+pub(crate) struct OpenedToRead {
+    pub file: File,
+    pub stamp: Stamp,
+}
+
+impl OpenedToRead {
+    pub fn file(self) -> io::Result<(File, Stamp)> {
+        match self.stamp.kind {
+            Kind::File => Ok((self.file, self.stamp)),
+            Kind::Directory => Err(Errno::ISDIR.into()),
+            _ => Err(Errno::OPNOTSUPP.into()),
+        }
+    }
+}
+
+/// As [`Lower::open_to_read`], from any directory.
+pub(crate) fn opened_to_read(directory: &File, path: &str) -> io::Result<OpenedToRead> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(open_beneath(directory, path, flags)?);
+    let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
+    Ok(OpenedToRead { file, stamp })
 }
 
 /// As [`Lower::open`], from any directory.

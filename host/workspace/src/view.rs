@@ -159,7 +159,7 @@ impl View {
         let Some(stamp) = self.inner.lower.stamp(path)? else {
             return Ok(None);
         };
-        let facts = real_facts(&self.inner.lower, path, &stamp)?;
+        let facts = real_facts(&mut self.inner.lower.parents(), path, &stamp)?;
         Ok(Some((stamp, facts)))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::lower::{Kind, Lower};
+use crate::lower::{Kind, Lower, OpenedToRead};
 use crate::path::{is_private, join};
 use crate::reads::Reads;
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
@@ -187,7 +187,7 @@ impl Walk<'_> {
             Plain::Real(real) => real,
         };
         // What this can't open is looked at by its path, for the error that it is to have.
-        let (file, stamp) = self.lower.open_to_read(&real).ok()?;
+        let OpenedToRead { file, stamp } = self.lower.open_to_read(&real).ok()?;
         let found = At::Lower(Arc::from(real), stamp);
         if stamp.kind == Kind::File {
             return Some((found, Some(file)));

@@ -2,11 +2,13 @@
 
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed};
 use crate::lower::{Kind, Lower};
+use crate::parents::Parents;
 use crate::path::{PRIVATE, join};
 use crate::tree::{NodeId, ROOT, Tree};
 
 /// Everything that the layer has come near to must be as it was then.
 pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitError> {
+    let mut parents = lower.parents();
     let mut conflicts = Vec::new();
     let mut found = |path: &str, what| {
         conflicts.push(Conflict {
@@ -18,7 +20,7 @@ pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitEr
         let Some(origin) = &tree.node(id).origin else {
             continue;
         };
-        let now = lower.stamp(&origin.path);
+        let now = parents.stamp(&origin.path);
         let now = now.doing(|| format!("look at {}", origin.path))?;
         let unchanged = match (id == ROOT, now) {
             (_, None) => false,
@@ -33,7 +35,7 @@ pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitEr
             }
         }
     }
-    for path in taken_names(tree, lower)? {
+    for path in taken_names(tree, &mut parents)? {
         found(&path, ConflictKind::Appeared);
     }
     match conflicts.is_empty() {
@@ -68,7 +70,7 @@ fn unseen(tree: &Tree, lower: &Lower, id: NodeId) -> Result<Vec<String>, CommitE
 }
 
 /// What names in the real folder must be free, and are not: another program made them.
-fn taken_names(tree: &Tree, lower: &Lower) -> Result<Vec<String>, Failed> {
+fn taken_names(tree: &Tree, parents: &mut Parents<'_>) -> Result<Vec<String>, Failed> {
     let mut taken = Vec::new();
     for id in tree.ids() {
         let Some((directory, name)) = &tree.node(id).link else {
@@ -82,7 +84,7 @@ fn taken_names(tree: &Tree, lower: &Lower) -> Result<Vec<String>, Failed> {
         };
         let path = join(&origin.path, name);
         if tree.by_origin(&path).is_none()
-            && lower
+            && parents
                 .stamp(&path)
                 .doing(|| format!("look at {path}"))?
                 .is_some()

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags};
 
 use super::files::entries;
 use crate::lower::{Kind, Stamp, open_beneath};
-use crate::path::parent_and_name;
+use crate::parents::Parents;
 
 /// The state of what is in a slot, with all that is below it: names, inodes, sizes in bytes, and
 /// times of the last change.
@@ -16,11 +16,10 @@ pub(super) fn state_of(slots: &File, slot: &str) -> io::Result<u64> {
     let mut hasher = blake3::Hasher::new();
     let mut left = vec![slot.to_owned()];
     while let Some(path) = left.pop() {
-        let (parent, name) = parent_and_name(&path);
-        let parent = open_beneath(slots, parent, OFlags::PATH | OFlags::DIRECTORY)?;
-        let stat = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let (parent, name) = Parents::new(slots).of(&path)?;
+        let stat = rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let stamp = Stamp::of(&stat);
-        hasher.update(path[slot.len()..].as_bytes());
+        hasher.update(&path.as_bytes()[slot.len()..]);
         hasher.update(&[0, stamp.kind as u8]);
         hasher.update(&stamp.inode.to_le_bytes());
         if stamp.kind != Kind::Directory {

@@ -18,9 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::made::state_of;
 use super::staging::{Staged, Staging};
-use crate::change::is_rewritten;
 use crate::error::CommitError;
-use crate::lower::{Kind, Lower, Stamp};
+use crate::lower::{Kind, Stamp};
 use crate::path::{depth, join, parent_and_name};
 use crate::tree::{NodeId, ROOT, Tree};
 
@@ -92,18 +91,6 @@ impl Object {
                 .contents
                 .is_none_or(|contents| contents == (stamp.size, stamp.modified))
     }
-}
-
-/// Which nodes have new contents or permissions.
-pub(crate) fn rewritten(tree: &Tree, lower: &Lower) -> io::Result<HashSet<NodeId>> {
-    let mut rewritten = HashSet::new();
-    for id in tree.ids() {
-        let node = tree.node(id);
-        if node.link.is_some() && is_rewritten(lower, node)? {
-            rewritten.insert(id);
-        }
-    }
-    Ok(rewritten)
 }
 
 /// Stages what is new, and plans the renames.

@@ -3,6 +3,7 @@
 //! What is due is known by inodes: a step is due when what it moves is where it moves it from. What
 //! was parked stays until the end, so that no inode is used again meanwhile.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 
@@ -13,12 +14,15 @@ use super::made::state_of;
 use super::plan::{Name, Object, Step};
 use super::private::rename;
 use crate::lower::{Lower, Stamp, means_nothing_there, open_beneath};
-use crate::path::parent_and_name;
+use crate::parents::{Parent, Parents};
 
 /// Where names are: the workspace, and a transaction's folder.
 pub(crate) struct Runner<'a> {
     lower: &'a Lower,
     slots: &'a File,
+    /// Directories from which and to which something is renamed. What has come of a rename is seen
+    /// by the path alone, so that one that another program has moved is noticed.
+    parents: RefCell<Parents<'a>>,
 }
 
 /// Why a step could not be done.
@@ -31,7 +35,11 @@ pub(crate) enum Stuck {
 
 impl<'a> Runner<'a> {
     pub fn new(lower: &'a Lower, slots: &'a File) -> Self {
-        Self { lower, slots }
+        Self {
+            lower,
+            slots,
+            parents: RefCell::new(lower.parents()),
+        }
     }
 
     /// Does all steps, in order, for the first time. Where one could not be done, how many there
@@ -208,12 +216,24 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn names<'n>(&self, from: &'n Name, to: &'n Name) -> Result<Names<'n>, Stuck> {
-        let open = |name| self.open(name).map_err(|error| self.stuck(name, error));
-        Ok(Names {
+    fn names<'n>(&'n self, from: &'n Name, to: &'n Name) -> Result<Names<'n>, Stuck> {
+        let open = |name: &'n Name| {
+            let found = match name {
+                Name::Path(path) => self.parents.borrow_mut().of(path),
+                Name::Slot(_) => self.open(name),
+            };
+            found.map_err(|error| self.stuck(name, error))
+        };
+        let names = Names {
             from: open(from)?,
             to: open(to)?,
-        })
+        };
+        for name in [from, to] {
+            if let Name::Path(path) = name {
+                self.parents.borrow_mut().renamed(path);
+            }
+        }
+        Ok(names)
     }
 
     fn with<T>(&self, name: &Name, run: impl FnOnce(&File, &str) -> T) -> io::Result<T> {
@@ -221,21 +241,19 @@ impl<'a> Runner<'a> {
         Ok(run(&directory, name))
     }
 
-    fn open<'n>(&self, name: &'n Name) -> io::Result<(File, &'n str)> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
+    fn open<'n>(&self, name: &'n Name) -> io::Result<(Parent<'a>, &'n str)> {
         let (root, path) = match name {
             Name::Path(path) => (self.lower.root(), path),
             Name::Slot(slot) => (self.slots, slot),
         };
-        let (parent, name) = parent_and_name(path);
-        Ok((File::from(open_beneath(root, parent, flags)?), name))
+        Parents::new(root).of(path)
     }
 }
 
 /// Two names in directories that are open.
 struct Names<'n> {
-    from: (File, &'n str),
-    to: (File, &'n str),
+    from: (Parent<'n>, &'n str),
+    to: (Parent<'n>, &'n str),
 }
 
 impl Names<'_> {

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
 use crate::lower::{Lower, open_beneath};
-use crate::path::parent_and_name;
+use crate::parents::Parents;
 use crate::tree::{Body, Node};
 
 /// From how many files on the whole file system is synced at once, which then costs less than one
@@ -20,7 +20,10 @@ const SYNC_ALL: usize = 16;
 /// A transaction's folder while it is filled.
 pub(crate) struct Staging<'a> {
     folder: &'a File,
-    lower: &'a Lower,
+    /// Of the real files.
+    real: Parents<'a>,
+    /// Of the slots.
+    made_in: Parents<'a>,
     slots: u64,
     /// Files and directories that were made.
     unsynced: Vec<File>,
@@ -37,7 +40,8 @@ impl<'a> Staging<'a> {
     pub fn new(folder: &'a File, lower: &'a Lower) -> Self {
         Self {
             folder,
-            lower,
+            real: lower.parents(),
+            made_in: Parents::new(folder),
             slots: 0,
             unsynced: Vec::new(),
             made: 0,
@@ -61,27 +65,26 @@ impl<'a> Staging<'a> {
     }
 
     fn make(&mut self, node: &Node, slot: &str) -> io::Result<u64> {
-        let (parent, name) = parent_and_name(slot);
-        let parent = File::from(open_beneath(self.folder, parent, OFlags::RDONLY)?);
+        let (parent, name) = self.made_in.of(slot)?;
         step()?;
         match &node.body {
             Body::Directory(_) => {
-                rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
+                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(0o700))?;
                 let made = File::from(open_beneath(&parent, name, OFlags::RDONLY)?);
                 step()?;
                 rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
                 self.keep(made)
             }
             Body::Link(Some(target)) => {
-                rustix::fs::symlinkat(&**target, &parent, name)?;
-                let made = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                rustix::fs::symlinkat(&**target, &*parent, name)?;
+                let made = rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 self.made += 1;
                 Ok(made.st_ino)
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
                 let mode = Mode::from_raw_mode(0o600);
-                let made = File::from(rustix::fs::openat(&parent, name, flags, mode)?);
+                let made = File::from(rustix::fs::openat(&*parent, name, flags, mode)?);
                 step()?;
                 match content {
                     Some(content) => content.write_to(&made)?,
@@ -97,9 +100,9 @@ impl<'a> Staging<'a> {
         }
     }
 
-    fn copy_real(&self, node: &Node, to: &File) -> io::Result<()> {
+    fn copy_real(&mut self, node: &Node, to: &File) -> io::Result<()> {
         let origin = node.origin.as_ref().ok_or(Errno::INVAL)?;
-        let (mut from, _) = self.lower.open_file(&origin.path)?;
+        let (mut from, _) = self.real.open_file(&origin.path)?;
         if rustix::fs::ioctl_ficlone(to, &from).is_err() {
             let mut to = to;
             io::copy(&mut from, &mut to)?;
@@ -109,7 +112,7 @@ impl<'a> Staging<'a> {
 
     /// A file that is replaced keeps its owner and its extended attributes, access lists among
     /// them.
-    fn like_before(&self, node: &Node, made: &File) -> io::Result<()> {
+    fn like_before(&mut self, node: &Node, made: &File) -> io::Result<()> {
         let Some(origin) = &node.origin else {
             return Ok(());
         };
@@ -120,7 +123,7 @@ impl<'a> Staging<'a> {
             step()?;
             rustix::fs::fchown(made, Some(user), Some(group))?;
         }
-        let (real, _) = self.lower.open_file(&origin.path)?;
+        let (real, _) = self.real.open_file(&origin.path)?;
         for name in extended_attributes(&real)? {
             let mut value = vec![0; rustix::fs::fgetxattr(&real, &*name, &mut [0; 0][..])?];
             let length = rustix::fs::fgetxattr(&real, &*name, &mut value[..])?;
