@@ -17,7 +17,6 @@ use rustix::io::Errno;
 
 use crate::change::{ChangeSet, Compared, compare};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
-use crate::fault::step;
 use crate::lock::lock;
 use crate::lower::{Kind, Lower};
 use crate::path::PRIVATE;
@@ -26,6 +25,7 @@ use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
+use files::{Durable, sync, sync_together};
 use plan::{note_made, plan, touched_directories};
 use private::{Journal, Private};
 use recover::{blocked, finish, recover};
@@ -303,17 +303,26 @@ fn prepare(
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
     let mut steps = plan(tree, rewritten, &mut staging)?;
+    let durable = staging.durable();
     private
-        .write_outcome(folder, &ticket.id, &ticket.note)
+        .write_outcome(folder, (&ticket.id, &ticket.note), durable)
         .doing(|| "write the outcome".to_owned())?;
-    staging.sync()?;
+    let syncing = || "sync what was staged".to_owned();
+    staging.sync().doing(syncing)?;
     note_made(&mut steps, folder).doing(|| "look at what was staged".to_owned())?;
     let journal = Journal {
         id: ticket.id.clone(),
         steps,
     };
-    let written = sync_private(private).and_then(|()| private.write_journal(folder, &journal));
-    match written {
+    private
+        .write_journal(folder, &journal, durable)
+        .doing(|| "write the journal".to_owned())?;
+    match durable {
+        Durable::Each => sync(&private.folder, durable),
+        Durable::Together => sync_together(folder),
+    }
+    .doing(syncing)?;
+    match private.commit(folder) {
         Ok(()) => Ok(journal),
         Err(source) => {
             // It may be there all the same, so that it must be known to be gone.
@@ -325,11 +334,6 @@ fn prepare(
             }))
         }
     }
-}
-
-fn sync_private(private: &Private<'_>) -> io::Result<()> {
-    step()?;
-    private.folder.sync_all()
 }
 
 /// It has no journal: nothing of it has happened.

@@ -11,7 +11,21 @@ use crate::fault::step;
 use crate::lower::open_beneath;
 use crate::path::parent_and_name;
 
-pub(super) fn write_new(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// How what is written gets to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durable {
+    /// Each file and each directory by itself.
+    Each,
+    /// Later and all at once, with the whole file system.
+    Together,
+}
+
+pub(super) fn write_new(
+    folder: &File,
+    name: &str,
+    bytes: &[u8],
+    durable: Durable,
+) -> io::Result<()> {
     step()?;
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -19,8 +33,22 @@ pub(super) fn write_new(folder: &File, name: &str, bytes: &[u8]) -> io::Result<(
     let mut file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
     step()?;
     file.write_all(bytes)?;
+    sync(&file, durable)
+}
+
+/// Syncs a file or a directory, where each is synced by itself.
+pub(super) fn sync(file: &File, durable: Durable) -> io::Result<()> {
+    if durable == Durable::Each {
+        step()?;
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Syncs everything on the file system.
+pub(super) fn sync_together(on: &File) -> io::Result<()> {
     step()?;
-    file.sync_all()
+    Ok(rustix::fs::syncfs(on)?)
 }
 
 /// None where there is nothing.

@@ -20,7 +20,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::files::{entries, read, remove_entry, remove_file, remove_one, write_new};
+use super::files::{
+    Durable, entries, read, remove_entry, remove_file, remove_one, sync, write_new,
+};
 use super::plan::{PARKED, Step};
 use crate::fault::step;
 use crate::lower::open_beneath;
@@ -205,10 +207,21 @@ impl<'a> Private<'a> {
         Ok(names)
     }
 
-    /// Makes a commit happen: it is done or finished later from here on.
-    pub fn write_journal(&self, folder: &File, journal: &Journal) -> io::Result<()> {
+    /// Writes what [`commit`](Self::commit) makes happen.
+    pub fn write_journal(
+        &self,
+        folder: &File,
+        journal: &Journal,
+        durable: Durable,
+    ) -> io::Result<()> {
         let record = serde_json::to_vec(journal)?;
-        write_new(folder, "journal.new", &self.sealed("journal", &record))?;
+        let sealed = self.sealed("journal", &record);
+        write_new(folder, "journal.new", &sealed, durable)
+    }
+
+    /// Makes a commit happen, of which everything is durable: it is done or finished later from
+    /// here on.
+    pub fn commit(&self, folder: &File) -> io::Result<()> {
         step()?;
         rustix::fs::renameat(folder, "journal.new", folder, "journal")?;
         step()?;
@@ -235,35 +248,41 @@ impl<'a> Private<'a> {
     }
 
     /// What is kept for the user of a committed id.
-    pub fn write_outcome(&self, folder: &File, id: &str, note: &str) -> io::Result<()> {
+    pub fn write_outcome(
+        &self,
+        folder: &File,
+        (id, note): (&str, &str),
+        durable: Durable,
+    ) -> io::Result<()> {
         let record = serde_json::to_vec(&(id, note))?;
-        write_new(folder, "outcome", &self.sealed("outcome", &record))
+        write_new(folder, "outcome", &self.sealed("outcome", &record), durable)
     }
 
     /// Notes an id as committed, and puts its outcome where it waits for its user. It may have been
     /// done before, or in part.
-    pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
+    pub fn settle(&self, folder: &File, id: &str, durable: Durable) -> io::Result<()> {
+        let mut committed = self.open_committed()?;
+        // A line that was cut off ends before this one begins.
+        let starts = committed.metadata()?.len() == 0;
         if !self.is_committed(id)? {
             let line = format!("{id} {}\n", self.hash("committed", id.as_bytes()).to_hex());
-            let mut committed = self.open_committed()?;
-            // A line that was cut off ends before this one begins.
-            let starts = committed.metadata()?.len() == 0;
             let line = if starts { line } else { format!("\n{line}") };
             step()?;
             committed.write_all(line.as_bytes())?;
-            step()?;
-            committed.sync_all()?;
         }
-        let outcome = read(folder, "outcome", u64::MAX)?;
-        if outcome.is_some() {
-            let outcomes = self.open_or_make_outcomes()?;
+        // Also where a crash came between the line and this.
+        sync(&committed, durable)?;
+        let outcomes = self.open_or_make_outcomes()?;
+        if read(folder, "outcome", u64::MAX)?.is_some() {
             step()?;
             rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
-            step()?;
-            outcomes.sync_all()?;
         }
-        step()?;
-        self.folder.sync_all()
+        sync(&outcomes, durable)?;
+        // Both had their names before the journal had, unless somebody has removed one since.
+        match starts {
+            true => sync(&self.folder, durable),
+            false => Ok(()),
+        }
     }
 
     pub fn is_committed(&self, id: &str) -> io::Result<bool> {

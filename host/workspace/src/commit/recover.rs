@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io;
 
+use super::files::{Durable, sync_together};
 use super::plan::touched_directories;
 use super::private::{Journal, Private};
 use super::run::{Runner, Stuck};
-use super::staging::sync_directories;
+use super::staging::{durable_names, sync_directories};
 use super::{Recovered, private, reading};
 use crate::error::{Doing, Failed, RecoverError};
 use crate::lower::Lower;
@@ -22,9 +23,17 @@ pub(super) fn finish(
     journal: &Journal,
 ) -> Result<(), RecoverError> {
     let directories = touched_directories(&journal.steps);
-    sync_directories(lower, directories.iter())?;
     let settling = || format!("note in {PRIVATE} what was committed");
-    private.settle(folder, &journal.id).doing(settling)?;
+    let durable = durable_names(&journal.steps, directories.len());
+    if durable == Durable::Each {
+        sync_directories(lower, directories.iter())?;
+    }
+    private
+        .settle(folder, &journal.id, durable)
+        .doing(settling)?;
+    if durable == Durable::Together {
+        sync_together(lower.root()).doing(settling)?;
+    }
     private.remove_journal(folder).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");
     Ok(private.remove_transaction(name).doing(removing)?)

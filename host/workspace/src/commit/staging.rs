@@ -7,6 +7,8 @@ use std::io;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
+use super::files::{Durable, sync};
+use super::plan::Step;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
 use crate::lower::{Lower, open_beneath};
@@ -149,22 +151,31 @@ impl<'a> Staging<'a> {
         Ok(inode)
     }
 
-    /// Syncs all that was staged.
-    pub fn sync(self) -> Result<(), Failed> {
-        let sync = || {
-            if self.made >= SYNC_ALL {
-                step()?;
-                return Ok(rustix::fs::syncfs(self.folder)?);
-            }
-            for made in &self.unsynced {
-                step()?;
-                made.sync_all()?;
-            }
-            step()?;
-            self.folder.sync_all()
-        };
-        let synced: io::Result<()> = sync();
-        synced.doing(|| "sync what was staged".to_owned())
+    /// How all that was staged is to be synced.
+    pub fn durable(&self) -> Durable {
+        match self.made >= SYNC_ALL {
+            true => Durable::Together,
+            false => Durable::Each,
+        }
+    }
+
+    /// Syncs what was staged, where each is synced by itself.
+    pub fn sync(self) -> io::Result<()> {
+        let durable = self.durable();
+        for made in &self.unsynced {
+            sync(made, durable)?;
+        }
+        sync(self.folder, durable)
+    }
+}
+
+/// How names are to be synced that were changed in so many directories; the same as what was staged
+/// for that, if it was much: then what others have written is on the disk already.
+pub(crate) fn durable_names(steps: &[Step], directories: usize) -> Durable {
+    let staged = steps.iter().filter(|step| step.is_of_made()).count();
+    match staged.max(directories) >= SYNC_ALL {
+        true => Durable::Together,
+        false => Durable::Each,
     }
 }
 
