@@ -303,12 +303,12 @@ fn prepare(
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
     let mut steps = plan(tree, rewritten, &mut staging)?;
-    let durable = staging.durable();
+    let durable = staging.durable(&steps);
     private
         .write_outcome(folder, (&ticket.id, &ticket.note), durable)
         .doing(|| "write the outcome".to_owned())?;
     let syncing = || "sync what was staged".to_owned();
-    staging.sync().doing(syncing)?;
+    staging.sync(durable).doing(syncing)?;
     note_made(&mut steps, folder).doing(|| "look at what was staged".to_owned())?;
     let journal = Journal {
         id: ticket.id.clone(),

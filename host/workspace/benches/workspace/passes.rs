@@ -3,10 +3,12 @@
 //! - `make` beside a `renameat` for each, relative to the folder and nothing synced.
 //! - `tell` beside what a list of changes with digests can't do without: each file is opened, read
 //!   and hashed (SHA-256).
-//! - `commit` beside the commit of [`bare`](crate::bare), which hashes nothing.
+//! - `commit` beside the commit of [`bare`](crate::bare), which hashes nothing, while ours tells the
+//!   changes to whoever agrees; and once more beside the bare one with all files hashed.
 //! - A `preview` is made and told, beside both of the bare ones; an `apply` is made and committed,
 //!   beside the bare commit alone.
 
+use std::cell::Cell;
 use std::io::Read as _;
 use std::time::Duration;
 
@@ -25,7 +27,14 @@ const SIZE: usize = 300;
 const ROUNDS: usize = 9;
 
 pub fn measure(place: &Place, report: &mut Report) {
-    let names = ["make", "tell", "commit", "preview", "apply"];
+    let names = [
+        "make",
+        "tell",
+        "commit",
+        "commit, and told by bare too",
+        "preview",
+        "apply",
+    ];
     let names = names.map(|pass| format!("10,000 renames: {pass}"));
     if !names.iter().any(|name| report.wants(name)) {
         return;
@@ -35,7 +44,7 @@ pub fn measure(place: &Place, report: &mut Report) {
         folder.fill(FILES, SIZE);
     }
     let workspace = ours.workspace();
-    let [make, tell, commits, preview, apply] = names;
+    let [make, tell, commits, with_digests, preview, apply] = names;
     let made = |from, to| rename_all(&bare, from, to);
     report.compare(
         &make,
@@ -52,7 +61,7 @@ pub fn measure(place: &Place, report: &mut Report) {
         &tell,
         (ROUNDS, 1),
         None,
-        |_| hash_all(&bare),
+        |_| hash_all(&bare, "f"),
         |_| {
             let view = ours.layer(&workspace);
             rename_in_layer(&view, "f", "g");
@@ -64,7 +73,7 @@ pub fn measure(place: &Place, report: &mut Report) {
         (ROUNDS, 1),
         Some(1.5),
         |_| {
-            let took = hash_all(&bare) + made("f", "g");
+            let took = hash_all(&bare, "f") + made("f", "g");
             made("g", "f");
             took
         },
@@ -83,29 +92,30 @@ pub fn measure(place: &Place, report: &mut Report) {
         ours.settle();
         (made, commit(&view, workspace, committed))
     };
-    let mut bare_rounds = 0;
-    let mut bare_committed = || {
-        bare_rounds += 1;
-        let (from, to) = names_in(bare_rounds);
+    let bare_rounds = Cell::new(0);
+    let bare_committed = |_: usize| {
+        bare_rounds.set(bare_rounds.get() + 1);
+        let (from, to) = names_in(bare_rounds.get());
         bare_commit(&bare, from, to)
     };
+    report.compare(&commits, (ROUNDS, 1), Some(1.5), bare_committed, |_| {
+        ours_committed(&workspace).1
+    });
     report.compare(
-        &commits,
+        &with_digests,
         (ROUNDS, 1),
         Some(1.5),
-        |_| bare_committed(),
+        |round| {
+            let (from, _) = names_in(bare_rounds.get() + 1);
+            let told = hash_all(&bare, from);
+            told + bare_committed(round)
+        },
         |_| ours_committed(&workspace).1,
     );
-    report.compare(
-        &apply,
-        (ROUNDS, 1),
-        Some(1.5),
-        |_| bare_committed(),
-        |_| {
-            let (made, took) = ours_committed(&workspace);
-            made + took
-        },
-    );
+    report.compare(&apply, (ROUNDS, 1), Some(1.5), bare_committed, |_| {
+        let (made, took) = ours_committed(&workspace);
+        made + took
+    });
 }
 
 fn names_in(round: usize) -> (&'static str, &'static str) {
@@ -139,8 +149,8 @@ fn told(view: &View) -> Duration {
 }
 
 /// Reads and hashes all files.
-fn hash_all(folder: &Folder) -> Duration {
-    let names = pairs("f", "g");
+fn hash_all(folder: &Folder, prefix: &str) -> Duration {
+    let names = pairs(prefix, prefix);
     timed(|| {
         let mut bytes = Vec::new();
         let mut digests = Vec::new();

@@ -58,13 +58,6 @@ pub(crate) struct Step {
     pub made: Option<u64>,
 }
 
-impl Step {
-    /// Whether it puts something new in its place.
-    pub fn is_of_made(&self) -> bool {
-        matches!(&self.from, Name::Slot(slot) if slot.starts_with(MADE))
-    }
-}
-
 /// An object, as it must be when it is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Object {
@@ -125,7 +118,7 @@ pub(crate) fn plan(
 pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
     for step in steps {
         if let Name::Slot(slot) = &step.from
-            && step.is_of_made()
+            && slot.starts_with(MADE)
         {
             step.made = Some(state_of(slots, slot)?);
         }

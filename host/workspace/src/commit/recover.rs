@@ -7,7 +7,7 @@ use super::files::{Durable, sync_together};
 use super::plan::touched_directories;
 use super::private::{Journal, Private};
 use super::run::{Runner, Stuck};
-use super::staging::{durable_names, sync_directories};
+use super::staging::{durable, sync_directories};
 use super::{Recovered, private, reading};
 use crate::error::{Doing, Failed, RecoverError};
 use crate::lower::Lower;
@@ -24,7 +24,7 @@ pub(super) fn finish(
 ) -> Result<(), RecoverError> {
     let directories = touched_directories(&journal.steps);
     let settling = || format!("note in {PRIVATE} what was committed");
-    let durable = durable_names(&journal.steps, directories.len());
+    let durable = durable(journal.steps.len().max(directories.len()));
     if durable == Durable::Each {
         sync_directories(lower, directories.iter())?;
     }

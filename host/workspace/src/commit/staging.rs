@@ -151,17 +151,13 @@ impl<'a> Staging<'a> {
         Ok(inode)
     }
 
-    /// How all that was staged is to be synced.
-    pub fn durable(&self) -> Durable {
-        match self.made >= SYNC_ALL {
-            true => Durable::Together,
-            false => Durable::Each,
-        }
+    /// How all that was staged, and the steps with it, are to be made durable.
+    pub fn durable(&self, steps: &[Step]) -> Durable {
+        durable(self.made.max(steps.len()))
     }
 
     /// Syncs what was staged, where each is synced by itself.
-    pub fn sync(self) -> io::Result<()> {
-        let durable = self.durable();
+    pub fn sync(self, durable: Durable) -> io::Result<()> {
         for made in &self.unsynced {
             sync(made, durable)?;
         }
@@ -169,11 +165,10 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// How names are to be synced that were changed in so many directories; the same as what was staged
-/// for that, if it was much: then what others have written is on the disk already.
-pub(crate) fn durable_names(steps: &[Step], directories: usize) -> Durable {
-    let staged = steps.iter().filter(|step| step.is_of_made()).count();
-    match staged.max(directories) >= SYNC_ALL {
+/// How so many are made durable: files, directories or steps. Of steps, so that what others have
+/// written is mostly on the disk by the second time that everything is synced.
+pub(crate) fn durable(count: usize) -> Durable {
+    match count >= SYNC_ALL {
         true => Durable::Together,
         false => Durable::Each,
     }
