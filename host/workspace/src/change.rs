@@ -8,16 +8,13 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::content::{Content, read_full};
+use crate::content::read_full;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::parents::Parents;
 use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
 const READ_AT_ONCE: usize = 256 * 1024;
-
-/// From how many bytes on a thread more is worth it.
-const LARGE: u64 = 4 << 20;
 
 /// All that a layer changes, in the order of paths.
 ///
@@ -167,7 +164,10 @@ fn kept(
     moved: bool,
 ) -> io::Result<Option<(Facts, Facts)>> {
     match &node.body {
-        Body::File(Some(content)) => both(parents, node, origin, content).map(Some),
+        Body::File(Some(_)) => {
+            let before = real_facts(parents, &origin.path, &origin.stamp)?;
+            Ok(Some((before, own_facts(node)?)))
+        }
         _ if !moved && node.mode == origin.stamp.mode => Ok(None),
         _ => {
             let before = real_facts(parents, &origin.path, &origin.stamp)?;
@@ -182,28 +182,6 @@ fn kept(
             Ok(Some((before, after)))
         }
     }
-}
-
-/// Of a file with contents of its own. Large ones are read by two threads, since most of the time
-/// goes into their digests.
-fn both(
-    parents: &mut Parents<'_>,
-    node: &Node,
-    origin: &Origin,
-    content: &Content,
-) -> io::Result<(Facts, Facts)> {
-    if content.len().min(origin.stamp.size) < LARGE {
-        let before = real_facts(parents, &origin.path, &origin.stamp)?;
-        return Ok((before, own_facts(node)?));
-    }
-    std::thread::scope(|scope| {
-        let after = scope.spawn(|| own_facts(node));
-        let before = real_facts(parents, &origin.path, &origin.stamp);
-        match after.join() {
-            Ok(after) => Ok((before?, after?)),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }
 
 fn change_of(path: String, from: Option<String>, before: Facts, after: Facts) -> Option<Change> {
