@@ -61,8 +61,6 @@
 //!   the file of before.
 //! - A file with several names (hard links) is parted from them when it is written to; others keep
 //!   the contents of before.
-//! - A pipe or a device is refused only once it was opened, without waiting: a program that waits
-//!   for a pipe's reader goes on then.
 //! - Times that were set are not kept: what is committed has the time of the commit. Directories'
 //!   permissions can't be changed.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:

@@ -281,10 +281,32 @@ impl OpenedToRead {
 
 /// As [`Lower::open_to_read`], from any directory.
 pub(crate) fn opened_to_read(directory: &File, path: &str) -> io::Result<OpenedToRead> {
+    refuse_special(directory, path)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(open_beneath(directory, path, flags)?);
     let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
     Ok(OpenedToRead { file, stamp })
+}
+
+/// Who opens a pipe lets go whoever waits for its other end, and some devices act when they are
+/// opened: neither is opened. Between this look and the opening it can become one.
+fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
+    let path = if path.is_empty() { "." } else { path };
+    let is_special = |stat: &Stat| {
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        Kind::of(kind) == Kind::Special
+    };
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    // A link on the way can lead it anywhere, so that it is not believed, but asked for a hint.
+    let hint = rustix::fs::statat(directory, path, flags);
+    if !hint.is_ok_and(|found| is_special(&found)) {
+        return Ok(());
+    }
+    let found = open_beneath(directory, path, OFlags::PATH)?;
+    match is_special(&rustix::fs::fstat(&found)?) {
+        true => Err(Errno::OPNOTSUPP.into()),
+        false => Ok(()),
+    }
 }
 
 /// As [`Lower::open`], from any directory.

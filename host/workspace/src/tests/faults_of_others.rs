@@ -749,3 +749,40 @@ fn a_change_of_only_permissions_leaves_contents_and_a_link_is_told_as_one() {
     let seen = seen(&place.folder());
     assert_eq!(seen, ["a/", "a/b: old b", "f: old f", "link -> f"]);
 }
+
+/// A writer that waits for a pipe's other end would be let go, and find nobody there.
+#[test]
+fn a_pipe_is_looked_at_without_being_opened() {
+    use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+    let place = Place::new(|folder| {
+        fs::create_dir(folder.join("sub")).unwrap();
+        let mode = Mode::RUSR | Mode::WUSR;
+        for name in ["pipe", "sub/pipe"] {
+            rustix::fs::mknodat(CWD, folder.join(name), FileType::Fifo, mode, 0).unwrap();
+        }
+        fs::write(folder.join("f"), "f").unwrap();
+    });
+    let watched = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).unwrap();
+    for folder in [place.folder(), place.folder().join("sub")] {
+        inotify::add_watch(&watched, &folder, WatchFlags::OPEN).unwrap();
+    }
+    let root = place.view.root();
+    for path in ["pipe", "sub/pipe"] {
+        let opened = root.open(path, TO_READ).map(drop).unwrap_err();
+        assert_eq!(opened.raw_os_error(), Some(Errno::OPNOTSUPP.raw_os_error()));
+        root.metadata_at(path, true).unwrap();
+    }
+    root.open("f", TO_READ).unwrap();
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+    let mut reader = Reader::new(&watched, &mut buffer);
+    let mut opened = Vec::new();
+    while let Ok(event) = reader.next() {
+        opened.extend(
+            event
+                .file_name()
+                .map(|name| name.to_str().unwrap().to_owned()),
+        );
+    }
+    assert!(opened.contains(&"f".to_owned()), "{opened:?}");
+    assert!(!opened.contains(&"pipe".to_owned()), "{opened:?}");
+}
