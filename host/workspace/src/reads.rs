@@ -40,6 +40,14 @@ pub(crate) struct Reads {
     limit: usize,
     /// Of all paths.
     bytes: usize,
+    /// What was seen first since a layer was opened; none where none is. With the same limits.
+    in_layer: Option<FirstSeen>,
+}
+
+#[derive(Debug, Default)]
+struct FirstSeen {
+    stamps: HashMap<Arc<str>, Stamp>,
+    bytes: usize,
 }
 
 impl Reads {
@@ -49,7 +57,24 @@ impl Reads {
             is_cut: false,
             limit,
             bytes: 0,
+            in_layer: None,
         }
+    }
+
+    /// A layer is opened.
+    pub fn begin(&mut self) {
+        self.in_layer = Some(FirstSeen::default());
+    }
+
+    /// It has ended.
+    pub fn end(&mut self) {
+        self.in_layer = None;
+    }
+
+    /// What was seen first under a path since the layer was opened: what is changed there was made
+    /// from that.
+    pub fn first_seen(&self, path: &str) -> Option<&Stamp> {
+        self.in_layer.as_ref()?.stamps.get(path)
     }
 
     pub fn take(&mut self) -> ReadSet {
@@ -99,6 +124,9 @@ impl Reads {
         if self.limit == 0 {
             return;
         }
+        if let (Some(seen), Some(stamp)) = (&mut self.in_layer, found) {
+            seen.note(&path, stamp, self.limit);
+        }
         if let Some(read) = self.paths.get_mut(&path) {
             // What was seen first is what the rest was made from.
             read.contents |= contents;
@@ -110,6 +138,17 @@ impl Reads {
             self.paths.insert(path, Read { found, contents });
         } else {
             self.is_cut = true;
+        }
+    }
+}
+
+impl FirstSeen {
+    fn note(&mut self, path: &Arc<str>, stamp: Stamp, limit: usize) {
+        let bytes = self.bytes + path.len();
+        let has_room = self.stamps.len() < limit && bytes / PATH < limit;
+        if has_room && !self.stamps.contains_key(path) {
+            self.bytes = bytes;
+            self.stamps.insert(Arc::clone(path), stamp);
         }
     }
 }

@@ -4,3 +4,4 @@ mod faults_of_others;
 mod model;
 mod script;
 mod strangers;
+mod two_hosts;

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use crate::content::Content;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::path::{check_length, join, parent_and_name};
+use crate::reads::Reads;
 
 pub(crate) type NodeId = usize;
 
@@ -215,24 +216,29 @@ impl Tree {
         }))
     }
 
-    /// The node of an object; it gets one if it has none.
-    pub fn own(&mut self, lower: &Lower, at: &At) -> io::Result<NodeId> {
+    /// The node of an object; it gets one if it has none. What was read of it before is what the
+    /// change is made from: it must be as it was then.
+    pub fn own(&mut self, lower: &Lower, reads: &Reads, at: &At) -> io::Result<NodeId> {
         match at {
             At::Node(id) => Ok(*id),
-            At::Lower(path, _) => self.own_path(lower, path),
+            At::Lower(path, _) => self.own_path(lower, reads, path),
         }
     }
 
-    fn own_path(&mut self, lower: &Lower, path: &str) -> io::Result<NodeId> {
+    fn own_path(&mut self, lower: &Lower, reads: &Reads, path: &str) -> io::Result<NodeId> {
         if let Some(id) = self.by_origin(path) {
             return Ok(id);
         }
         let (parent, name) = parent_and_name(path);
-        let directory = self.own_path(lower, parent)?;
+        let directory = self.own_path(lower, reads, parent)?;
         let stamp = lower.stamp(path)?.ok_or(Errno::NOENT)?;
         if stamp.device != lower.device {
             return Err(Errno::XDEV.into());
         }
+        let stamp = match reads.first_seen(path) {
+            Some(first) if first.kind != stamp.kind => return Err(Errno::STALE.into()),
+            first => first.copied().unwrap_or(stamp),
+        };
         self.check_room()?;
         let name: Arc<str> = Arc::from(name);
         let link = Some((directory, Arc::clone(&name)));

@@ -118,6 +118,7 @@ impl View {
             None => Tree::new(root, options.entries),
         };
         state.layer = Some(OpenLayer::new(options));
+        state.reads.begin();
         self.inner.note_touched(&state);
         Ok(())
     }
@@ -217,6 +218,7 @@ impl Inner {
         state: &mut State,
         after: &dyn Fn(&Place, &Tree, &Lower) -> Place,
     ) -> Tree {
+        state.reads.end();
         for place in state.handles.iter_mut().flatten() {
             *place = after(place, &state.tree, &self.lower);
         }
@@ -331,7 +333,7 @@ impl State {
     /// The node of an object that is about to be changed.
     pub fn own(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
         self.layer()?;
-        let id = self.tree.own(&view.lower, at)?;
+        let id = self.tree.own(&view.lower, &self.reads, at)?;
         view.touched.store(true, Ordering::Release);
         Ok(id)
     }

@@ -84,7 +84,8 @@ impl Workspace {
 
     /// The folder as one user is to see it, who reads and changes it without others' noticing.
     ///
-    /// `reads`: how many paths its [read set](View::take_reads) may have; 0 for none.
+    /// `reads`: how many paths its [read set](View::take_reads) may have; 0 for none. As many are
+    /// known in a layer of what was read in it: where that is changed, it must be as it was read.
     ///
     /// # Errors
     /// Those of the system.

@@ -58,7 +58,7 @@ impl Place {
         let folder = folders.path().join("folder");
         fill(&folder);
         let workspace = open(&folder);
-        let view = workspace.view(0).unwrap();
+        let view = workspace.view(1000).unwrap();
         Self {
             folders,
             workspace,
@@ -785,4 +785,67 @@ fn a_pipe_is_looked_at_without_being_opened() {
     }
     assert!(opened.contains(&"f".to_owned()), "{opened:?}");
     assert!(!opened.contains(&"pipe".to_owned()), "{opened:?}");
+}
+
+#[test]
+fn what_was_read_and_is_overwritten_then_must_be_as_it_was_read() {
+    let check = |other: &dyn Fn(&Path), act: &dyn Fn(&Directory) -> io::Result<()>| {
+        let place = Place::new(fill);
+        let root = place.view.root();
+        assert_eq!(text(&root, "f"), "old f");
+        assert_eq!(text(&root, "a/b"), "old b");
+        other(&place.folder());
+        let before = seen(&place.folder());
+        match act(&root) {
+            Ok(()) => place.check_conflict("f", ConflictKind::Changed),
+            Err(error) => assert_eq!(Errno::from_io_error(&error), Some(Errno::STALE)),
+        }
+        assert_eq!(seen(&place.folder()), before);
+    };
+    let written: &dyn Fn(&Path) = &|folder| fs::write(folder.join("f"), "theirs").unwrap();
+    let replaced: &dyn Fn(&Path) = &|folder| {
+        fs::write(folder.join("next"), "theirs").unwrap();
+        fs::rename(folder.join("next"), folder.join("f")).unwrap();
+    };
+    let by_directory: &dyn Fn(&Path) = &|folder| {
+        fs::remove_file(folder.join("f")).unwrap();
+        fs::create_dir(folder.join("f")).unwrap();
+    };
+    for other in [written, replaced, by_directory] {
+        let truncated = OpenOptions {
+            truncate: true,
+            ..TO_WRITE
+        };
+        check(other, &|root| match root.open("f", truncated) {
+            Ok(_) => Ok(()),
+            // It is a directory by now.
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::ISDIR) => {
+                Err(Errno::STALE.into())
+            }
+            Err(error) => Err(error),
+        });
+        check(other, &|root| root.rename("f", root, "g"));
+        check(other, &|root| {
+            root.rename("a/b", root, "f").or(Err(Errno::STALE.into()))
+        });
+        check(other, &|root| {
+            root.remove_file("f").or(Err(Errno::STALE.into()))
+        });
+        check(other, &|root| root.set_mode_at("f", 0o600));
+    }
+    // What this view has committed itself is no other program's, and what was read before the layer
+    // is none of what is made in it.
+    let place = Place::new(fill);
+    let root = place.view.root();
+    for id in ["first", "second"] {
+        let before = text(&root, "f");
+        put(&root, "f", &format!("{before}, {id}"));
+        place.view.commit(&place.workspace, &ticket(id)).unwrap();
+        assert_eq!(text(&root, "f"), format!("{before}, {id}"));
+        fs::write(place.folder().join("f"), "theirs").unwrap();
+        place.begin();
+    }
+    put(&root, "f", "ours");
+    place.commit().unwrap();
+    assert_eq!(seen(&place.folder()), ["a/", "a/b: old b", "f: ours"]);
 }
