@@ -47,8 +47,10 @@
 //! - **A commit** happens at one moment, when its journal has its name and is synced. Whatever
 //!   stops the process before, the folder is as it was; whatever stops it later, the next
 //!   [`recover`](Workspace::recover) or commit finishes it, in whichever process.
-//! - **Nothing unseen is overwritten.** What the layer came near to must be as it was then, and
-//!   each rename is checked to have moved what it was planned for; else everything goes back.
+//! - **Nothing unseen is overwritten.** What the layer came near to, or what was read in it and
+//!   changed then, must be as it was then, and each rename is checked to have moved what it was
+//!   planned for, also in a recovery; else everything goes back. What another program has changed
+//!   of that meanwhile is in the way: it is told, and nothing is removed.
 //! - **An id is committed once**, also where its user has lost its records.
 //! - **What lies in the folder is not believed** where it was not hashed with the user's key for
 //!   this very directory.
@@ -63,6 +65,9 @@
 //!   the contents of before.
 //! - Times that were set are not kept: what is committed has the time of the commit. Directories'
 //!   permissions can't be changed.
+//! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
+//!   can be neither moved nor removed: such a commit fails with `EXDEV`, and everything goes back.
+//! - A workspace of another user's that lies in this one, or that this one lies in, is not locked.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:
 //!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the
 //!   disk's promise, and is not tested here.

@@ -118,7 +118,7 @@ impl Stage {
     }
 }
 
-fn check_nothing_left(folder: &Path) {
+pub fn check_nothing_left(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder.join(".airlock")) else {
         return;
     };

@@ -151,7 +151,15 @@ impl Subject for Plain {
                 path,
                 to,
                 new_path,
-            } => told(self.start(*start).rename(path, self.start(*to), new_path)),
+            } => {
+                let renamed = self.start(*start).rename(path, self.start(*to), new_path);
+                told(renamed.map_err(|error| match error.kind() {
+                    // Which of both a file system says of a directory with something in it is its
+                    // own choice.
+                    io::ErrorKind::AlreadyExists => io::ErrorKind::DirectoryNotEmpty.into(),
+                    _ => error,
+                }))
+            }
             Op::Put { start, path, bytes } => told(self.start(*start).write(path, &bytes.0)),
         }
     }
