@@ -26,8 +26,10 @@ use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
 use files::{Durable, sync, sync_together};
-use plan::{note_made, plan, touched_directories};
-use private::{Journal, Private};
+use made::note_made;
+use plan::{plan, touched_directories};
+use private::Journal;
+pub(crate) use private::Private;
 use recover::{blocked, finish, recover};
 use run::{Runner, Stuck};
 use staging::{Staging, sync_directories};

@@ -3,19 +3,21 @@
 use std::io;
 
 /// A system call of a commit or a recovery is about to be made.
-#[cfg(not(test))]
+#[cfg(not(any(test, fuzzing)))]
 #[inline]
 pub(crate) fn step() -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) use injected::step;
 
 #[cfg(test)]
-pub use injected::{Fault, while_another, with};
+pub use injected::while_another;
+#[cfg(any(test, fuzzing))]
+pub use injected::{Fault, with};
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod injected {
     use super::io;
     use std::cell::{Cell, RefCell};
@@ -35,6 +37,7 @@ mod injected {
         /// [`Stopped`], which is as good, since nothing of a commit is done by a destructor.
         Stop,
         /// The system call fails with this error.
+        #[cfg_attr(fuzzing, allow(dead_code))]
         Error(i32),
     }
 
@@ -52,6 +55,7 @@ mod injected {
         (result, STEPS.get())
     }
 
+    #[cfg_attr(fuzzing, allow(dead_code))]
     /// Runs something while another program does something at one step of this thread.
     pub fn while_another<T>(at: u64, other: impl FnOnce() + 'static, run: impl FnOnce() -> T) -> T {
         STEPS.set(0);

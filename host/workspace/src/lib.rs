@@ -91,8 +91,14 @@ mod view;
 mod walk;
 mod workspace;
 
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
+#[cfg_attr(fuzzing, allow(dead_code, unused_imports))]
 mod tests;
+
+/// The fuzz targets.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use tests::fuzz;
 
 pub use change::{Change, ChangeKind, ChangeSet, Facts};
 pub use commit::{Committed, Outcome, Recovered, Ticket};

@@ -1,8 +1,15 @@
+// What the fuzz targets need is compiled for libFuzzer too.
+#[cfg(test)]
 mod conflicts;
 mod crash;
+#[cfg(test)]
 mod faults_of_others;
+#[cfg(test)]
 mod file_systems;
+pub mod fuzz;
 mod model;
 mod script;
+#[cfg(test)]
 mod strangers;
+#[cfg(test)]
 mod two_hosts;

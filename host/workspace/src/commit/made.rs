@@ -7,8 +7,21 @@ use std::io;
 use rustix::fs::{AtFlags, OFlags};
 
 use super::files::entries;
+use super::plan::{MADE, Name, Step};
 use crate::lower::{Kind, Stamp, open_beneath};
 use crate::parents::Parents;
+
+/// Notes the state of what was made, once nothing of it changes any more.
+pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
+    for step in steps {
+        if let Name::Slot(slot) = &step.from
+            && slot.starts_with(MADE)
+        {
+            step.made = Some(state_of(slots, slot)?);
+        }
+    }
+    Ok(())
+}
 
 /// The state of what is in a slot, with all that is below it: names, inodes, sizes in bytes, and
 /// times of the last change.

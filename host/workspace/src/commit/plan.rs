@@ -11,12 +11,9 @@
 //!    exchanged with it, so that the name is never missing.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::File;
-use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::made::state_of;
 use super::staging::{Staged, Staging};
 use crate::error::CommitError;
 use crate::lower::{Kind, Stamp};
@@ -24,7 +21,7 @@ use crate::path::{depth, join, parent_and_name};
 use crate::tree::{NodeId, ROOT, Tree};
 
 /// What the names of slots begin with in which something new waits.
-const MADE: &str = "n";
+pub(crate) const MADE: &str = "n";
 
 /// The same of those to which something goes from its place.
 pub(crate) const PARKED: &str = "p";
@@ -112,18 +109,6 @@ pub(crate) fn plan(
     planner.vacate_directories();
     planner.place(ROOT, "", None)?;
     Ok(planner.steps)
-}
-
-/// Notes the state of what was made, once nothing of it changes any more.
-pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
-    for step in steps {
-        if let Name::Slot(slot) = &step.from
-            && slot.starts_with(MADE)
-        {
-            step.made = Some(state_of(slots, slot)?);
-        }
-    }
-    Ok(())
 }
 
 /// Directories in which names change, at the end.

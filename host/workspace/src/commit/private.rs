@@ -109,7 +109,7 @@ impl<'a> Private<'a> {
     }
 
     /// A record, behind its hash.
-    fn sealed(&self, what: &str, record: &[u8]) -> Vec<u8> {
+    pub fn sealed(&self, what: &str, record: &[u8]) -> Vec<u8> {
         let mut sealed = self.hash(what, record).to_hex().as_bytes().to_vec();
         sealed.push(b'\n');
         sealed.extend_from_slice(record);
@@ -169,7 +169,7 @@ impl<'a> Private<'a> {
     }
 
     /// The name itself says that it is ours, so that there is no moment at which it doesn't.
-    fn transaction_name(&self, random: &str) -> String {
+    pub fn transaction_name(&self, random: &str) -> String {
         let hash = self.hash("transaction", random.as_bytes()).to_hex();
         format!("{TRANSACTION}{random}-{}", &hash[..32])
     }

@@ -24,15 +24,15 @@ fn points() -> u64 {
 }
 
 /// A folder in which a script's changes are committed again and again.
-struct Stage {
+pub struct Stage {
     _folders: TempDir,
-    folder: PathBuf,
+    pub folder: PathBuf,
     spill: PathBuf,
-    before: Tree,
+    pub before: Tree,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let [folder, spill] = ["folder", "spill"].map(|name| folders.path().join(name));
         fs::create_dir(&spill).unwrap();
@@ -47,7 +47,7 @@ impl Stage {
         stage
     }
 
-    fn reset(&mut self) {
+    pub fn reset(&mut self) {
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder).unwrap();
         }
@@ -60,7 +60,7 @@ impl Stage {
     }
 
     /// Commits what a script changes, with a fault; `None` where the commit was cut off.
-    fn commit(
+    pub fn commit(
         &self,
         ops: &[Op],
         fault: Option<(u64, Fault)>,
@@ -78,7 +78,7 @@ impl Stage {
     }
 
     /// Recovers, now and then cut off again; what is in the folder then.
-    fn recover(&self, random: &mut Random) -> Tree {
+    pub fn recover(&self, random: &mut Random) -> Tree {
         let workspace = open(&self.folder);
         for _ in 0..random.below(3) {
             let at = 1 + random.below(12) as u64;
@@ -91,7 +91,7 @@ impl Stage {
     }
 
     /// Whether the id is known as committed exactly where the files are those of after.
-    fn check_settled(&self, is_after: bool) {
+    pub fn check_settled(&self, is_after: bool) {
         let workspace = open(&self.folder);
         assert_eq!(workspace.is_committed("it").unwrap(), is_after);
         let outcomes = match is_after {

@@ -11,17 +11,45 @@ use crate::OpenOptions;
 
 pub use subject::{Plain, Subject, Viewed};
 
-/// Numbers that follow from a seed (SplitMix64).
-pub struct Random(u64);
+/// Numbers that follow from a seed (SplitMix64), or are given.
+pub enum Random {
+    Seeded(u64),
+    /// The rest of what was given, as much as a number takes each; 0 behind its end.
+    Given(std::vec::IntoIter<u8>),
+}
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self::Seeded(seed)
+    }
+
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self::Given(Vec::from(bytes).into_iter())
+    }
+
+    /// Whether anything is left of what was given.
+    pub fn has_more(&self) -> bool {
+        match self {
+            Self::Seeded(_) => true,
+            Self::Given(bytes) => bytes.len() > 0,
+        }
     }
 
     pub fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
+        let state = match self {
+            Self::Seeded(state) => state,
+            Self::Given(bytes) => {
+                let mut number = 0;
+                let mut room = limit - 1;
+                while room > 0 {
+                    number = number << 8 | usize::from(bytes.next().unwrap_or(0));
+                    room >>= 8;
+                }
+                return number % limit;
+            }
+        };
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = *state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) % limit as u64) as usize
@@ -139,7 +167,7 @@ pub fn script(seed: u64, length: usize) -> Vec<Op> {
     (0..length).map(|_| op(random)).collect()
 }
 
-fn op(random: &mut Random) -> Op {
+pub fn op(random: &mut Random) -> Op {
     let start = if random.below(4) == 0 {
         random.below(4)
     } else {
