@@ -48,7 +48,7 @@ impl Roots {
 }
 
 fn open_usable(workspace: &WorkspaceFolder) -> Result<View, UnusableWorkspace> {
-    workspace.guests_view().map_err(|source| UnusableWorkspace {
+    workspace.noted_view().map_err(|source| UnusableWorkspace {
         path: workspace.path.clone(),
         source,
     })
@@ -91,8 +91,9 @@ impl WorkspaceFolder {
         &self.lasting
     }
 
-    /// The view of a guest, who reads it, and perhaps changes it: what it reads is noted.
-    fn guests_view(&self) -> io::Result<View> {
+    /// The view of whoever changes it, perhaps: what they read is noted, so that nothing is
+    /// overwritten that has changed since.
+    pub fn noted_view(&self) -> io::Result<View> {
         View::of(self.open_directory()?, PATHS)
     }
 

@@ -14,7 +14,7 @@ use crate::workspace::{WorkspaceFolder, WritableFolder};
 #[derive(Clone)]
 pub(super) struct CallLayer {
     slot: Arc<Mutex<Slot>>,
-    /// What is written gets this time, until it is committed.
+    /// What is written gets this time, until it is committed. None for a draft.
     time: Option<SystemTime>,
 }
 
@@ -26,7 +26,16 @@ enum Slot {
 }
 
 impl CallLayer {
-    pub fn new(time: Option<SystemTime>) -> Self {
+    /// One that is never committed.
+    pub fn draft() -> Self {
+        Self::new(None)
+    }
+
+    pub fn of_apply(time: SystemTime) -> Self {
+        Self::new(Some(time))
+    }
+
+    fn new(time: Option<SystemTime>) -> Self {
         Self {
             slot: Arc::new(Mutex::new(Slot::Unopened)),
             time,
@@ -41,7 +50,10 @@ impl CallLayer {
             Slot::Open(view) => view.clone(),
             Slot::Closed => return Err(io::Error::other("the call has ended")),
             Slot::Unopened => {
-                let view = workspace.view()?;
+                let view = match self.time {
+                    Some(_) => workspace.noted_view()?,
+                    None => workspace.view()?,
+                };
                 view.begin(&self.options(workspace)?)?;
                 *slot = Slot::Open(view.clone());
                 view
