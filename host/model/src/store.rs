@@ -27,7 +27,7 @@ pub use durable::{
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
-pub use push::{NewAction, Push, Room, SessionRoom};
+pub use push::{NewAction, Push, Replacement, Room, SessionRoom};
 pub use watch::{Watch, Watchers};
 
 /// The [`StackedAction::last_error`] of an action whose apply has no known end.
@@ -80,6 +80,9 @@ fn lose_claim(decision: Decision, interrupted: &mut bool, last_error: &mut Optio
 /// went away, or was thought to. What a method reports as done is as durable as the store is,
 /// before the method returns.
 ///
+/// One that is pending can also be [replaced](PendingStore::replace), and is discarded then without
+/// a claim.
+///
 /// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned
 /// action stays where it was, below what was pushed meanwhile, so that who asks for the topmost one
 /// never gets an interrupted apply for what they have just seen previewed.
@@ -104,6 +107,27 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::StoreFull`] where the store would; nothing was pushed then. After
     /// [`StoreError::Backend`] a store that can't tell takes them back too.
     async fn push(&self, push: Push) -> Result<(), StoreError>;
+
+    /// Puts actions in the place of pending ones, which are discarded without having been claimed,
+    /// all in one step: who looks, also after a crash, sees the old ones or the new. The new ones
+    /// lie together, where the topmost of the old ones was, and what is above and below stays there.
+    ///
+    /// What is claimed is not pending, and left alone. So is what is
+    /// [interrupted](crate::pending::ActionState::Interrupted), since nobody knows what it has done.
+    /// Answers which were discarded, the lowest first: none where the one that
+    /// [must be](Replacement::action) pending is not, and then nothing was pushed either. Where the
+    /// push is empty, they are discarded all the same.
+    ///
+    /// Where the future is dropped before it returned, that may have happened all the same.
+    ///
+    /// # Errors
+    /// Those of [`push`](PendingStore::push), and nothing has changed then. What is discarded takes
+    /// no room. After [`StoreError::Backend`] it may have happened, as a whole.
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError>;
 
     /// The topmost pending action.
     ///

@@ -201,7 +201,7 @@ impl PostgresStoreInner {
         })
     }
 
-    fn nonce(&self) -> Nonce {
+    pub fn nonce(&self) -> Nonce {
         let mut nonce = self.host;
         let number = self.claims.fetch_add(1, Ordering::Relaxed);
         nonce[8..].copy_from_slice(&number.to_be_bytes());

@@ -6,29 +6,29 @@ use std::task::{Context, Poll};
 use airlock_model::store::StoreError;
 use tokio::runtime::Handle;
 
-type Work = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+type Work<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
 /// Does `work` where it is asked for. Where this future is dropped before, the work goes on by
 /// itself, and is undone where it succeeds in the end.
-pub fn or_undone<U: FnOnce() + Send + Unpin + 'static>(
+pub fn or_undone<T: Send + 'static, U: FnOnce() + Send + Unpin + 'static>(
     runtime: &Handle,
-    work: impl Future<Output = Result<(), StoreError>> + Send + 'static,
+    work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     undo: U,
-) -> impl Future<Output = Result<(), StoreError>> + Send {
+) -> impl Future<Output = Result<T, StoreError>> + Send {
     Finished {
         runtime: runtime.clone(),
-        rest: Some((Box::pin(work) as Work, undo)),
+        rest: Some((Box::pin(work) as Work<T>, undo)),
     }
 }
 
-struct Finished<U: FnOnce() + Send + 'static> {
+struct Finished<T: Send + 'static, U: FnOnce() + Send + 'static> {
     runtime: Handle,
     /// None once it has ended.
-    rest: Option<(Work, U)>,
+    rest: Option<(Work<T>, U)>,
 }
 
-impl<U: FnOnce() + Send + Unpin + 'static> Future for Finished<U> {
-    type Output = Result<(), StoreError>;
+impl<T: Send + 'static, U: FnOnce() + Send + Unpin + 'static> Future for Finished<T, U> {
+    type Output = Result<T, StoreError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some((work, _)) = &mut self.rest else {
@@ -43,7 +43,7 @@ impl<U: FnOnce() + Send + Unpin + 'static> Future for Finished<U> {
     }
 }
 
-impl<U: FnOnce() + Send + 'static> Drop for Finished<U> {
+impl<T: Send + 'static, U: FnOnce() + Send + 'static> Drop for Finished<T, U> {
     fn drop(&mut self) {
         if let Some((work, undo)) = self.rest.take() {
             self.runtime.spawn(async move {

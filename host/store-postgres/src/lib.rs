@@ -16,6 +16,7 @@ mod notifications;
 mod problem;
 mod push;
 mod record;
+mod replace;
 mod schema;
 mod text;
 
@@ -31,7 +32,8 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom, StoreError, Watch,
+    Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
+    StoreError, Watch,
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
@@ -231,6 +233,14 @@ impl PendingStore for PostgresStore {
         finished::or_undone(&self.inner.runtime, pushing, take_back).await?;
         self.inner.notifier.tell(&push.session);
         Ok(())
+    }
+
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        self.replace_pending(push, replacement).await
     }
 
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {

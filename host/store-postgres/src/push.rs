@@ -16,6 +16,35 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
+/// Keeps the record of the call.
+macro_rules! keep_call {
+    () => {
+        ", called AS (
+                INSERT INTO airlock.calls (id, tool, called_at, body)
+                    SELECT $23::text, $24::text, $25::bigint, $26::bytea FROM stack WHERE $23::text IS NOT NULL
+            ), pieces AS (
+                INSERT INTO airlock.call_pieces (call, place, bytes)
+                    SELECT $23::text, p.place, p.bytes FROM stack, unnest($27::bytea[]) WITH ORDINALITY AS p (bytes, place)
+            )"
+    };
+}
+
+/// Puts the actions where `stack` says that the topmost of them is to lie.
+macro_rules! put {
+    () => {
+        " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
+                durable, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
+                workspace_identity, call, expires_at)
+            SELECT $1, $2, stack.top - $5 + a.place, $4, a.id, a.label, a.source_tool_name, a.details, a.has_reject,
+                a.durable, $8, $9, a.pushed_at, a.guest_state, CASE WHEN a.durable THEN NULL ELSE $10::bytea END, a.bytes, $11,
+                a.source_is_own_tool, $12, $23::text, a.expires_at
+            FROM stack, unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::boolean[], $18::boolean[],
+                $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[], $28::bigint[]) WITH ORDINALITY AS a
+                (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, expires_at, place)
+            RETURNING 1"
+    };
+}
+
 /// The row of the session is made or locked, the actions put behind it. It has rows for an answer
 /// where they were pushed.
 macro_rules! push_onto {
@@ -30,27 +59,14 @@ macro_rules! push_onto {
                     WHERE s.open + $5 <= $3 AND s.bytes + $6 <= $7
                 RETURNING top
             )",
-            ", called AS (
-                INSERT INTO airlock.calls (id, tool, called_at, body)
-                    SELECT $23::text, $24::text, $25::bigint, $26::bytea FROM stack WHERE $23::text IS NOT NULL
-            ), pieces AS (
-                INSERT INTO airlock.call_pieces (call, place, bytes)
-                    SELECT $23::text, p.place, p.bytes FROM stack, unnest($27::bytea[]) WITH ORDINALITY AS p (bytes, place)
-            )",
+            keep_call!(),
             $before,
-            " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
-                durable, grants, workspace, pushed_at, guest_state, owner, bytes, plugin_name, source_is_own_tool,
-                workspace_identity, call, expires_at)
-            SELECT $1, $2, stack.top - $5 + a.place, $4, a.id, a.label, a.source_tool_name, a.details, a.has_reject,
-                a.durable, $8, $9, a.pushed_at, a.guest_state, CASE WHEN a.durable THEN NULL ELSE $10::bytea END, a.bytes, $11,
-                a.source_is_own_tool, $12, $23::text, a.expires_at
-            FROM stack, unnest($13::text[], $14::text[], $15::text[], $16::text[], $17::boolean[], $18::boolean[],
-                $19::bigint[], $20::bytea[], $21::bigint[], $22::boolean[], $28::bigint[]) WITH ORDINALITY AS a
-                (id, label, source_tool_name, details, has_reject, durable, pushed_at, guest_state, bytes, source_is_own_tool, expires_at, place)
-            RETURNING 1"
+            put!()
         )
     };
 }
+
+pub(super) use {keep_call, put};
 
 /// Nearly always the plugin has pushed before.
 const PUSH: &str = push_onto!(
@@ -217,13 +233,14 @@ impl PostgresStoreInner {
         Ok(!rows.is_empty())
     }
 
-    fn bind(&self, push: &Push, sql: &'static str) -> Result<Statement, StoreError> {
+    /// A statement that puts actions somewhere, with its arguments.
+    pub fn bind(&self, push: &Push, sql: &'static str) -> Result<Statement, StoreError> {
         // One call's actions share what they were granted, and where.
-        let Some(NewAction { action: first, .. }) = push.actions.first() else {
-            return Ok(Statement::new(sql));
-        };
-        let identity = first.workspace_identity.as_deref().map(json).transpose();
-        let (grants, identity) = json(&first.grants)
+        let first = push.actions.first().map(|NewAction { action, .. }| action);
+        let grants = first.map(|first| json(&first.grants)).transpose();
+        let identity = first.and_then(|first| first.workspace_identity.as_deref());
+        let identity = identity.map(json).transpose();
+        let (grants, identity) = grants
             .and_then(|grants| Ok((grants, identity?)))
             .map_err(|error| self.error(error))?;
         let number = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
@@ -240,9 +257,13 @@ impl PostgresStoreInner {
             // Where it is all there is, a sum must not go beyond it.
             .bind(number(push.capacity_bytes.min(1 << 62)))
             .bind(grants)
-            .bind(first.workspace.as_deref().map(bytes_of_path))
+            .bind(
+                first
+                    .and_then(|it| it.workspace.as_deref())
+                    .map(bytes_of_path),
+            )
             .bind(self.host.as_slice())
-            .bind(escaped(&first.plugin_name))
+            .bind(first.map(|first| escaped(&first.plugin_name)))
             .bind(identity)
             .bind(ids(push))
             .bind(actions().map(|it| escaped(&it.label)).collect::<Vec<_>>())

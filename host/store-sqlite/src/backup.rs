@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
+use super::SqliteStore;
+use super::blocking::blocking;
 use super::connection::ConnectionOptions;
 use super::foreign;
 use super::hosts::{HostRegistry, folder_of, make_private_folder};
@@ -19,8 +21,42 @@ use super::problem::{Problem, unfit};
 /// What a restored action says of itself. Between the backup and now somebody may have applied it.
 const FROM_A_BACKUP: &str = "this comes from a backup: it may have been resolved, and may have taken effect, after the backup was made";
 
+impl SqliteStore {
+    /// Writes a copy of the store to a new file, while the store is in use. All open actions are
+    /// marked as [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since
+    /// they may be resolved after it was made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where `to` exists, or can't be written.
+    pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), StoreError> {
+        let (inner, to) = (Arc::clone(&self.inner), to.into());
+        blocking(move || {
+            let connection = inner.readers.connect();
+            let connection = connection.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            // It writes to another file.
+            let free = connection.pragma_update(None, "query_only", false);
+            free.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
+            back_up(&connection, &to)
+        })
+        .await
+    }
+
+    /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or
+    /// can't be written.
+    pub async fn restore(
+        backup: impl Into<PathBuf>,
+        to: impl Into<PathBuf>,
+    ) -> Result<(), StoreError> {
+        let (backup, to) = (backup.into(), to.into());
+        blocking(move || restore(&backup, &to)).await
+    }
+}
+
 /// Writes a copy of the store to a new file.
-pub(super) fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
+fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
     let copy = new_file_beside(to)?;
     from.execute("VACUUM INTO ?", [path_text(copy.path(), to)?])
@@ -29,7 +65,7 @@ pub(super) fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
 }
 
 /// Makes a store of a copy.
-pub(super) fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
+fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
     for rest in ["-wal", "-shm", "-journal"] {
         // SQLite would take it for the restored file's own.

@@ -15,6 +15,7 @@ mod listing;
 mod maintenance;
 mod problem;
 mod push;
+mod replace;
 mod rows;
 mod schema;
 mod stack;
@@ -32,8 +33,8 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom, StoreError, Watch,
-    Watchers,
+    Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
+    StoreError, Watch, Watchers,
 };
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -122,38 +123,6 @@ impl SqliteStore {
         &self.inner.path
     }
 
-    /// Writes a copy of the store to a new file, while the store is in use. All open actions are
-    /// marked as [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since
-    /// they may be resolved after it was made.
-    ///
-    /// # Errors
-    /// [`StoreError::Backend`] where `to` exists, or can't be written.
-    pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), StoreError> {
-        let (inner, to) = (Arc::clone(&self.inner), to.into());
-        blocking(move || {
-            let connection = inner.readers.connect();
-            let connection = connection.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
-            // It writes to another file.
-            let free = connection.pragma_update(None, "query_only", false);
-            free.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
-            backup::back_up(&connection, &to)
-        })
-        .await
-    }
-
-    /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
-    ///
-    /// # Errors
-    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or
-    /// can't be written.
-    pub async fn restore(
-        backup: impl Into<PathBuf>,
-        to: impl Into<PathBuf>,
-    ) -> Result<(), StoreError> {
-        let (backup, to) = (backup.into(), to.into());
-        blocking(move || backup::restore(&backup, &to)).await
-    }
-
     async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -164,6 +133,13 @@ impl SqliteStore {
             answer.map_err(|problem| problem.at(&inner.path))
         })
         .await
+    }
+
+    /// Whoever waits for a decision need not wait for that.
+    fn give_pages_back(&self) {
+        self.inner
+            .writer
+            .write_later(|connection| capacity::give_back(connection).map(drop));
     }
 
     /// Forgets what is too old, now and then.
@@ -205,6 +181,14 @@ impl PendingStore for SqliteStore {
         self.inner.writer.write_or_undo(work, undo).await?;
         self.inner.watchers.notify(&push.session);
         Ok(())
+    }
+
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        self.replace_pending(push, replacement).await
     }
 
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
@@ -283,10 +267,7 @@ impl PendingStore for SqliteStore {
         let is_loose = self.inner.writer.write(work).await?;
         self.inner.watchers.notify(&session);
         if is_loose {
-            // Whoever waits for a decision need not wait for that.
-            self.inner
-                .writer
-                .write_later(|connection| capacity::give_back(connection).map(drop));
+            self.give_pages_back();
         }
         self.prune_sometimes();
         Ok(())

@@ -20,7 +20,21 @@ pub(super) fn push(
     hosts: &HostRegistry,
     push: &Push,
 ) -> Result<(), Problem> {
-    let (held, top) = room_and_top(connection, &push.session)?;
+    let (_, top) = room_and_top(connection, &push.session)?;
+    put(connection, hosts, push, top + 1)
+}
+
+/// Puts actions where there is a place for each of them.
+pub(super) fn put(
+    connection: &Connection,
+    hosts: &HostRegistry,
+    push: &Push,
+    lowest: i64,
+) -> Result<(), Problem> {
+    if push.actions.is_empty() {
+        return Ok(());
+    }
+    let (held, _) = room_and_top(connection, &push.session)?;
     let more = push.room();
     held.check(more, push.capacity, push.capacity_bytes)?;
     let is_kept = is_kept(connection, &push.plugin)?;
@@ -38,7 +52,7 @@ pub(super) fn push(
     if let Some(call) = &push.call {
         calls::insert(connection, call)?;
     }
-    let places = push.bytes().zip(top + 1..);
+    let places = push.bytes().zip(lowest..);
     for (pushed, (bytes, position)) in push.actions.iter().zip(places) {
         insert(connection, hosts, &push.session, pushed, bytes, position)?;
     }

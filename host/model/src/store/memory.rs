@@ -11,8 +11,8 @@ use foldhash::quality::RandomState;
 use stack::{Open, Stack};
 
 use super::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, Push, SessionRoom, StoreError, Watch,
-    Watchers, lose_claim,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, Push, Replacement, SessionRoom,
+    StoreError, Watch, Watchers, lose_claim,
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
@@ -98,6 +98,22 @@ impl PendingStore for MemoryStore {
         })?;
         self.watchers.notify(&session);
         Ok(())
+    }
+
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        let session = push.session.clone();
+        let replaced = self.with(|sessions| match sessions.get_mut(&session) {
+            Some(stack) => stack.replace(push, &replacement),
+            None => Ok(Vec::new()),
+        })?;
+        if !replaced.is_empty() {
+            self.watchers.notify(&session);
+        }
+        Ok(replaced)
     }
 
     async fn room(&self, session: &SessionId, _: u64) -> Result<SessionRoom, StoreError> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{PluginBytes, StoreError};
+use crate::actor::DecidedBy;
 use crate::call_record::PackedCall;
 use crate::json::Json;
-use crate::pending::{PendingAction, SessionId};
+use crate::pending::{ActionId, PendingAction, SessionId};
 
 /// A number of actions, and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,12 +28,15 @@ pub struct SessionRoom {
 }
 
 impl Room {
-    /// Whether as many more fit.
+    /// Whether as many more fit. Nothing always does.
     ///
     /// # Errors
     /// [`StoreError::Full`] and [`StoreError::SessionFull`], as
     /// [`PendingStore::push`](super::PendingStore::push) has them.
     pub fn check(self, more: Self, capacity: usize, capacity_bytes: u64) -> Result<(), StoreError> {
+        if more == Self::default() {
+            return Ok(());
+        }
         if self.actions.saturating_add(more.actions) > capacity {
             return Err(StoreError::Full { capacity });
         }
@@ -153,5 +157,25 @@ impl Push {
     pub fn with_capacity_bytes(mut self, bytes: u64) -> Self {
         self.capacity_bytes = bytes;
         self
+    }
+}
+
+/// What a push takes the place of: pending actions, which are discarded.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    /// The one that must be pending: where it isn't, nothing happens.
+    pub action: ActionId,
+    /// Those that go with it, as far as they are pending.
+    pub others: Vec<ActionId>,
+    /// Why, as it is kept with the decision.
+    pub reason: String,
+    /// Whose decision it is.
+    pub decided_by: DecidedBy,
+}
+
+impl Replacement {
+    /// All that are to go.
+    pub fn ids(&self) -> impl Iterator<Item = &ActionId> {
+        std::iter::once(&self.action).chain(&self.others)
     }
 }

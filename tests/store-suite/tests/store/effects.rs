@@ -12,7 +12,12 @@ fn record(changes: usize, seed: u8) -> EffectsRecord {
     let changes = (0..changes).map(|index| {
         let mut change = Change::new(ChangeKind::Modified, format!("path {index}\u{0}"));
         // What compresses badly, so that there are several pieces.
-        change.diff = Some(format!("{:x}", (index as u128 + 7).pow(9) * 0x9e37_79b9));
+        change.diff = Some(format!(
+            "{:x}",
+            (index as u128 + 7)
+                .wrapping_pow(9)
+                .wrapping_mul(0x9e37_79b9)
+        ));
         change
     });
     let effects = Effects::verified(changes.collect());

@@ -18,7 +18,7 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use tokio::runtime::Runtime;
 
 use crate::actions::{self, SESSIONS, TEXTS};
-use crate::model::{Answer, Ended, Entry, Model, Step};
+use crate::model::{Answer, End, Ended, Entry, Model, Step};
 use crate::transitions::{self, HOSTS, Transition, Use};
 
 /// How long a store may take for what "may take effect later".
@@ -139,6 +139,33 @@ impl<B: Backend> Machine<B> {
                     Ok(()) => assert!(!full),
                     Err(StoreError::Full { capacity: told }) => {
                         assert!(full);
+                        assert_eq!(told, *capacity);
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            Step::Replace {
+                host,
+                session,
+                replacement,
+                number,
+                specs,
+                capacity,
+                goes,
+            } => {
+                let store = &*self.hosts[*host].store;
+                let session = actions::session(*session);
+                let plugin = specs.first().map_or(0, |spec| spec.plugin);
+                let actions = specs.iter().zip(*number..);
+                let actions = actions
+                    .map(|(spec, number)| spec.new_action(number))
+                    .collect();
+                let push = Push::of_call(&session, actions, actions::plugin(plugin))
+                    .with_capacity(*capacity);
+                match store.replace(push, replacement.clone()).await {
+                    Ok(replaced) => assert_eq!(Ok(replaced), *goes),
+                    Err(StoreError::Full { capacity: told }) => {
+                        assert_eq!(*goes, Err(()));
                         assert_eq!(told, *capacity);
                     }
                     Err(error) => panic!("{error}"),
@@ -362,13 +389,14 @@ impl<B: Backend> Machine<B> {
         compare_entry(found, &ended.entry, state);
         let resolved = found.resolved.as_ref().expect("it was resolved");
         assert!(resolved.at > self.began, "{:?}", resolved.at);
-        let (result, error) = match ended.reject_failed {
-            true => (None, Some(ended.text.to_owned())),
-            false => {
-                let outcome = airlock_store_suite::outcome(ended.text);
+        let (result, error) = match ended.end {
+            End::RejectFailed(text) => (None, Some(text.to_owned())),
+            End::Result(text) => {
+                let outcome = airlock_store_suite::outcome(text);
                 let json = serde_json::to_vec(&outcome).unwrap();
                 (Some(Digest::of(&json)), None)
             }
+            End::Replaced => (None, None),
         };
         let resolution = ended.reasons.resolution(ended.decision, None);
         let ResolvedRecord {

@@ -54,6 +54,16 @@ macro_rules! suite {
                 crate::racing::for_room::<Backend>().await;
             }
 
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn what_takes_the_place_of_others_lies_there_whatever_others_push() {
+                crate::racing::for_a_place::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn what_is_claimed_is_not_replaced_and_what_is_replaced_is_not_claimed() {
+                crate::racing::with_a_replacement::<Backend>().await;
+            }
+
             #[tokio::test]
             async fn a_session_is_filled_to_the_byte_and_what_ends_gives_its_bytes_back() {
                 crate::room::is_filled_to_the_byte_and_given_back::<Backend>().await;

@@ -4,7 +4,7 @@ use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
 use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
 use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, StackedAction};
-use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED};
+use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement};
 
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -86,8 +86,16 @@ pub struct Ended {
     pub entry: Entry,
     pub decision: Decision,
     pub reasons: Reasons,
-    pub text: &'static str,
-    pub reject_failed: bool,
+    pub end: End,
+}
+
+/// What is kept of how it ended.
+#[derive(Debug, Clone)]
+pub enum End {
+    Result(&'static str),
+    RejectFailed(&'static str),
+    /// Something took its place.
+    Replaced,
 }
 
 #[derive(Debug, Clone)]
@@ -101,6 +109,17 @@ pub enum Step {
         specs: Vec<Spec>,
         capacity: usize,
         full: bool,
+    },
+    Replace {
+        host: usize,
+        session: usize,
+        replacement: Replacement,
+        /// Of the first of those that are pushed.
+        number: usize,
+        specs: Vec<Spec>,
+        capacity: usize,
+        /// Which go, or that there is no room.
+        goes: Result<Vec<ActionId>, ()>,
     },
     Claim {
         host: usize,
@@ -161,6 +180,36 @@ impl Model {
                 specs,
                 capacity,
             } => self.push(host, session, specs, capacity),
+            Transition::Replace {
+                host,
+                session,
+                target,
+                others,
+                specs,
+                capacity,
+                reasons,
+            } => {
+                let stack = self.stacks[session].iter();
+                let open: Vec<ActionId> = stack.map(|entry| actions::id(entry.number)).collect();
+                let others = others.iter().filter(|_| !open.is_empty());
+                let replacement = Replacement {
+                    action: self.target(session, &target).expect("it is named"),
+                    others: others.map(|it| open[it % open.len()].clone()).collect(),
+                    reason: TEXTS[reasons.reason].to_owned(),
+                    decided_by: reasons.decided_by(),
+                };
+                let number = self.pushed;
+                let goes = self.replace(host, session, &replacement, &specs, capacity, reasons);
+                Step::Replace {
+                    host,
+                    session,
+                    replacement,
+                    number,
+                    specs,
+                    capacity,
+                    goes,
+                }
+            }
             Transition::Claim {
                 host,
                 session,
@@ -193,18 +242,9 @@ impl Model {
     fn push(&mut self, host: usize, session: usize, specs: Vec<Spec>, capacity: usize) -> Step {
         let full = self.stacks[session].len() + specs.len() > capacity;
         let number = self.pushed;
-        for spec in specs.iter().filter(|_| !full) {
-            self.stacks[session].push(Entry {
-                number: self.pushed,
-                spec: spec.clone(),
-                attempts: 0,
-                last_error: None,
-                home: host,
-                interrupted: false,
-                lost: false,
-                claim: None,
-            });
-            self.pushed += 1;
+        if !full {
+            let pushed = self.entries(host, &specs);
+            self.stacks[session].extend(pushed);
         }
         Step::Push {
             host,
@@ -214,6 +254,64 @@ impl Model {
             capacity,
             full,
         }
+    }
+
+    fn entries(&mut self, host: usize, specs: &[Spec]) -> Vec<Entry> {
+        let first = self.pushed;
+        self.pushed += specs.len();
+        let numbered = specs.iter().zip(first..);
+        let entries = numbered.map(|(spec, number)| Entry {
+            number,
+            spec: spec.clone(),
+            attempts: 0,
+            last_error: None,
+            home: host,
+            interrupted: false,
+            lost: false,
+            claim: None,
+        });
+        entries.collect()
+    }
+
+    fn replace(
+        &mut self,
+        host: usize,
+        session: usize,
+        replacement: &Replacement,
+        specs: &[Spec],
+        capacity: usize,
+        mut reasons: Reasons,
+    ) -> Result<Vec<ActionId>, ()> {
+        let goes = |entry: &Entry| {
+            let id = actions::id(entry.number);
+            let is_named = replacement.ids().any(|named| *named == id);
+            is_named && entry.claim.is_none() && !entry.interrupted
+        };
+        let stack = &self.stacks[session];
+        let going: Vec<Entry> = stack.iter().filter(|it| goes(it)).cloned().collect();
+        let ids: Vec<_> = going.iter().map(|it| actions::id(it.number)).collect();
+        if !ids.contains(&replacement.action) {
+            return Ok(Vec::new());
+        }
+        if !specs.is_empty() && stack.len() - going.len() + specs.len() > capacity {
+            return Err(());
+        }
+        let topmost = stack.iter().rposition(goes).expect("one of them goes");
+        let pushed = self.entries(host, specs);
+        let stack = &mut self.stacks[session];
+        let above = stack.split_off(topmost + 1);
+        stack.retain(|entry| !goes(entry));
+        stack.extend(pushed);
+        stack.extend(above);
+        reasons.extra = 0;
+        self.ended.extend(going.into_iter().map(|entry| Ended {
+            session,
+            entry,
+            decision: Decision::Discard,
+            reasons: reasons.clone(),
+            end: End::Replaced,
+        }));
+        Ok(ids)
     }
 
     fn target(&self, session: usize, target: &Target) -> Option<ActionId> {
@@ -346,8 +444,10 @@ impl Model {
                     entry,
                     decision: held.decision,
                     reasons: held.reasons,
-                    text: TEXTS[text],
-                    reject_failed,
+                    end: match reject_failed {
+                        true => End::RejectFailed(TEXTS[text]),
+                        false => End::Result(TEXTS[text]),
+                    },
                 });
             }
             Use::Requeue { failure } => {

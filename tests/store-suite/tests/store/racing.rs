@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use airlock_model::pending::{Decision, Resolution, SessionId};
-use airlock_model::store::{Claim, Completion, Lease, StoreError};
+use airlock_model::pending::{ActionId, Decision, Resolution, SessionId};
+use airlock_model::store::{Claim, Completion, Lease, PendingStore, Push, Replacement, StoreError};
 use airlock_store_suite::{Backend, Host, Tester};
 use tokio::task::JoinSet;
 
@@ -116,6 +116,101 @@ pub async fn for_room<B: Backend>() {
     for host in &hosts {
         assert_eq!(host.store.list(&session).await.unwrap().len(), CAPACITY);
     }
+}
+
+/// Of three actions the one in the middle is replaced again and again, while others push and apply.
+pub async fn for_a_place<B: Backend>() {
+    const ROUNDS: usize = 12;
+    let (_backend, hosts, session) = two_hosts::<B>().await;
+    let spec = Spec::plain();
+    for number in 0..3 {
+        let store = &*hosts[0].store;
+        let pushed = spec.push(store, &session, number, usize::MAX);
+        pushed.await.unwrap();
+    }
+    let others = {
+        let (store, session) = (hosts[1].store.clone(), session.clone());
+        tokio::spawn(async move {
+            let spec = Spec::plain();
+            for number in 100..100 + 2 * ROUNDS {
+                let pushed = spec.push(&*store, &session, number, usize::MAX);
+                pushed.await.unwrap();
+                let resolution = Resolution::apply("").with_id(actions::id(number));
+                let claim = store.claim(&session, &resolution, &Tester.into()).await;
+                match claim.unwrap() {
+                    // It comes back on top.
+                    Claim::Claimed(claimed) => store.requeue(claimed.lease, "").await.unwrap(),
+                    other => panic!("{other:?}"),
+                }
+            }
+        })
+    };
+    let mut old = vec![1];
+    for round in 0..ROUNDS {
+        let new: Vec<usize> = (0..=round % 3).map(|it| 1000 + 10 * round + it).collect();
+        let replaced = replace(&*hosts[0].store, &session, &old, &new).await;
+        assert_eq!(replaced.len(), old.len());
+        old = new;
+    }
+    others.await.unwrap();
+    let listed = hosts[0].store.list(&session).await.unwrap();
+    let mut listed: Vec<_> = listed.into_iter().map(|it| it.action.id.clone()).collect();
+    listed.reverse();
+    let pushed = 100..100 + 2 * ROUNDS;
+    let expected = [0].into_iter().chain(old).chain([2]).chain(pushed);
+    assert_eq!(listed, expected.map(actions::id).collect::<Vec<_>>());
+    if let Some(store) = &hosts[0].durable {
+        assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    }
+}
+
+/// Either a claim gets the action, or a replacement.
+pub async fn with_a_replacement<B: Backend>() {
+    let (_backend, hosts, session) = two_hosts::<B>().await;
+    for round in 0..20 {
+        let (old, new) = (&[2 * round], &[2 * round + 1]);
+        let spec = Spec::plain();
+        let pushed = spec.push(&*hosts[0].store, &session, old[0], usize::MAX);
+        pushed.await.unwrap();
+        let resolution = Resolution::apply("mine").with_id(actions::id(old[0]));
+        let by = Tester.into();
+        let (claim, replaced) = tokio::join!(
+            hosts[1].store.claim(&session, &resolution, &by),
+            replace(&*hosts[0].store, &session, old, new),
+        );
+        let listed = hosts[1].store.list(&session).await.unwrap();
+        let is_listed = listed.iter().any(|it| it.action.id == actions::id(new[0]));
+        match claim.unwrap() {
+            Claim::Claimed(claimed) => {
+                assert!(replaced.is_empty() && !is_listed);
+                let outcome = airlock_store_suite::outcome("");
+                let completion = Completion::Succeeded(&outcome);
+                let completed = hosts[1].store.complete(claimed.lease, completion);
+                completed.await.unwrap();
+            }
+            Claim::Resolved(_, Decision::Discard) | Claim::InProgress(_) => {
+                assert!(replaced == [actions::id(old[0])] && is_listed);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn replace(
+    store: &dyn PendingStore,
+    session: &SessionId,
+    old: &[usize],
+    new: &[usize],
+) -> Vec<ActionId> {
+    let new = new.iter().map(|it| Spec::plain().new_action(*it)).collect();
+    let push = Push::of_call(session, new, actions::plugin(0));
+    let replacement = Replacement {
+        action: actions::id(old[0]),
+        others: old[1..].iter().map(|it| actions::id(*it)).collect(),
+        reason: "refreshed".to_owned(),
+        decided_by: Tester.into(),
+    };
+    store.replace(push, replacement).await.unwrap()
 }
 
 /// Who was too slow must not end what somebody else is doing.

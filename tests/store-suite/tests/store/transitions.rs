@@ -23,6 +23,17 @@ pub enum Transition {
         specs: Vec<Spec>,
         capacity: usize,
     },
+    /// Pending actions make room for those of another call.
+    Replace {
+        host: usize,
+        session: usize,
+        target: Target,
+        /// Of what is on the session's stack or claimed.
+        others: Vec<usize>,
+        specs: Vec<Spec>,
+        capacity: usize,
+        reasons: Reasons,
+    },
     Claim {
         host: usize,
         session: usize,
@@ -77,6 +88,7 @@ pub enum Use {
 pub fn transition(durable: bool) -> BoxedStrategy<Transition> {
     let always = prop_oneof![
         5 => push(),
+        3 => replace(),
         6 => claim(),
         6 => (pick(), how()).prop_map(|(lease, how)| Transition::Use { lease, how }),
     ];
@@ -92,15 +104,7 @@ pub fn transition(durable: bool) -> BoxedStrategy<Transition> {
 }
 
 fn push() -> impl Strategy<Value = Transition> {
-    let specs = proptest::collection::vec(spec(), 1..4).prop_map(|mut specs| {
-        let first = specs[0].clone();
-        for spec in &mut specs {
-            spec.plugin = first.plugin;
-            spec.grants = first.grants;
-            spec.workspace = first.workspace;
-        }
-        specs
-    });
+    let specs = specs(1);
     (0..HOSTS, 0..SESSIONS.len(), specs, 1..8_usize).prop_map(|(host, session, specs, capacity)| {
         Transition::Push {
             host,
@@ -108,6 +112,42 @@ fn push() -> impl Strategy<Value = Transition> {
             specs,
             capacity,
         }
+    })
+}
+
+fn replace() -> impl Strategy<Value = Transition> {
+    let target = prop_oneof![
+        6 => any::<usize>().prop_map(Target::Open),
+        1 => any::<usize>().prop_map(Target::Resolved),
+        1 => any::<usize>().prop_map(Target::OfAnotherSession),
+        1 => Just(Target::Unknown),
+    ];
+    let others = proptest::collection::vec(any::<usize>(), 0..3);
+    let places = (0..HOSTS, 0..SESSIONS.len());
+    (places, target, others, specs(0), 2..10_usize, reasons()).prop_map(
+        |((host, session), target, others, specs, capacity, reasons)| Transition::Replace {
+            host,
+            session,
+            target,
+            others,
+            specs,
+            capacity,
+            reasons,
+        },
+    )
+}
+
+/// What one call pushes: so many, or a few more.
+fn specs(least: usize) -> impl Strategy<Value = Vec<Spec>> {
+    proptest::collection::vec(spec(), least..4).prop_map(|mut specs| {
+        if let Some(first) = specs.first().cloned() {
+            for spec in &mut specs {
+                spec.plugin = first.plugin;
+                spec.grants = first.grants;
+                spec.workspace = first.workspace;
+            }
+        }
+        specs
     })
 }
 
@@ -151,17 +191,7 @@ fn claim() -> impl Strategy<Value = Transition> {
         1 => any::<usize>().prop_map(Target::OfAnotherSession),
         1 => Just(Target::Unknown),
     ];
-    let reasons = (
-        0..TEXTS.len(),
-        (0..ACTORS, 0..TEXTS.len(), 0..Evidence::ALL.len()),
-        0..EXTRAS,
-    );
-    let reasons = reasons.prop_map(|(reason, decided_by, extra)| Reasons {
-        reason,
-        decided_by,
-        extra,
-    });
-    (0..HOSTS, 0..SESSIONS.len(), decision, target, reasons).prop_map(
+    (0..HOSTS, 0..SESSIONS.len(), decision, target, reasons()).prop_map(
         |(host, session, decision, target, reasons)| Transition::Claim {
             host,
             session,
@@ -170,6 +200,19 @@ fn claim() -> impl Strategy<Value = Transition> {
             reasons,
         },
     )
+}
+
+fn reasons() -> impl Strategy<Value = Reasons> {
+    let reasons = (
+        0..TEXTS.len(),
+        (0..ACTORS, 0..TEXTS.len(), 0..Evidence::ALL.len()),
+        0..EXTRAS,
+    );
+    reasons.prop_map(|(reason, decided_by, extra)| Reasons {
+        reason,
+        decided_by,
+        extra,
+    })
 }
 
 fn pick() -> impl Strategy<Value = Pick> {

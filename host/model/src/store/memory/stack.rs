@@ -9,7 +9,7 @@ use crate::effects::EffectsRecord;
 use crate::pending::{
     ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
 };
-use crate::store::{Claim, Claimed, Lease, NewAction, Room};
+use crate::store::{Claim, Claimed, Lease, NewAction, Push, Replacement, Room, StoreError};
 
 #[derive(Debug, Default)]
 pub(super) struct Stack {
@@ -90,6 +90,47 @@ impl Stack {
             actions: self.open.len(),
             bytes: self.bytes,
         }
+    }
+
+    /// Puts actions in the place of pending ones, and tells which went for them.
+    pub fn replace(
+        &mut self,
+        push: Push,
+        replacement: &Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        let goes = |open: &Open| {
+            let mut ids = replacement.ids();
+            open.is_pending() && !open.interrupted && ids.any(|id| *id == open.action.id)
+        };
+        let replaced = || self.open.iter().filter(|open| goes(open));
+        let Some(topmost) = self.open.iter().rposition(goes) else {
+            return Ok(Vec::new());
+        };
+        if !replaced().any(|open| open.action.id == replacement.action) {
+            return Ok(Vec::new());
+        }
+        let left = Room {
+            actions: self.open.len() - replaced().count(),
+            bytes: self.bytes - replaced().map(|open| open.bytes).sum::<u64>(),
+        };
+        let more = push.room();
+        left.check(more, push.capacity, push.capacity_bytes)?;
+        let bytes: Vec<u64> = push.bytes().collect();
+        let call = push.call.map(Arc::new);
+        let above = self.open.split_off(topmost + 1);
+        let (replaced, below): (Vec<_>, Vec<_>) = self.open.drain(..).partition(goes);
+        let pushed = push.actions.into_iter().zip(bytes);
+        let pushed = pushed.map(|(pushed, bytes)| Open::new(pushed, bytes, call.clone()));
+        self.open = below.into_iter().chain(pushed).chain(above).collect();
+        self.bytes = left.bytes + more.bytes;
+        let replaced: Vec<_> = replaced
+            .into_iter()
+            .map(|it| it.action.id.clone())
+            .collect();
+        for id in &replaced {
+            self.remember(id.clone(), Decision::Discard);
+        }
+        Ok(replaced)
     }
 
     pub fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {

@@ -1,0 +1,226 @@
+//! Putting actions in the place of pending ones, in one statement.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use airlock_model::pending::ActionId;
+use airlock_model::store::{Push, Replacement, Room, StoreError};
+use sqlx::postgres::PgRow;
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::push::{keep_call, put};
+use super::record::{get, text};
+use super::schema::same_schema;
+use super::text::escaped;
+use super::{PostgresStore, PostgresStoreInner, finished, session_key};
+
+/// What can be discarded without a claim. An apply whose lease has run out is interrupted.
+macro_rules! goes {
+    () => {
+        "(NOT a.interrupted AND (a.state = 'pending'
+            OR (a.state = 'resolving' AND a.decision = 'discard' AND a.lease_until <= clock_timestamp())))"
+    };
+}
+
+/// How the stack stands without what is to go, and whether that can.
+const STANDS: &str = concat!(
+    "SELECT s.top, count(*) FILTER (WHERE a.goes) AS goes, coalesce(bool_or(a.goes AND a.id = $3), false) AS pending,
+        count(*) FILTER (WHERE NOT a.goes) AS open, coalesce(sum(a.bytes) FILTER (WHERE NOT a.goes), 0)::bigint AS bytes,
+        EXISTS (SELECT FROM airlock.plugins WHERE digest = $4) AS kept
+    FROM airlock.sessions AS s JOIN (
+        SELECT a.session, a.id, a.bytes, a.id = ANY($2) AND ",
+    goes!(),
+    " AS goes FROM airlock.actions AS a WHERE a.session = $1 AND a.open
+    ) AS a ON a.session = s.key
+    WHERE s.key = $1 AND ",
+    same_schema!(),
+    " GROUP BY s.key, s.top"
+);
+
+/// Nothing happens where the stack has become another: where something was pushed since or came
+/// back, the top is higher, and above may be more than this statement sees. Rows are locked before
+/// that of the session, as by whoever gives one back.
+const REPLACE: &str = concat!(
+    "WITH old AS MATERIALIZED (
+        SELECT a.id, a.position FROM airlock.actions AS a
+        WHERE a.id = ANY($31::text[]) AND a.session = $1 AND a.open AND ",
+    goes!(),
+    " ORDER BY a.position FOR UPDATE SKIP LOCKED
+    ), place AS (
+        SELECT max(position) AS position FROM old HAVING count(*) = $32::bigint AND bool_or(id = $33::text)
+    ), above AS MATERIALIZED (
+        SELECT a.id FROM airlock.actions AS a, place
+        WHERE a.session = $1 AND a.open AND a.position > place.position AND $5 > 1
+        ORDER BY a.position FOR UPDATE OF a
+    ), stack AS (
+        UPDATE airlock.sessions AS s SET open = s.open + $5, bytes = s.bytes + $6, top = s.top + greatest($5, 1)
+        FROM place, (SELECT count(*) FROM above) AS locked
+        WHERE s.key = $1 AND s.top = $34::bigint
+            AND ($29::text IS NOT NULL OR EXISTS (SELECT FROM airlock.plugins WHERE digest = $4)) AND ",
+    same_schema!(),
+    " RETURNING place.position + $5 - 1 AS top
+    ), numbered AS (
+        SELECT id, nextval('airlock.resolved_order') AS number
+        FROM (SELECT old.id FROM old, stack ORDER BY old.position) AS ordered
+    ), replaced AS (
+        UPDATE airlock.actions AS a SET open = false, state = 'discarded', decision = 'discard',
+            reason = $35::text, extra = NULL, actor = $36::text, decided_by = $37::text, evidence = $38::text,
+            guest_state = NULL, lease_until = NULL, nonce = $39::bytea, result = NULL, error = NULL,
+            resolved_at = clock_timestamp(), resolved_order = numbered.number
+        FROM numbered WHERE a.id = numbered.id
+        RETURNING a.id, a.plugin, a.resolved_order
+    ), lifted AS (
+        UPDATE airlock.actions AS a SET position = a.position + $5 - 1 FROM above, stack WHERE a.id = above.id
+    ), kept AS (
+        INSERT INTO airlock.plugins (digest, name, bytes) SELECT $4, $29::text, $30::bytea FROM stack
+            WHERE $29::text IS NOT NULL ON CONFLICT (digest) DO NOTHING
+    )",
+    keep_call!(),
+    ", pushed AS (",
+    put!(),
+    ") SELECT id, plugin FROM replaced ORDER BY resolved_order"
+);
+
+/// What a replacement that had no answer has done.
+const RECALL: &str = "SELECT id, plugin FROM airlock.actions
+    WHERE id = ANY($1) AND session = $2 AND nonce = $3 AND NOT open ORDER BY resolved_order";
+
+impl PostgresStore {
+    pub(super) async fn replace_pending(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        let session = push.session.clone();
+        let inner = Arc::clone(&self.inner);
+        let replacing = async move { inner.replace(&push, &replacement).await };
+        // It can't be taken back, but whoever looks is to look again.
+        let (inner, of) = (Arc::clone(&self.inner), session.clone());
+        let unheard = move || inner.notifier.tell(&of);
+        let replaced = finished::or_undone(&self.inner.runtime, replacing, unheard).await?;
+        if !replaced.is_empty() {
+            self.inner.notifier.tell(&session);
+            self.inner.maintain_if_due();
+        }
+        Ok(replaced)
+    }
+}
+
+/// How the stack stands without what is to go.
+struct Standing {
+    top: i64,
+    /// How many go.
+    goes: i64,
+    /// Whether that is among them which must be.
+    is_pending: bool,
+    left: Room,
+    is_plugin_kept: bool,
+}
+
+impl PostgresStoreInner {
+    async fn replace(
+        &self,
+        push: &Push,
+        replacement: &Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        if push.actions.iter().any(|pushed| !pushed.action.durable) {
+            let beaten = self.heartbeat.beat().await;
+            beaten.map_err(|error| self.error(error))?;
+        }
+        let room = push.room();
+        if !push.actions.is_empty() {
+            self.check_store_room(room.bytes).await?;
+            self.pushing().insert(push.plugin.digest);
+        }
+        let ids: Vec<String> = replacement
+            .ids()
+            .map(|id| escaped(id.as_str()).into_owned())
+            .collect();
+        let nonce = self.nonce();
+        let recall = Statement::new(RECALL)
+            .bind(ids.clone())
+            .bind(session_key(&push.session))
+            .bind(nonce);
+        loop {
+            let standing = self.standing(push, replacement, &ids).await?;
+            let Some(standing) = standing.filter(|standing| standing.is_pending) else {
+                return Ok(Vec::new());
+            };
+            let capacity_bytes = push.capacity_bytes;
+            standing.left.check(room, push.capacity, capacity_bytes)?;
+            let plugin = match standing.is_plugin_kept {
+                true => None,
+                false => Some(&push.plugin),
+            };
+            if let Some(plugin) = plugin {
+                let with_plugin = room.bytes + plugin.bytes.len() as u64;
+                self.check_store_room(with_plugin).await?;
+            }
+            let by = &replacement.decided_by;
+            let statement = self
+                .bind(push, REPLACE)?
+                .bind(plugin.map(|plugin| escaped(&plugin.name)))
+                .bind(plugin.map(|plugin| &plugin.bytes[..]))
+                .bind(ids.clone())
+                .bind(standing.goes)
+                .bind(escaped(replacement.action.as_str()))
+                .bind(standing.top)
+                .bind(escaped(&replacement.reason))
+                .bind(by.actor.kind())
+                .bind(by.actor.name().map(escaped))
+                .bind(by.evidence.as_str())
+                .bind(nonce);
+            let rows = self.connections.once(&statement, &recall).await;
+            let rows = rows.map_err(|error| self.error(error))?;
+            if !rows.is_empty() {
+                self.note_pushed(room.bytes);
+                return self.replaced(&rows).await;
+            }
+        }
+    }
+
+    async fn standing(
+        &self,
+        push: &Push,
+        replacement: &Replacement,
+        ids: &[String],
+    ) -> Result<Option<Standing>, StoreError> {
+        let stands = Statement::new(STANDS)
+            .bind(session_key(&push.session))
+            .bind(ids.to_vec())
+            .bind(escaped(replacement.action.as_str()))
+            .bind(push.plugin.digest.to_string());
+        let rows = self.read(&stands).await?;
+        let read = |row: &PgRow| {
+            Ok(Standing {
+                top: get(row, "top")?,
+                goes: get(row, "goes")?,
+                is_pending: get(row, "pending")?,
+                left: Room {
+                    actions: usize::try_from(get::<i64>(row, "open")?).unwrap_or(usize::MAX),
+                    bytes: get::<i64>(row, "bytes")?.unsigned_abs(),
+                },
+                is_plugin_kept: get(row, "kept")?,
+            })
+        };
+        let standing: Result<_, Failure> = rows.first().map(read).transpose();
+        standing.map_err(|error| self.error(error))
+    }
+
+    async fn replaced(&self, rows: &[PgRow]) -> Result<Vec<ActionId>, StoreError> {
+        let mut ids = Vec::new();
+        let mut plugins = BTreeSet::new();
+        for row in rows {
+            let id = text(row, "id").map_err(|error| self.error(error))?;
+            ids.push(id.into());
+            if let Ok(plugin) = get::<&str>(row, "plugin") {
+                plugins.insert(plugin);
+            }
+        }
+        for plugin in plugins {
+            self.forget_plugin_where_unneeded(plugin).await;
+        }
+        Ok(ids)
+    }
+}
