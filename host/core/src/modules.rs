@@ -120,8 +120,8 @@ pub mod store {
     pub use airlock_model::store::{
         APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Claim, Claimed,
         Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
-        PendingStore, PluginBytes, Pruned, Push, ResolvedQuery, ResolvedRecord, Room, SessionRoom,
-        StoreError, StoreStats, UnreadableAction, Watch, Watchers,
+        PendingStore, PluginBytes, Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room,
+        SessionRoom, StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::instance::{Call, Conditions, LookedAt};
 use crate::plugin::{LoadedTool, Plugin};
-use crate::pushing::SessionContext;
+use crate::pushing::{PlaceOfOthers, SessionContext};
 use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
 
@@ -165,11 +165,17 @@ impl Producer {
         }
     }
 
-    /// Calls a tool, with params that fit its schema.
-    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
+    /// Calls a tool, with params that fit its schema. What it pushes goes to the top of the stack, or
+    /// to that place.
+    pub async fn execute(
+        &self,
+        call: &Call<'_>,
+        params: &Value,
+        place: Option<&PlaceOfOthers>,
+    ) -> Result<Executed, Error> {
         match self {
-            Producer::Wasm(binding) => binding.execute(call, params).await,
-            Producer::Native(binding) => binding.execute(call, params).await,
+            Producer::Wasm(binding) => binding.execute(call, params, place).await,
+            Producer::Native(binding) => binding.execute(call, params, place).await,
         }
     }
 

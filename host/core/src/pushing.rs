@@ -1,5 +1,6 @@
 //! What a producer's pending action must be like, and what is filled in.
 
+mod place;
 mod staged;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use airlock_model::store::{NewAction, PendingStore, PluginBytes, StoreError};
 
 use crate::descriptors::DescriptorShare;
 use crate::lost::LostActions;
+pub(crate) use place::PlaceOfOthers;
 pub(crate) use staged::{Called, Reserved, StagedActions};
 
 /// Fixed by the contract: SDKs raise exactly this text.

@@ -48,7 +48,7 @@ use crate::engine::Engine;
 use crate::instance::Call;
 use crate::plugin::LoadedTool;
 use crate::producer::{Executed, Origin, Producer, ProducerContext};
-use crate::pushing::SessionContext;
+use crate::pushing::{PlaceOfOthers, SessionContext};
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
 use rehearsing::Rehearsals;
@@ -269,7 +269,9 @@ impl Session {
             })
         });
         let found = found?;
-        self.call_tool(found.producer(), found.definition(), tool, params, cancel)
+        let place = None;
+        let (producer, definition) = (found.producer(), found.definition());
+        self.call_tool(producer, definition, tool, params, place, cancel)
             .await
     }
 
@@ -279,6 +281,7 @@ impl Session {
         definition: &LoadedTool,
         tool: &str,
         params: &Value,
+        place: Option<&PlaceOfOthers>,
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
         let schema = &definition.params;
@@ -293,7 +296,7 @@ impl Session {
             spent,
         };
         let executing = pin!(async {
-            let executed = producer.execute(&call, params).await?;
+            let executed = producer.execute(&call, params, place).await?;
             self.tell_pushed(&call, producer.name(), &executed.pushed);
             Ok(executed)
         });

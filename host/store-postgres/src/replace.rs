@@ -57,7 +57,7 @@ const REPLACE: &str = concat!(
         UPDATE airlock.sessions AS s SET open = s.open + $5, bytes = s.bytes + $6, top = s.top + greatest($5, 1)
         FROM place, (SELECT count(*) FROM above) AS locked
         WHERE s.key = $1 AND s.top = $34::bigint
-            AND ($29::text IS NOT NULL OR EXISTS (SELECT FROM airlock.plugins WHERE digest = $4)) AND ",
+            AND ($5 = 0 OR $29::text IS NOT NULL OR EXISTS (SELECT FROM airlock.plugins WHERE digest = $4)) AND ",
     same_schema!(),
     " RETURNING place.position + $5 - 1 AS top
     ), numbered AS (
@@ -149,7 +149,7 @@ impl PostgresStoreInner {
             };
             let capacity_bytes = push.capacity_bytes;
             standing.left.check(room, push.capacity, capacity_bytes)?;
-            let plugin = match standing.is_plugin_kept {
+            let plugin = match standing.is_plugin_kept || push.actions.is_empty() {
                 true => None,
                 false => Some(&push.plugin),
             };

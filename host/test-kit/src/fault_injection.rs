@@ -7,7 +7,8 @@ use airlock_host::Resolution;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
-    Claim, Completion, Lease, MemoryStore, PendingStore, Push, SessionRoom, StoreError, Watch,
+    Claim, Completion, Lease, MemoryStore, PendingStore, Push, Replacement, SessionRoom,
+    StoreError, Watch,
 };
 use async_trait::async_trait;
 
@@ -19,6 +20,14 @@ pub struct UnacknowledgedStore(MemoryStore);
 impl PendingStore for UnacknowledgedStore {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
         self.0.push(push).await
+    }
+
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        self.0.replace(push, replacement).await
     }
 
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {

@@ -7,13 +7,14 @@ pub mod faulty;
 mod interrupted;
 mod later;
 mod leases;
+mod refreshing;
 mod workspaces;
 
 /// Every test of this module, for one kind of store.
 macro_rules! suite {
     ($name:ident, $backend:ty) => {
         mod $name {
-            use super::{audit, interrupted, later, leases, workspaces};
+            use super::{audit, interrupted, later, leases, refreshing, workspaces};
 
             suite!(@tests $backend =>
                 later::the_bytes_that_pushed_apply_whatever_has_become_of_their_file,
@@ -30,6 +31,11 @@ macro_rules! suite {
                 leases::a_lease_is_renewed_while_the_guest_runs,
                 leases::a_lost_lease_stops_the_guest,
                 leases::who_lost_a_lease_can_end_nothing,
+                refreshing::the_lowest_of_three_stays_the_lowest,
+                refreshing::one_that_the_store_refuses_leaves_what_was_pending,
+                refreshing::what_is_decided_about_meanwhile_is_not_refreshed,
+                refreshing::a_tool_that_takes_note_of_discards_hears_of_it,
+                refreshing::what_was_cut_off_is_found_out_about_first,
                 audit::a_resolution_is_recorded_with_its_reasons_and_its_result,
                 audit::a_failed_reject_is_recorded_as_a_discard_with_its_error,
                 workspaces::another_directory_at_the_same_path_is_refused_unless_it_is_said_to_be_the_same,

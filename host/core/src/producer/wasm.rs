@@ -22,7 +22,7 @@ use crate::instance::{
     within,
 };
 use crate::plugin::Plugin;
-use crate::pushing::{Called, StagedActions};
+use crate::pushing::{Called, PlaceOfOthers, StagedActions};
 use crate::runtime::{Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
@@ -70,7 +70,12 @@ impl Binding {
         self.roots.scratch.is_used()
     }
 
-    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
+    pub async fn execute(
+        &self,
+        call: &Call<'_>,
+        params: &Value,
+        place: Option<&PlaceOfOthers>,
+    ) -> Result<Executed, Error> {
         let text = serde_json::to_string(params)
             .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
@@ -89,7 +94,7 @@ impl Binding {
                     params,
                     content: &result.content,
                 };
-                let committed = Box::pin(self.commit(staged, called, call)).await;
+                let committed = Box::pin(self.commit(staged, called, call, place)).await;
                 committed.map(|pushed| Executed::of(result, pushed))
             }
             Err(error) => Err(error),
@@ -105,13 +110,17 @@ impl Binding {
         staged: StagedActions,
         called: Called<'_>,
         call: &Call<'_>,
+        place: Option<&PlaceOfOthers>,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
-        let source = self.plugin.source();
-        let committing = pin!(staged.commit(&self.context.session, source, called, call.limits));
-        let pushed = match within(call.limits, call.spent, call.cancel, committing).await {
-            Ended::Returned(pushed) => pushed?,
-            Ended::Cancelled => return Err(Error::Cancelled),
-            Ended::TimedOut => return Err(Error::timed_out(call.tool, call.limits)),
+        let (session, source) = (&self.context.session, self.plugin.source());
+        let mut committing = pin!(staged.commit(session, source, called, call.limits, place));
+        let ended = within(call.limits, call.spent, call.cancel, committing.as_mut()).await;
+        let pushed = match (ended, place) {
+            (Ended::Returned(pushed), _) => pushed?,
+            // It can't be taken back, so that its end must be known.
+            (_, Some(_)) => committing.await?,
+            (Ended::Cancelled, None) => return Err(Error::Cancelled),
+            (Ended::TimedOut, None) => return Err(Error::timed_out(call.tool, call.limits)),
         };
         let volatile = pushed.iter().filter(|action| !action.durable);
         volatile.for_each(|action| self.volatile.insert(action.id.clone()));

@@ -16,7 +16,7 @@ use airlock_model::store::{
 use airlock_workspace::{ReadSet, View};
 use serde_json::Value;
 
-use super::SessionContext;
+use super::{PlaceOfOthers, SessionContext};
 use crate::workspace::read_files;
 
 /// The actions of one call, in the order in which they were pushed. Dropped, they leave nothing.
@@ -102,13 +102,15 @@ impl StagedActions {
     /// Puts them onto the session's stack, all of them or none, with the record of the call.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store doesn't take them.
+    /// [`Error::Store`] where the store doesn't take them; [`Error::ResolutionInProgress`] where
+    /// others are to make room for them, and can't.
     pub async fn commit(
         mut self,
         session: &SessionContext,
         source: &PluginBytes,
         called: Called<'_>,
         limits: &Limits,
+        place: Option<&PlaceOfOthers>,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
         let read = self.read.take();
         let call = called.pack(self.call().clone(), read).await?;
@@ -119,7 +121,10 @@ impl StagedActions {
             .with_call(call)
             .with_capacity(limits.pending_actions)
             .with_capacity_bytes(limits.pending_bytes);
-        store.push(push).await?;
+        match place {
+            Some(place) => place.take(&**store, push).await?,
+            None => store.push(push).await?,
+        }
         Ok(pushed)
     }
 }

@@ -1,5 +1,7 @@
 //! What became of applies that were cut off: each was committed, or has changed nothing.
 
+use std::sync::Arc;
+
 use airlock_model::actor::Actor;
 use airlock_model::error::Error;
 use airlock_model::pending::{
@@ -47,12 +49,21 @@ impl Session {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());
         };
+        let pending = self.pending().await?;
+        self.recover_among(store, &pending).await
+    }
+
+    pub(super) async fn recover_among(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        pending: &[StackedAction],
+    ) -> Result<Vec<RecoveredAction>, Error> {
         let mut recovered = Vec::new();
-        for stacked in self.pending().await? {
-            if !is_cut_off(&stacked) || self.other_workspace(&stacked.action).is_some() {
+        for stacked in pending {
+            if !is_cut_off(stacked) || self.other_workspace(&stacked.action).is_some() {
                 continue;
             }
-            if let Some(applied) = self.recover_one(&**store, &stacked).await? {
+            if let Some(applied) = self.recover_one(&**store, stacked).await? {
                 recovered.push(RecoveredAction {
                     action: stacked.action.id.clone(),
                     applied,

@@ -1,27 +1,55 @@
 //! Calling a tool once more, as it was called when it previewed something.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::CallOutcome;
 use airlock_model::error::Error;
+use airlock_model::event::ToolFunction;
 use airlock_model::json::Json;
-use airlock_model::pending::{ActionId, PendingAction, Resolution};
+use airlock_model::pending::{
+    ActionId, ActionState, Decision, PendingAction, Resolution, StackedAction,
+};
+use airlock_model::store::{PendingStore, PluginBytes, Push};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::cancellable::{Cancellable, Work};
+use crate::instance::Call;
 use crate::producer::Producer;
+use crate::pushing::PlaceOfOthers;
+use crate::world::DecidedAction;
+
+/// What of a call is still pending, and goes.
+struct Old {
+    stacked: StackedAction,
+    /// For its tool, where that is told.
+    guest_state: Option<Vec<u8>>,
+}
 
 impl Session {
     /// Previews an action anew: calls the tool that pushed it with the params of then. What that
     /// pushes takes the place of whatever of the earlier call is still pending, which is discarded
-    /// with the reason `refreshed as`, and the ids of the new ones. It is done by the very plugin
-    /// that previewed it then, under the grants of then.
+    /// with the reason `refreshed as`, and the ids of the new ones. Both happen in one step of the
+    /// store. It is done by the very plugin that previewed it then, under the grants of then.
+    ///
+    /// The new ones lie together, in the order in which they were pushed, where the topmost of the
+    /// old ones was: so the stack is resolved in the order that it had, also where the tool proposes
+    /// more than before, or less, and no new action need be that which an old one was.
+    ///
+    /// What somebody else has claimed meanwhile is left alone. The tool hears of each discard
+    /// afterwards, where it [takes note](PendingAction::has_reject) of them; that it fails to
+    /// changes nothing.
     ///
     /// # Errors
     /// As [`call`](Self::call); those of a [resolution](Self::resolve) where there is no such
-    /// pending action, or it was previewed in another workspace; [`Error::PluginGone`] and
-    /// [`Error::ProducerGone`]. Where the tool fails, everything stays as it was.
+    /// pending action, or none any more when the tool has returned, or it was previewed in another
+    /// workspace; [`Error::Unrecovered`] where an apply of it was cut off, and nobody here can tell
+    /// what that has done; [`Error::PluginGone`] and [`Error::ProducerGone`]. Then everything stays
+    /// as it was.
     pub fn refresh<'a>(
         &'a self,
         id: &'a ActionId,
@@ -48,32 +76,153 @@ impl Session {
             let problem = "the call that previewed it is not kept";
             return Err(Error::host("could not preview it again", problem));
         };
+        let old = self.pending_of_call(store, action).await?;
+        let Some(found) = old.iter().find(|it| it.stacked.action.id == *id) else {
+            return Err(self.why_not_pending(store, &named, &decided_by).await);
+        };
+        if found.stacked.state == ActionState::Interrupted {
+            return Err(self.why_interrupted(store, &named, action).await);
+        }
+        let others = old.iter().map(|it| it.stacked.action.id.clone());
+        let others = others.filter(|other| other != id).collect();
+        let place = PlaceOfOthers::new(id.clone(), others, decided_by.clone());
         let (producer, index) = Box::pin(self.caller_of(action, &call.tool)).await?;
         let tool = &producer.tools()[index];
         let params = parsed(&call.params)?;
-        let outcome = self
-            .call_tool(&producer, tool, &call.tool, &params, cancel)
-            .await?;
-        let reason = match outcome.pushed.is_empty() {
-            true => "refreshed, and nothing is proposed any more".to_owned(),
-            false => {
-                let ids = outcome.pushed.iter().map(|it| it.id.as_str());
-                format!("refreshed as {}", ids.collect::<Vec<_>>().join(", "))
+        let called = self.call_tool(&producer, tool, &call.tool, &params, Some(&place), cancel);
+        let outcome = match called.await {
+            Ok(outcome) if outcome.pushed.is_empty() => {
+                let nothing = Push::of_call(self.id(), Vec::new(), &nobody(action));
+                place.take(&**store, nothing).await.map(|()| outcome)
             }
+            outcome => outcome,
         };
-        let is_new = |id: &ActionId| outcome.pushed.iter().any(|it| it.id == *id);
-        let listed = store.list(self.id()).await?;
-        let replaced = listed.iter().map(|it| &it.action);
-        let of_call = |it: &&std::sync::Arc<PendingAction>| it.call == action.call;
-        for replaced in replaced.filter(of_call).filter(|it| !is_new(&it.id)) {
-            let discard = Resolution::discard(&*reason).with_id(replaced.id.clone());
-            let discarding = self.resolve_once(discard, decided_by.clone(), None);
-            // Where somebody else was faster, or its tool failed to take note, it is gone too.
-            if let Err(error @ Error::Store(_)) = Box::pin(discarding).await {
-                return Err(error);
+        match outcome {
+            Ok(outcome) => {
+                self.tell_tools(old, &place).await;
+                Ok(outcome)
+            }
+            Err(Error::ResolutionInProgress(_)) => {
+                Err(self.why_not_pending(store, &named, &decided_by).await)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What of the call that pushed an action is still pending. Where an apply was cut off, what
+    /// became of it is found out first.
+    async fn pending_of_call(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+    ) -> Result<Vec<Old>, Error> {
+        let of_call = |mut pending: Vec<StackedAction>| {
+            pending.retain(|it| it.action.call == action.call);
+            pending
+        };
+        let mut pending = of_call(self.pending().await?);
+        if !self.recover_among(store, &pending).await?.is_empty() {
+            pending = of_call(self.pending().await?);
+        }
+        let mut old = Vec::new();
+        for stacked in pending {
+            let action = &stacked.action;
+            let guest_state = match action.has_reject {
+                true => store.guest_state(self.id(), &action.id).await?,
+                false => None,
+            };
+            old.push(Old {
+                stacked,
+                guest_state,
+            });
+        }
+        Ok(old)
+    }
+
+    async fn why_not_pending(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        named: &Resolution,
+        decided_by: &DecidedBy,
+    ) -> Error {
+        let Some(id) = &named.id else {
+            return Error::NothingPending;
+        };
+        match self.find(store, id, named, decided_by).await {
+            // It was claimed, and has come back.
+            Ok(_) => Error::ResolutionInProgress(id.clone()),
+            Err(error) => error,
+        }
+    }
+
+    async fn why_interrupted(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        named: &Resolution,
+        action: &PendingAction,
+    ) -> Error {
+        match self.refuse_unrecovered(&**store, named).await {
+            Err(error) => error,
+            Ok(()) => {
+                let label = &action.label;
+                let problem = format!(
+                    "an apply of {label:?} was cut off, and nobody knows what it has done: apply or discard it"
+                );
+                Error::host("could not preview it again", problem)
             }
         }
-        Ok(outcome)
+    }
+
+    /// Reports what was discarded, and has the tools hear of it which want to.
+    async fn tell_tools(&self, old: Vec<Old>, place: &PlaceOfOthers) {
+        let Some(gone) = place.gone() else {
+            return;
+        };
+        let old = old.iter().filter(|it| {
+            let id = &it.stacked.action.id;
+            gone.actions.contains(id)
+        });
+        for old in old {
+            let action = &old.stacked.action;
+            let number = self.next_call();
+            if action.has_reject
+                && let Err(error) = Box::pin(self.tell_tool(old, &gone.reason, number)).await
+            {
+                tracing::warn!("a tool took no note of a discard: {error}");
+            }
+            self.tell_decided(action, Decision::Discard, place.decided_by.clone(), number);
+            if !action.durable
+                && let Some(producer) =
+                    self.read_bindings(|bindings| bindings.producer(action.plugin))
+            {
+                producer.release(&action.id);
+            }
+        }
+    }
+
+    async fn tell_tool(&self, old: &Old, reason: &str, number: u64) -> Result<(), Error> {
+        let action = &old.stacked.action;
+        let producer = self.producer_of(action).await?;
+        let call = Call {
+            number,
+            tool: &action.source_tool_name,
+            limits: &self.inner.limits,
+            cancel: None,
+            spent: Duration::ZERO,
+        };
+        let discarded = DecidedAction {
+            action_id: action.id.as_str(),
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            state: old.guest_state.as_deref(),
+            reason,
+            extra: None,
+            attempt: old.stacked.attempts + 1,
+        };
+        let rejecting = pin!(producer.reject(&call, action, &discarded));
+        let function = ToolFunction::Reject;
+        let watched = self.watched(&call, producer.name(), function, rejecting);
+        watched.await.map(drop)
     }
 
     /// What has the tool that was called when an action was pushed, and the tool's place there.
@@ -96,6 +245,15 @@ impl Session {
                 known: Vec::new(),
             }),
         }
+    }
+}
+
+/// What nothing is pushed by.
+fn nobody(action: &PendingAction) -> PluginBytes {
+    PluginBytes {
+        digest: action.plugin,
+        name: Arc::clone(&action.plugin_name),
+        bytes: bytes::Bytes::new(),
     }
 }
 

@@ -8,8 +8,8 @@ use airlock_host::digest::Digest;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, SessionRoom,
-    StoreError, Watch,
+    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
+    SessionRoom, StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;
@@ -23,6 +23,8 @@ pub enum Fault {
     BrokenOnceApplied,
     /// It can't be read before a push.
     UnreadableForPushes,
+    /// It has no room for what would take the place of something else.
+    FullForReplacements,
     /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
     DeafToRenewals,
 }
@@ -47,7 +49,9 @@ impl Faulty {
     fn check(&self) -> Result<(), StoreError> {
         match self.fault {
             Fault::BrokenOnceClaimed | Fault::BrokenOnceApplied => Err(full()),
-            Fault::UnreadableForPushes | Fault::DeafToRenewals => Ok(()),
+            Fault::UnreadableForPushes | Fault::FullForReplacements | Fault::DeafToRenewals => {
+                Ok(())
+            }
         }
     }
 }
@@ -60,6 +64,17 @@ fn full() -> StoreError {
 impl PendingStore for Faulty {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
         self.inner.push(push).await
+    }
+
+    async fn replace(
+        &self,
+        push: Push,
+        replacement: Replacement,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        match self.fault {
+            Fault::FullForReplacements => Err(full()),
+            _ => self.inner.replace(push, replacement).await,
+        }
     }
 
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {

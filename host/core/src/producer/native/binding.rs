@@ -18,7 +18,9 @@ use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::layer::CallLayer;
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::{Call, Conditions, unless_cancelled};
-use crate::pushing::{Called, Details, PushContext, PushError, PushRequest, StagedActions};
+use crate::pushing::{
+    Called, Details, PlaceOfOthers, PushContext, PushError, PushRequest, StagedActions,
+};
 use crate::world;
 
 /// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
@@ -59,7 +61,12 @@ impl Binding {
         &self.context.policy
     }
 
-    pub async fn execute(&self, call: &Call<'_>, params: &Value) -> Result<Executed, Error> {
+    pub async fn execute(
+        &self,
+        call: &Call<'_>,
+        params: &Value,
+        place: Option<&PlaceOfOthers>,
+    ) -> Result<Executed, Error> {
         let owned = params.clone();
         let work = move |tool: &dyn NativeTool, call| tool.preview(&owned, &call);
         let draft = CallLayer::draft();
@@ -105,7 +112,8 @@ impl Binding {
                     content: in_full.as_ref().unwrap_or(&result.content),
                 };
                 let source = pushing.source;
-                staged.commit(session, source, called, call.limits).await
+                let committing = staged.commit(session, source, called, call.limits, place);
+                committing.await
             };
             pushed = tokio::select! {
                 biased;
