@@ -11,6 +11,7 @@ mod elsewhere;
 mod expired;
 mod lease;
 mod opening;
+mod pending;
 mod recovering;
 mod refresh;
 mod rehearsing;
@@ -26,7 +27,7 @@ mod with_policy;
 use std::fmt;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use airlock_model::actor::Actor;
@@ -37,9 +38,9 @@ use airlock_model::error::Error;
 use airlock_model::event::{Observer, ToolFunction};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
-use airlock_model::pending::{ActionId, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::policy::{Policy, Rehearse};
-use airlock_model::store::{PendingStore, StoreError};
+use airlock_model::store::PendingStore;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -79,6 +80,8 @@ struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
     apply_obstacle: Option<String>,
+    /// Whether somebody has looked at what is pending, since it was opened.
+    looked: AtomicBool,
     /// Overrides the machine's own identity.
     machine: Option<Machine>,
     /// For plugins from the store.
@@ -175,60 +178,6 @@ impl Session {
                 .cloned()
                 .collect()
         })
-    }
-
-    /// All pending actions, topmost first.
-    ///
-    /// # Errors
-    /// [`Error::Store`] where the store can't be read. Without a store there are none.
-    pub async fn pending(&self) -> Result<Vec<StackedAction>, Error> {
-        match &self.inner.context.store {
-            Some(store) => {
-                let mut stack = store.list(self.id()).await?;
-                let states = stack.iter_mut();
-                let states = states.map(|it| (&it.action.id, &mut it.state));
-                self.inner.context.lost.mark(states);
-                Ok(stack)
-            }
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// Whether anything is pending: asked of the stack each time.
-    ///
-    /// # Errors
-    /// [`Error::Store`] where the store can't be read.
-    pub async fn has_pending(&self) -> Result<bool, Error> {
-        match &self.inner.context.store {
-            Some(store) => Ok(store.peek(self.id()).await?.is_some()),
-            None => Ok(false),
-        }
-    }
-
-    /// Ends when the stack of pending actions changes, through this session or another, or in
-    /// another process that shares the store. What counts is any change after this function was
-    /// *called*, so that none is missed between a look and the wait:
-    ///
-    /// ```no_run
-    /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
-    /// loop {
-    ///     let changed = session.pending_changed();
-    ///     println!("{} pending", session.pending().await?.len());
-    ///     changed.await;
-    /// }
-    /// # }
-    /// ```
-    ///
-    /// May return spuriously. Without a store it never returns.
-    pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let watch = self.inner.context.store.as_ref();
-        let watch = watch.map(|store| store.watch(self.id()));
-        async move {
-            match watch {
-                Some(mut watch) => watch.changed().await,
-                None => std::future::pending().await,
-            }
-        }
     }
 
     /// Calls a tool with its params, an object that must fit the tool's schema. `resolve` can be
@@ -356,19 +305,6 @@ impl Session {
             observer: inner.observer.clone(),
             session: Arc::clone(&inner.context),
         })
-    }
-
-    /// The action of this id, or the topmost one, where it is on the stack.
-    async fn stacked(
-        &self,
-        store: &dyn PendingStore,
-        id: Option<&ActionId>,
-    ) -> Result<Option<StackedAction>, StoreError> {
-        let Some(id) = id else {
-            return store.peek(self.id()).await;
-        };
-        let listed = store.list(self.id()).await?;
-        Ok(listed.into_iter().find(|it| it.action.id == *id))
     }
 
     fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {

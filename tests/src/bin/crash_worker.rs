@@ -5,6 +5,8 @@
 //! thing that it knows to be done: `announced <id> <state> <attempts>` and `ready` at first, then
 //! `pushed <id>`, `applied <id>`, `discarded <id>` and `failed <id> <attempt>`. What an apply does
 //! is a line in the file LEDGER of the workspace.
+//!
+//! With FILES, it applies one action that makes so many files, and ends: to be killed in between.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ use serde_json::{Value, json};
 /// The most that wait for a decision, about: beyond it, nothing more is pushed.
 const WAITING: usize = 6;
 
-const USAGE: &str = "usage: crash_worker STORE WORKSPACE CACHE LEDGER SEED";
+const USAGE: &str = "usage: crash_worker STORE WORKSPACE CACHE LEDGER SEED [FILES]";
 
 fn main() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -47,6 +49,9 @@ async fn work() -> anyhow::Result<()> {
             .bind(&plugin)
             .open()
     };
+    if let Some(files) = arguments.next() {
+        return make_many(&open("one")?, files.parse()?).await;
+    }
     announce(&store).await?;
     let mut worker = Worker {
         sessions: vec![open("one")?, open("two")?],
@@ -57,6 +62,16 @@ async fn work() -> anyhow::Result<()> {
     loop {
         worker.turn().await?;
     }
+}
+
+async fn make_many(session: &Session, files: usize) -> anyhow::Result<()> {
+    let make = json!({"do": "make-many", "path": "/workspace", "count": files});
+    let step = push("Make files", json!({"apply": [make]}));
+    let params = json!({"steps": [step]});
+    let pushed = session.call("puppet", &params).await?.pushed;
+    say(&format!("pushed {}", pushed[0].id));
+    session.resolve(Resolution::apply(""), Tester).await?;
+    Ok(())
 }
 
 fn engine(cache: &Path) -> anyhow::Result<Engine> {

@@ -5,6 +5,7 @@
 //! of events.
 
 mod auditor;
+mod opening;
 mod worker;
 
 use airlock_host::store::DurableStore;

@@ -38,6 +38,10 @@ impl WorkerFiles {
         self.path("store.db")
     }
 
+    pub fn workspace(&self) -> PathBuf {
+        self.path("workspace")
+    }
+
     /// How many scratch directories there are.
     pub fn scratches(&self) -> usize {
         fs::read_dir(self.path("scratch")).unwrap().count()
@@ -55,6 +59,19 @@ impl WorkerFiles {
     }
 }
 
+fn command(site: &WorkerFiles, ledger: usize, seed: u64) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crash_worker"));
+    command
+        .arg(site.store())
+        .arg(site.workspace())
+        .arg(site.path("cache"))
+        .arg(format!("ledger-{ledger}"))
+        .arg(seed.to_string())
+        .env("TMPDIR", site.path("scratch"))
+        .stdout(Stdio::piped());
+    command
+}
+
 pub struct Worker {
     process: Child,
     lines: Receiver<String>,
@@ -65,16 +82,16 @@ pub struct Worker {
 
 impl Worker {
     pub fn start(site: &WorkerFiles, ledger: usize, seed: u64) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_crash_worker"))
-            .arg(site.store())
-            .arg(site.path("workspace"))
-            .arg(site.path("cache"))
-            .arg(format!("ledger-{ledger}"))
-            .arg(seed.to_string())
-            .env("TMPDIR", site.path("scratch"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::spawn(&mut command(site, ledger, seed))
+    }
+
+    /// One that applies an action which makes so many files.
+    pub fn that_makes(site: &WorkerFiles, files: usize) -> Self {
+        Self::spawn(command(site, 0, 0).arg(files.to_string()))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut process = command.spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
         let reader = std::thread::spawn(move || {
@@ -105,6 +122,23 @@ impl Worker {
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
     }
 
+    /// Waits for it to end or for something to be so; whether it has ended.
+    pub fn ends_before(&mut self, mut is_so: impl FnMut() -> bool) -> bool {
+        while !is_so() {
+            if self.process.try_wait().unwrap().is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Stops it, if it goes on, and gives all that it said.
+    pub fn stop(mut self) -> Vec<String> {
+        // It may have ended meanwhile.
+        let _ = self.process.kill();
+        self.all_said()
+    }
+
     fn hear_until(&mut self, line: &str) {
         while self.heard.last().is_none_or(|last| last != line) {
             self.hear();
@@ -120,6 +154,10 @@ impl Worker {
     pub fn kill(mut self) -> Vec<String> {
         assert_eq!(self.process.try_wait().unwrap(), None, "it ended by itself");
         self.process.kill().unwrap();
+        self.all_said()
+    }
+
+    fn all_said(mut self) -> Vec<String> {
         self.process.wait().unwrap();
         self.reader.join().unwrap();
         self.heard.extend(self.lines.try_iter());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, SystemTime};
 
@@ -153,16 +153,24 @@ impl SessionBuilder {
     /// Opens the session. Tools that can't be used, or whose names are taken, are left out:
     /// [`Session::rejected`] has them.
     ///
+    /// A commit that a crash has cut off in the workspace is finished, or undone, before anybody
+    /// sees a file of it. Where that can't be, [`Session::apply_obstacle`] says why. The store is
+    /// told what became of the action by the first [`Session::pending`] or
+    /// [`Session::next_turn`], or by whoever resolves it.
+    ///
     /// # Errors
     /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
     /// for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {
-        let workspace = match self.workspace {
+        let (workspace, apply_obstacle) = match self.workspace {
             Some(path) => {
                 let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
-                Some(open_workspace(&path, machine.clone())?)
+                let folder = open_workspace(&path, machine.clone())?;
+                let unrecovered = recover(&folder);
+                let in_the_way = unrecovered.or_else(|| obstacle(&folder));
+                (Some(folder), in_the_way)
             }
-            None => None,
+            None => (None, None),
         };
         let engine = self.engine.or_else(|| {
             let mut producers = self.producers.iter();
@@ -195,7 +203,8 @@ impl SessionBuilder {
                     reserved: Arc::default(),
                     descriptors: Arc::default(),
                 }),
-                apply_obstacle: workspace.as_ref().and_then(obstacle),
+                apply_obstacle,
+                looked: AtomicBool::new(workspace.is_none()),
                 workspace,
                 machine: self.machine,
                 engine,
@@ -228,7 +237,7 @@ impl fmt::Debug for SessionBuilder {
 
 fn open_workspace(path: &Path, machine: Machine) -> Result<Arc<WorkspaceFolder>, Error> {
     let folder = WorkspaceFolder::at(path, machine);
-    let folder = Arc::new(folder.map_err(|error| Error::workspace(path, &error))?);
-    recover(&folder);
-    Ok(folder)
+    Ok(Arc::new(
+        folder.map_err(|error| Error::workspace(path, &error))?,
+    ))
 }

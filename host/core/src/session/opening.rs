@@ -3,15 +3,17 @@
 use std::io;
 use std::sync::Arc;
 
+use airlock_model::error::Error;
+
 use super::committing::{open, unrecovered};
 use crate::workspace::WorkspaceFolder;
 
-/// Finishes what a crash has cut off in a workspace that is opened now. Where that can't be, who
-/// applies something is told why.
-pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
+/// Finishes what a crash has cut off in a workspace that is opened now, before a guest sees its
+/// files. Says why that can't be, as a clause: it is in the way of every apply.
+pub(super) fn recover(folder: &Arc<WorkspaceFolder>) -> Option<String> {
     let recovered = match folder.has_private() {
         Ok(true) => open(folder).and_then(|workspace| workspace.recover().map_err(unrecovered)),
-        _ => return,
+        _ => return None,
     };
     match recovered {
         Ok(recovered) => {
@@ -19,8 +21,15 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) {
                 let folder = folder.path().display();
                 tracing::warn!("{folder}/{path} is a commit of somebody else, and is left alone");
             }
+            None
         }
-        Err(error) => tracing::warn!("{}: {error}", folder.path().display()),
+        Err(error) => {
+            tracing::warn!("{}: {error}", folder.path().display());
+            Some(match error {
+                Error::NotCommitted { reason } => reason,
+                error => error.to_string(),
+            })
+        }
     }
 }
 

@@ -49,8 +49,27 @@ impl Session {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());
         };
-        let pending = self.pending().await?;
+        let pending = self.listed().await?;
         self.recover_among(store, &pending).await
+    }
+
+    /// The same for whoever only looks at what is pending: whether any of it has changed. What
+    /// can't be found out stays as it was.
+    pub(super) async fn recover_listed(&self, listed: &[StackedAction]) -> bool {
+        let Ok(store) = self.store() else {
+            return false;
+        };
+        if !listed.iter().any(is_cut_off) {
+            return false;
+        }
+        match self.recover_among(store, listed).await {
+            Ok(recovered) => !recovered.is_empty(),
+            Err(error) => {
+                tracing::warn!("what became of an apply that was cut off: {error}");
+                // Some of it may have been found out.
+                true
+            }
+        }
     }
 
     pub(super) async fn recover_among(

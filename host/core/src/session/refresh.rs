@@ -120,9 +120,9 @@ impl Session {
             pending.retain(|it| it.action.call == action.call);
             pending
         };
-        let mut pending = of_call(self.pending().await?);
+        let mut pending = of_call(self.listed().await?);
         if !self.recover_among(store, &pending).await?.is_empty() {
-            pending = of_call(self.pending().await?);
+            pending = of_call(self.listed().await?);
         }
         let mut old = Vec::new();
         for stacked in pending {

@@ -1,0 +1,89 @@
+//! What is on a session's stack.
+
+use std::sync::atomic::Ordering;
+
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, StackedAction};
+use airlock_model::store::{PendingStore, StoreError};
+
+use super::Session;
+
+impl Session {
+    /// All pending actions, topmost first. Who looks for the first time since the session was
+    /// opened has what was cut off before found out about, as by [`recover`](Self::recover).
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read. Without a store there are none.
+    pub async fn pending(&self) -> Result<Vec<StackedAction>, Error> {
+        let listed = self.listed().await?;
+        if !self.inner.looked.swap(true, Ordering::Relaxed)
+            && Box::pin(self.recover_listed(&listed)).await
+        {
+            return self.listed().await;
+        }
+        Ok(listed)
+    }
+
+    pub(super) async fn listed(&self) -> Result<Vec<StackedAction>, Error> {
+        match &self.inner.context.store {
+            Some(store) => {
+                let mut stack = store.list(self.id()).await?;
+                let states = stack.iter_mut();
+                let states = states.map(|it| (&it.action.id, &mut it.state));
+                self.inner.context.lost.mark(states);
+                Ok(stack)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether anything is pending: asked of the stack each time.
+    ///
+    /// # Errors
+    /// [`Error::Store`] where the store can't be read.
+    pub async fn has_pending(&self) -> Result<bool, Error> {
+        match &self.inner.context.store {
+            Some(store) => Ok(store.peek(self.id()).await?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Ends when the stack of pending actions changes, through this session or another, or in
+    /// another process that shares the store. What counts is any change after this function was
+    /// *called*, so that none is missed between a look and the wait:
+    ///
+    /// ```no_run
+    /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
+    /// loop {
+    ///     let changed = session.pending_changed();
+    ///     println!("{} pending", session.pending().await?.len());
+    ///     changed.await;
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// May return spuriously. Without a store it never returns.
+    pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let watch = self.inner.context.store.as_ref();
+        let watch = watch.map(|store| store.watch(self.id()));
+        async move {
+            match watch {
+                Some(mut watch) => watch.changed().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// The action of this id, or the topmost one, where it is on the stack.
+    pub(super) async fn stacked(
+        &self,
+        store: &dyn PendingStore,
+        id: Option<&ActionId>,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let Some(id) = id else {
+            return store.peek(self.id()).await;
+        };
+        let listed = store.list(self.id()).await?;
+        Ok(listed.into_iter().find(|it| it.action.id == *id))
+    }
+}
