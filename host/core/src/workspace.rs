@@ -35,7 +35,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 use crate::descriptors::HeldDescriptors;
 
-pub(crate) use basis::{Basis, fingerprints, has_changed, read_files};
+pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, told};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
 pub(crate) use roots::{Roots, WorkspaceFolder};

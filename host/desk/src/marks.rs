@@ -1,10 +1,11 @@
 //! What a listing says of a pending action beside the others, and beside what was done since.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use airlock_host::PendingAction;
 use airlock_host::pending::{ActionId, ActionState, CallRecord, Decision, SessionId};
+use airlock_host::reads::StaleFile;
 use airlock_host::store::{ActionRecord, ResolvedQuery};
+use airlock_host::{PendingAction, Session};
 
 use crate::Error;
 use crate::store::Store;
@@ -17,6 +18,8 @@ const LOOKED_AT: usize = 100;
 pub struct Marks {
     same_as: HashMap<ActionId, SameAs>,
     applied_since: HashMap<ActionId, ActionId>,
+    /// Of those that could be compared.
+    stale: BTreeMap<ActionId, Vec<StaleFile>>,
 }
 
 /// Another action that is the same, as far as that was looked at.
@@ -29,8 +32,8 @@ pub struct SameAs {
 }
 
 impl Marks {
-    /// Looks at the actions, at those calls that `call_of` knows, and once for each session at what
-    /// was decided there. Previews are not read.
+    /// Looks at the actions, at those calls that `call_of` knows, once for each session at what was
+    /// decided there, and once for each workspace of a session at its files. Previews are not read.
     ///
     /// # Errors
     /// If the store can't be read.
@@ -45,6 +48,7 @@ impl Marks {
             if let Some(first) = records.first() {
                 let applied = applied(&first.session, store).await?;
                 marks.mark_the_older(records, &applied);
+                marks.mark_the_stale(records, store).await;
             }
         }
         Ok(marks)
@@ -60,9 +64,35 @@ impl Marks {
     }
 
     /// What another call had pushed, and was last applied to the action's workspace since it was
-    /// previewed. What that did to the workspace isn't known.
+    /// previewed. None where its [files](Self::stale) were compared, which tells more.
     pub fn applied_since(&self, action: &PendingAction) -> Option<&ActionId> {
-        self.applied_since.get(&action.id)
+        let latest = self.applied_since.get(&action.id);
+        latest.filter(|_| !self.stale.contains_key(&action.id))
+    }
+
+    /// The files that the action is about, and that have changed since it was previewed: it can't
+    /// be applied. None is known where its workspace is gone, or elsewhere.
+    pub fn stale(&self, action: &PendingAction) -> &[StaleFile] {
+        self.stale.get(&action.id).map_or(&[], Vec::as_slice)
+    }
+
+    async fn mark_the_stale(&mut self, records: &[ActionRecord], store: &Store) {
+        let pending = records.iter().filter(|it| it.state == ActionState::Pending);
+        let places: BTreeSet<_> = pending
+            .filter_map(|record| Some((&record.session, record.action.workspace.as_deref()?)))
+            .collect();
+        for (session, workspace) in places {
+            let session = Session::builder().id(session.clone());
+            let opened = session.store(store.pending()).workspace(workspace).open();
+            let Ok(session) = opened else {
+                continue;
+            };
+            match session.all_stale_files().await {
+                Ok(stale) => self.stale.extend(stale),
+                // It can be listed all the same, and applying it will tell.
+                Err(error) => tracing::warn!("whether anything is stale: {error}"),
+            }
+        }
     }
 
     fn mark_the_same<'a>(

@@ -53,6 +53,10 @@ pub struct Entry<'a> {
     /// What was last applied to the workspace since this was previewed; left out where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_since: Option<&'a ActionId>,
+    /// The files that it is about and that have changed since it was previewed; left out where
+    /// there is none, or nobody can tell.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stale: &'a [StaleFile],
     /// The call that pushed it, which others may have been pushed by too.
     call_id: Option<&'a CallId>,
     /// That call; left out where it is not asked for, or not known any more.
@@ -126,9 +130,6 @@ pub struct Record<'a> {
     machine: Option<&'a str>,
     grants: &'a Policy,
     has_reject: bool,
-    /// What has changed since of the files that it is about; left out where nothing has.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    stale: &'a [StaleFile],
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
 }
@@ -215,6 +216,7 @@ impl<'a> Entry<'a> {
             state: record.state,
             same_as: None,
             applied_since: None,
+            stale: &[],
             call_id: record.action.call.as_ref(),
             call: None,
             effects: record.effects.as_ref().map(Seen::counted),
@@ -231,6 +233,7 @@ impl<'a> Entry<'a> {
     pub fn with_marks(mut self, marks: &'a Marks, action: &PendingAction) -> Self {
         self.same_as = marks.same_as(action).map(|same| &same.id);
         self.applied_since = marks.applied_since(action);
+        self.stale = marks.stale(action);
         self
     }
 }
@@ -250,7 +253,6 @@ impl<'a> Record<'a> {
                 .map(|identity| identity.machine.name.as_str()),
             grants: &action.grants,
             has_reject: action.has_reject,
-            stale: &[],
             lease: record.lease.as_ref().map(|lease| Lease {
                 holder: &lease.holder,
                 since: utc(lease.since),
@@ -278,7 +280,7 @@ impl<'a> Record<'a> {
 
     /// With the files that it is about and that have changed since.
     pub fn with_stale(mut self, files: &'a [StaleFile]) -> Self {
-        self.stale = files;
+        self.entry.stale = files;
         self
     }
 

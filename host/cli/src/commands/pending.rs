@@ -10,6 +10,7 @@ use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, WhenMissing};
 use airlock_host::PendingAction;
 use airlock_host::pending::{CallId, CallRecord, SessionId};
+use airlock_host::reads::StaleFile;
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
@@ -62,8 +63,8 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
         (chosen, open) => {
             let block = match chosen {
-                Some(_) => actions(open, &calls, &marks),
-                None => sessions(open, &calls, &marks),
+                Some(_) => actions(open, &calls, &marks, &store),
+                None => sessions(open, &calls, &marks, &store),
             };
             match request.verbose {
                 true => out.page(&block),
@@ -135,7 +136,7 @@ impl Calls {
     }
 }
 
-fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
+fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks, store: &Store) -> Block {
     let sessions = open.chunk_by(|one, next| one.session == next.session);
     let mut block = Block::new();
     for (index, records) in sessions.enumerate() {
@@ -145,13 +146,13 @@ fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
         let session = format!("In the session {}:", records[0].session);
         block = block
             .line(Line::new().with_role(Role::Faint, session).hanging(2))
-            .block(actions(records, calls, marks));
+            .block(actions(records, calls, marks, store));
     }
     block
 }
 
 /// What is told of an action beside others.
-fn told_of(action: &PendingAction, marks: &Marks) -> Vec<String> {
+fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> {
     let same = marks.same_as(action).map(|same| match same.by_call {
         true => format!("the same preview as {}", same.id),
         false => format!(
@@ -164,18 +165,37 @@ fn told_of(action: &PendingAction, marks: &Marks) -> Vec<String> {
             "previewed before {latest} was applied to the same workspace: preview it again if that touched the same files"
         )
     });
-    same.into_iter().chain(since).collect()
+    let stale = match marks.stale(action) {
+        [] => None,
+        files => Some(format!(
+            "stale, and can't be applied: {}; `{}` previews it again",
+            named(files),
+            store.command(&["refresh", action.id.as_str()])
+        )),
+    };
+    stale.into_iter().chain(same).chain(since).collect()
+}
+
+/// How many files a mark names.
+const NAMED: usize = 3;
+
+fn named(files: &[StaleFile]) -> String {
+    let mut named: Vec<_> = files.iter().take(NAMED).map(StaleFile::to_string).collect();
+    if files.len() > NAMED {
+        named.push(format!("and {} more", files.len() - NAMED));
+    }
+    named.join(", ")
 }
 
 /// The actions; what one call pushed stands together, with its preview below.
-fn actions(open: &[ActionRecord], calls: &Calls, marks: &Marks) -> Block {
+fn actions(open: &[ActionRecord], calls: &Calls, marks: &Marks, store: &Store) -> Block {
     let mut block = Block::new();
     for of_one_call in
         open.chunk_by(|one, next| one.action.call.is_some() && one.action.call == next.action.call)
     {
         for record in of_one_call {
             block = block.block(Block::open(record, time::ago));
-            for mark in told_of(&record.action, marks) {
+            for mark in told_of(&record.action, marks, store) {
                 let mark = Line::new().with_role(Role::Note, mark);
                 block = block.line(mark.indented(2).hanging(2));
             }

@@ -195,12 +195,61 @@ fn what_looks_the_same_and_what_was_previewed_before_an_apply_is_marked() {
     assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
     let listed = store.json(folder.path(), &["pending"]);
     assert_eq!(marks(&listed, "id"), [third, json!(first)]);
+    // What that apply did to their files is known, and said instead.
+    let gone = json!([{"path": "a.jpeg", "what": "gone"}]);
+    let stale = marks(&listed, "stale");
+    assert_eq!(stale[0], gone, "{listed}");
+    assert_eq!(stale[1][0], gone[0], "{listed}");
+    for mark in ["appliedSince", "sameAs"] {
+        assert_eq!(marks(&listed, mark), [Value::Null, Value::Null]);
+    }
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    let stale = "  stale, and can't be applied: a.jpeg is gone";
+    assert_eq!(ran.stdout.matches(stale).count(), 2, "{ran:#?}");
+
+    // Where nobody can look, only that is left to say.
+    let session = listed["pending"][0]["session"].as_str().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let away = path.with_extension("away");
+    std::fs::rename(&path, &away).unwrap();
+    let listed = store.json(&away, &["pending", "--session", session]);
+    assert_eq!(marks(&listed, "stale"), [Value::Null, Value::Null]);
     assert_eq!(
         marks(&listed, "appliedSince"),
         [json!(second), json!(second)]
     );
-    assert_eq!(marks(&listed, "sameAs"), [Value::Null, Value::Null]);
-    let ran = store.airlock(folder.path(), &["pending"]).run();
+    let ran = store
+        .airlock(&away, &["pending", "--session", session])
+        .run();
     let since = format!("  previewed before {second} was applied to the same workspace");
     assert_eq!(ran.stdout.matches(&since).count(), 2, "{ran:#?}");
+    std::fs::rename(&away, &path).unwrap();
+}
+
+#[test]
+fn what_is_stale_is_marked_and_what_was_touched_alone_is_not() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg", "c.jpeg"]));
+    for name in ["a", "b", "c"] {
+        let params = json!({"files": [format!("{name}.jpeg")], "find": "jpeg", "replace": "jpg"});
+        let run = ["run", "batch-rename", &params.to_string()];
+        store.json(folder.path(), &run);
+    }
+    let stale = || -> Vec<Value> {
+        let listed = store.json(folder.path(), &["pending"]);
+        let listed = listed["pending"].as_array().unwrap();
+        listed
+            .iter()
+            .map(|action| action["stale"].clone())
+            .collect()
+    };
+    assert_eq!(stale(), [Value::Null, Value::Null, Value::Null]);
+    let path = |name: &str| folder.path().join(name);
+    std::fs::remove_file(path("a.jpeg")).unwrap();
+    std::fs::write(path("c.jpg"), "in the way").unwrap();
+    // The same contents, at another time.
+    let contents = std::fs::read(path("b.jpeg")).unwrap();
+    std::fs::write(path("b.jpeg"), contents).unwrap();
+    let appeared = json!([{"path": "c.jpg", "what": "appeared"}]);
+    let gone = json!([{"path": "a.jpeg", "what": "gone"}]);
+    assert_eq!(stale(), [appeared, Value::Null, gone]);
 }

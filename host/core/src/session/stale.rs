@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_model::effects::{Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, NamedAction, PendingAction, StackedAction};
+use airlock_model::pending::{ActionId, ActionState, NamedAction, PendingAction, StackedAction};
 use airlock_model::reads::StaleFile;
 use airlock_model::store::PendingStore;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::committing::in_background;
 use crate::instance::unless_cancelled;
-use crate::workspace::{Basis, WorkspaceFolder, has_changed};
+use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 
 /// How the workspace stands to what an action was made from.
 enum Standing {
@@ -43,6 +43,39 @@ impl Session {
         let review = store.effects(self.id(), id).await?;
         let basis = self.basis(store, &found.action, review.as_ref()).await?;
         in_background(move || stale_files(&basis, &folder)).await
+    }
+
+    /// The same of all that is pending and was previewed here, each file compared once. An action of
+    /// which no file is known, neither read nor changed, is left out.
+    ///
+    /// # Errors
+    /// As of [`stale_files`](Self::stale_files).
+    pub async fn all_stale_files(&self) -> Result<BTreeMap<ActionId, Vec<StaleFile>>, Error> {
+        let (store, Some(folder)) = (self.store()?, self.inner.workspace.clone()) else {
+            return Ok(BTreeMap::new());
+        };
+        let mut bases = Vec::new();
+        for StackedAction { action, state, .. } in self.listed().await? {
+            if state != ActionState::Pending || self.other_workspace(&action).is_some() {
+                continue;
+            }
+            let review = store.effects(self.id(), &action.id).await?;
+            let basis = self.basis(store, &action, review.as_ref()).await?;
+            if !basis.has_no_files() {
+                bases.push((action.id.clone(), basis));
+            }
+        }
+        in_background(move || {
+            let files = folder.view().map(FilesNow::new);
+            let files = files.map_err(|error| Error::workspace(folder.path(), &error))?;
+            let stale = bases.into_iter().map(|(id, basis)| {
+                let stale = basis.stale(&files);
+                let stale = stale.map_err(|error| Error::workspace(folder.path(), &error))?;
+                Ok((id, stale))
+            });
+            stale.collect()
+        })
+        .await
     }
 
     /// The review of an action that is to be applied, rehearsed again where that may come to
@@ -197,7 +230,9 @@ pub(super) fn stale_files(
     basis: &Basis,
     folder: &WorkspaceFolder,
 ) -> Result<Vec<StaleFile>, Error> {
-    let stale = folder.view().and_then(|view| basis.stale(&view));
+    let stale = folder
+        .view()
+        .and_then(|view| basis.stale(&FilesNow::new(view)));
     stale.map_err(|error| Error::workspace(folder.path(), &error))
 }
 

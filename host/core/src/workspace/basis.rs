@@ -1,12 +1,14 @@
 //! What a run of a tool was made from, and whether that is still so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use airlock_model::effects::Change;
 use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
-use airlock_workspace::{Kind, ReadSet, Stamp, View};
+use airlock_workspace::{Facts, Kind, ReadSet, Stamp, View};
 
 use super::effects::facts;
 
@@ -90,6 +92,49 @@ pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<b
     Ok(false)
 }
 
+/// The files of a workspace as they are, for comparisons: the contents of each are read once at
+/// most.
+pub(crate) struct FilesNow {
+    view: View,
+    facts: RefCell<HashMap<String, Now>>,
+}
+
+/// What is at a path.
+#[derive(Clone)]
+enum Now {
+    Is(Rc<Facts>),
+    Gone,
+    /// It can't be read any more, or changes just now.
+    Unreadable,
+}
+
+impl FilesNow {
+    pub fn new(view: View) -> Self {
+        Self {
+            view,
+            facts: RefCell::default(),
+        }
+    }
+
+    fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
+        self.view.real_stamp(path)
+    }
+
+    fn facts(&self, path: &str) -> Now {
+        if let Some(known) = self.facts.borrow().get(path) {
+            return known.clone();
+        }
+        let now = match self.view.real_facts(path) {
+            Ok(Some((_, facts))) => Now::Is(Rc::new(facts)),
+            Ok(None) => Now::Gone,
+            Err(_) => Now::Unreadable,
+        };
+        let mut facts = self.facts.borrow_mut();
+        facts.insert(path.to_owned(), now.clone());
+        now
+    }
+}
+
 /// What an action is about: what its preview was made from, and what it changes.
 #[derive(Default)]
 pub(crate) struct Basis {
@@ -106,11 +151,16 @@ impl Basis {
         self.read.files.is_empty() && self.changes.is_empty() && self.looked_at.is_none()
     }
 
+    /// Whether no file is known that it is about.
+    pub fn has_no_files(&self) -> bool {
+        self.read.files.is_empty() && self.changes.is_empty()
+    }
+
     /// The files that are not as they were.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn stale(&self, view: &View) -> io::Result<Vec<StaleFile>> {
+    pub fn stale(&self, view: &FilesNow) -> io::Result<Vec<StaleFile>> {
         let mut stale = BTreeMap::new();
         for (path, file) in &self.read.files {
             if let Some(what) = self.read_since(view, path, file)? {
@@ -124,16 +174,14 @@ impl Basis {
             };
             let path = change.from.as_deref().unwrap_or(&change.path);
             there.insert(path);
-            let stamp = view.real_stamp(path)?;
+            let stamp = view.stamp(path)?;
             let what = match &stamp {
                 None => Some(Staleness::Gone),
                 Some(stamp) if self.is_known(path, stamp) => None,
-                Some(_) => match view.real_facts(path) {
-                    Ok(Some((_, now))) if facts(&now) == *before => None,
-                    Ok(Some(_)) => Some(Staleness::Changed),
-                    Ok(None) => Some(Staleness::Gone),
-                    // What can't be read any more, or changes just now.
-                    Err(_) => Some(Staleness::Changed),
+                Some(_) => match view.facts(path) {
+                    Now::Is(now) if facts(&now) == *before => None,
+                    Now::Is(_) | Now::Unreadable => Some(Staleness::Changed),
+                    Now::Gone => Some(Staleness::Gone),
                 },
             };
             if let Some(what) = what {
@@ -142,7 +190,7 @@ impl Basis {
         }
         for change in &self.changes {
             let is_new = change.after.is_some() && !there.contains(&*change.path);
-            if is_new && view.real_stamp(&change.path)?.is_some() {
+            if is_new && view.stamp(&change.path)?.is_some() {
                 stale.insert(change.path.clone(), Staleness::Appeared);
             }
         }
@@ -160,21 +208,21 @@ impl Basis {
 
     fn read_since(
         &self,
-        view: &View,
+        view: &FilesNow,
         path: &str,
         then: &ReadFile,
     ) -> io::Result<Option<Staleness>> {
         let left = self.left_by_others.get(path);
-        let Some(stamp) = view.real_stamp(path)? else {
+        let Some(stamp) = view.stamp(path)? else {
             let removed = left.is_some_and(|left| left.is_none());
             return Ok((!removed).then_some(Staleness::Gone));
         };
         if stamp.fingerprint(true) == then.fingerprint {
             return Ok(None);
         }
-        let digest = match view.real_facts(path) {
-            Ok(Some((_, facts))) => facts.digest,
-            _ => None,
+        let digest = match view.facts(path) {
+            Now::Is(facts) => facts.digest.clone(),
+            Now::Gone | Now::Unreadable => None,
         };
         let is_same = digest.is_some()
             && ((digest == then.digest && stamp.mode == then.mode) || left == Some(&digest));
