@@ -36,7 +36,7 @@ use shared::{CallArgs, SessionArgs, StoreArgs};
 use store::StoreCommand;
 #[cfg(feature = "author")]
 use test::TestArgs;
-use values::{ColorWhen, RehearseWhen, age};
+use values::{ColorWhen, GrantName, RehearseWhen, age};
 
 use examples::{
     COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY,
@@ -144,6 +144,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
+    /// What the plugin may do beside the default; may be given more than once. What an apply does may
+    /// be something else then than was shown, which is refused, and decided about again
+    #[arg(long = "grant", value_name = "GRANT")]
+    pub grants: Vec<GrantName>,
+
     /// Show what it changes, and ask once more, before that is put into the workspace: where the
     /// host has not seen it before
     #[arg(long)]
@@ -207,6 +212,7 @@ impl From<RunArgs> for run::Request {
             extra: args.extra,
             expires: args.expires,
             rehearse: args.rehearse.map(Into::into),
+            grants: args.grants.into_iter().map(Into::into).collect(),
             confirm_effects: args.confirm_effects,
             notify: args.notify,
             store: args.store.store,

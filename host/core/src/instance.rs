@@ -1,6 +1,7 @@
 //! One live guest: its store, what it may use up, what it may import, and how a call into it ends.
 
 mod call;
+mod clock;
 mod conditions;
 mod failure;
 mod host;
@@ -83,6 +84,7 @@ pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State
     types::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
     preopens::add_to_linker::<State, HasFiles>(&mut linker, State::files)?;
     network::add_to_linker(&mut linker)?;
+    clock::add_to_linker(&mut linker)?;
     linker.allow_shadowing(false);
     world::add_to_linker(&mut linker)?;
     Ok(linker)

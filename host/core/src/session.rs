@@ -7,6 +7,7 @@ mod builder;
 mod cancellable;
 mod clear;
 mod committing;
+mod conditions;
 mod elsewhere;
 mod expired;
 mod lease;

@@ -78,6 +78,17 @@ pub struct Policy {
     /// Whether its actions are rehearsed. None: as the session does with all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearse: Option<Rehearse>,
+    /// Whether clocks go on while one of its actions is applied. Else wall clocks stand at the push,
+    /// and the monotonic one moves by waiting and looking alone, as in a rehearsal.
+    #[serde(default, rename = "real-time", skip_serializing_if = "is_false")]
+    pub real_time: bool,
+    /// Whether randomness is new when one of its actions is applied. Else it is the rehearsal's.
+    #[serde(default, rename = "fresh-randomness", skip_serializing_if = "is_false")]
+    pub fresh_randomness: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Policy {
@@ -98,11 +109,26 @@ impl Policy {
         self
     }
 
+    /// Lets an apply see the time go by. Its effects may be others than those that were reviewed
+    /// then, which is refused; whoever decides again accepts them.
+    pub fn with_real_time(mut self) -> Self {
+        self.real_time = true;
+        self
+    }
+
+    /// Gives an apply randomness that its rehearsal had not, with the same consequence.
+    pub fn with_fresh_randomness(mut self) -> Self {
+        self.fresh_randomness = true;
+        self
+    }
+
     /// What both grant.
     pub fn narrowed_to(&self, other: &Policy) -> Policy {
         Policy {
             workspace: self.workspace.min(other.workspace),
             rehearse: self.rehearse.max(other.rehearse),
+            real_time: self.real_time && other.real_time,
+            fresh_randomness: self.fresh_randomness && other.fresh_randomness,
         }
     }
 
@@ -126,7 +152,14 @@ impl fmt::Display for Policy {
             WorkspaceGrant::Read => "workspace: read",
             WorkspaceGrant::ReadWrite => "workspace: read, and change while applying",
         })?;
-        f.write_str("; scratch directory; no environment, no network, no other path")
+        f.write_str("; scratch directory")?;
+        if self.real_time {
+            f.write_str("; real time while applying")?;
+        }
+        if self.fresh_randomness {
+            f.write_str("; fresh randomness while applying")?;
+        }
+        f.write_str("; no environment, no network, no other path")
     }
 }
 
@@ -146,6 +179,21 @@ mod tests {
             let policy = |grant| Policy::default().with_workspace(grant);
             assert_eq!(policy(one).narrowed_to(&policy(other)), policy(both));
         }
+    }
+
+    #[test]
+    fn time_and_randomness_are_granted_by_name_and_by_both_sides() {
+        let both = Policy::default().with_real_time().with_fresh_randomness();
+        let one = Policy::default().with_real_time();
+        assert_eq!(both.narrowed_to(&one), one);
+        assert_eq!(one.narrowed_to(&Policy::default()), Policy::default());
+        let json = r#"{"workspace":"read-write","real-time":true,"fresh-randomness":true}"#;
+        assert_eq!(serde_json::to_string(&both).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Policy>(json).unwrap(), both);
+        let plain = serde_json::to_string(&Policy::default()).unwrap();
+        assert_eq!(plain, r#"{"workspace":"read-write"}"#);
+        let told = both.to_string();
+        assert!(told.contains("; real time while applying; fresh randomness while applying;"));
     }
 
     #[test]

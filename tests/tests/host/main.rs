@@ -3,6 +3,7 @@
 mod approving;
 mod batch_rename;
 mod cache;
+mod conditions;
 mod durable;
 mod files;
 mod hostile;

@@ -218,6 +218,9 @@ fn everything_that_differs() -> Value {
     json!([
         {"do": "random", "bytes": 8},
         {"do": "wall"},
+        {"do": "now"},
+        {"do": "block", "ms": 3},
+        {"do": "now"},
         {"do": "hash-order"},
         {"do": "recall", "key": "left"},
         {"do": "remember", "key": "left", "value": "here"},

@@ -6,6 +6,8 @@ use airlock_host::policy::Rehearse;
 use anstream::ColorChoice;
 use clap::ValueEnum;
 
+use crate::commands::run::Grant;
+
 /// The values of `--color`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ColorWhen {
@@ -41,6 +43,24 @@ impl From<RehearseWhen> for Rehearse {
             RehearseWhen::Auto => Rehearse::Auto,
             RehearseWhen::Always => Rehearse::Always,
             RehearseWhen::Never => Rehearse::Never,
+        }
+    }
+}
+
+/// The values of `--grant`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum GrantName {
+    /// Clocks go on while an action is applied; else they stand as in its rehearsal
+    RealTime,
+    /// Randomness is new when an action is applied; else it is the rehearsal's
+    FreshRandomness,
+}
+
+impl From<GrantName> for Grant {
+    fn from(name: GrantName) -> Self {
+        match name {
+            GrantName::RealTime => Grant::RealTime,
+            GrantName::FreshRandomness => Grant::FreshRandomness,
         }
     }
 }

@@ -21,7 +21,7 @@ use airlock_host::effects::ActionEffects;
 use airlock_host::json::Json;
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::policy::Rehearse;
-use airlock_host::{Limits, PendingAction, Session};
+use airlock_host::{Limits, PendingAction, Policy, Session};
 use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::Value;
@@ -58,6 +58,8 @@ pub struct Request {
     pub expires: Option<Duration>,
     /// Whether what is pushed is rehearsed, where that was said.
     pub rehearse: Option<Rehearse>,
+    /// What the plugin is granted beside the default.
+    pub grants: Vec<Grant>,
     /// Whether somebody is asked once more about what the host has not seen before.
     pub confirm_effects: bool,
     /// What is run when something waits, or was decided elsewhere.
@@ -205,7 +207,29 @@ fn open(
         None => session,
     };
     let session = session.observer(move |_, event| progress.observe(event));
-    Ok(loaded.bind_to(session, request.rehearse).open()?)
+    Ok(loaded.bind_to(session, request.policy()).open()?)
+}
+
+/// What a plugin is granted by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grant {
+    RealTime,
+    FreshRandomness,
+}
+
+impl Request {
+    fn policy(&self) -> Policy {
+        let policy = match self.rehearse {
+            Some(rehearse) => Policy::default().with_rehearse(rehearse),
+            None => Policy::default(),
+        };
+        self.grants
+            .iter()
+            .fold(policy, |policy, grant| match grant {
+                Grant::RealTime => policy.with_real_time(),
+                Grant::FreshRandomness => policy.with_fresh_randomness(),
+            })
+    }
 }
 
 /// Discards previews that the tool keeps in its own memory, which end with this process, and says

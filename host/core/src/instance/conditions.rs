@@ -16,8 +16,12 @@ use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 pub(crate) struct Conditions {
     /// What the guest's randomness is made from.
     pub seed: Seed,
-    /// Where the guest's wall clocks stand.
+    /// Where the guest's wall clocks stand, or where they stood at first.
     time: SystemTime,
+    /// Whether its clocks go on.
+    goes_on: bool,
+    /// Whether they are others than the rehearsal's.
+    pub are_granted: bool,
 }
 
 /// What of its conditions a guest has looked at.
@@ -49,12 +53,27 @@ impl Conditions {
         Self {
             seed,
             time: pushed_at - Duration::from_nanos(finer.into()),
+            goes_on: false,
+            are_granted: false,
         }
     }
 
-    /// Where the guest's wall clocks stand.
+    /// With the machine's own clocks.
+    pub fn from_now(seed: Seed) -> Self {
+        Self {
+            goes_on: true,
+            ..Self::new(seed, SystemTime::now())
+        }
+    }
+
+    /// Where the guest's wall clocks stand, or stood at first.
     pub fn time(&self) -> SystemTime {
         self.time
+    }
+
+    /// The same, where they stand.
+    pub fn standing_time(&self) -> Option<SystemTime> {
+        (!self.goes_on).then_some(self.time)
     }
 
     /// Gives a guest these conditions instead of the machine's own clock and randomness.
@@ -74,8 +93,10 @@ impl Conditions {
             half.copy_from_slice(&seed[from..from + 8]);
             u128::from(u64::from_le_bytes(half))
         });
-        wasi.wall_clock(clock)
-            .secure_random(noted("secure"))
+        if !self.goes_on {
+            wasi.wall_clock(clock);
+        }
+        wasi.secure_random(noted("secure"))
             .insecure_random(noted("insecure"))
             // What standard libraries seed their hash tables with, which changes no more than an
             // order: nobody is told of it.

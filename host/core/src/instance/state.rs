@@ -11,10 +11,12 @@ use airlock_model::store::PluginBytes;
 use airlock_workspace::View;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
+use wasmtime_wasi::clocks::WasiClocksCtxView;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::call::Call;
+use super::clock::{MonotonicView, OwnClock};
 use super::conditions::{Conditions, LookedAt};
 use super::network::NetworkView;
 use super::output::{GuestLog, GuestOutput};
@@ -97,6 +99,8 @@ pub(crate) struct State {
     files: Files,
     /// How often the current call tried to reach the network.
     network_attempts: u64,
+    /// None where the machine's own clock serves.
+    clock: Option<OwnClock>,
     pub usage: Usage,
     pub looked_at: LookedAt,
     pub context: InstanceContext,
@@ -133,9 +137,12 @@ impl State {
                 context.roots.clone(),
                 limits.open_files,
                 limits.scratch_bytes,
-                context.conditions.as_ref().map(|it| it.time()),
+                conditions.and_then(Conditions::standing_time),
             ),
             network_attempts: 0,
+            clock: conditions
+                .and_then(Conditions::standing_time)
+                .map(|_| OwnClock::default()),
             usage: Usage::new(limits),
             running: None,
             staged: StagedActions::default(),
@@ -203,6 +210,16 @@ impl State {
         NetworkView {
             attempts: &mut self.network_attempts,
             table: &mut self.table,
+        }
+    }
+
+    pub(super) fn monotonic(&mut self) -> MonotonicView<'_> {
+        MonotonicView {
+            clock: self.clock.as_ref(),
+            inner: WasiClocksCtxView {
+                ctx: self.wasi.clocks(),
+                table: &mut self.table,
+            },
         }
     }
 

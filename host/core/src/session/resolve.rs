@@ -3,7 +3,7 @@
 mod params;
 
 use std::pin::pin;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::DecidedBy;
@@ -21,8 +21,8 @@ use super::Session;
 use super::approving::Approved;
 use super::cancellable::{Cancellable, Work};
 use super::committing::Committing;
+use super::conditions::conditions;
 use super::lease::{Asked, HeldLease};
-use super::rehearsing::new_seed;
 use crate::instance::{Call, Conditions};
 use crate::world::DecidedAction;
 use params::with_flat_extra;
@@ -203,6 +203,7 @@ impl Session {
             review: review.as_ref(),
             same_workspace,
             number: self.next_call(),
+            granted: OnceLock::new(),
             cancel,
         };
         let number = carrying_out.number;
@@ -230,6 +231,11 @@ impl Session {
                 if let (Some(review), Error::Different { difference, .. }) = (&review, &error) {
                     let mut record = review.clone();
                     record.effects = difference.now.clone();
+                    // Whoever decides again decides about these.
+                    if let Some(granted) = carrying_out.granted.get() {
+                        record.seed = granted.seed.clone();
+                        record.time = Some(granted.time());
+                    }
                     // It may depend on the reason, which no rehearsal hears: none is to be compared
                     // with it, and what is applied is.
                     record.read = Some(Fingerprints::default());
@@ -289,6 +295,8 @@ struct CarryingOut<'a> {
     same_workspace: bool,
     /// As which call of the session it counts.
     number: u64,
+    /// The conditions of an apply that is granted its own.
+    granted: OnceLock<Conditions>,
     cancel: Option<&'a CancellationToken>,
 }
 
@@ -298,11 +306,11 @@ impl CarryingOut<'_> {
         self.session
             .demand_verified(self.action, &producer, self.review)?;
         let call = self.call();
-        let seed = match self.review {
-            Some(review) => review.seed.clone(),
-            None => new_seed().map_err(|error| Error::host("found no randomness", error))?,
-        };
-        let conditions = Conditions::new(seed, self.action.pushed_at);
+        let conditions = conditions(self.action, self.review, producer.policy())?;
+        if conditions.are_granted {
+            // It is asked for once only.
+            let _ = self.granted.set(conditions.clone());
+        }
         let (action, resolution) = (self.action, self.resolution);
         let applying = producer.apply(&call, action, resolution, conditions, &self.committing);
         let applying = pin!(applying);

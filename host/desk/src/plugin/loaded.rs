@@ -1,7 +1,6 @@
 //! What was loaded: a plugin, or a native producer.
 
 use airlock_host::native::NativeProducer;
-use airlock_host::policy::Rehearse;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
 use airlock_host::{Plugin, Policy, SessionBuilder};
 
@@ -47,13 +46,8 @@ impl Loaded {
         }
     }
 
-    /// Binds it to a session; its actions are rehearsed as is said, or as the session does with
-    /// all.
-    pub fn bind_to(&self, session: SessionBuilder, rehearse: Option<Rehearse>) -> SessionBuilder {
-        let policy = match rehearse {
-            Some(rehearse) => Policy::default().with_rehearse(rehearse),
-            None => Policy::default(),
-        };
+    /// Binds it to a session, under a policy.
+    pub fn bind_to(&self, session: SessionBuilder, policy: Policy) -> SessionBuilder {
         match self {
             Loaded::Plugin(plugin) => session.bind(plugin.under(policy)),
             Loaded::Native(native) => session.bind(native.under(policy)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,9 @@ pub struct EffectsRecord {
     pub effects: Effects,
     /// What the action's randomness is made from.
     pub seed: Seed,
+    /// Where the action's clocks stood, where that was not at its push: these are the effects of an
+    /// apply then, which was refused since it did something else than was reviewed.
+    pub time: Option<SystemTime>,
     /// What the rehearsal has looked at. None where that was too much to keep: then it may have
     /// changed.
     pub read: Option<Fingerprints>,
@@ -57,6 +61,7 @@ impl EffectsRecord {
         Self {
             effects,
             seed,
+            time: None,
             read: None,
             left_by_others: BTreeMap::new(),
         }
@@ -93,6 +98,9 @@ struct Row {
     #[serde(default, skip_serializing_if = "is_false")]
     uses_randomness: bool,
     seed: [u8; 32],
+    /// In milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<u64>,
 }
 
 /// What is in the pieces.
@@ -115,6 +123,7 @@ impl EffectsRecord {
             uses_time: effects.uses_time,
             uses_randomness: effects.uses_randomness,
             seed: self.seed.0,
+            time: self.time.map(millis),
         };
         let body = Body {
             changes: &effects.changes,
@@ -133,6 +142,11 @@ impl EffectsRecord {
             },
         }
     }
+}
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl PackedEffects {
@@ -167,6 +181,9 @@ impl PackedEffects {
                 uses_randomness: row.uses_randomness,
             },
             seed: Seed(row.seed),
+            time: row
+                .time
+                .map(|since| UNIX_EPOCH + Duration::from_millis(since)),
             read: body.read,
             left_by_others: body.left_by_others,
         })

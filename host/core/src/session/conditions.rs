@@ -1,0 +1,36 @@
+//! Under which conditions a durable action is applied.
+
+use airlock_model::effects::EffectsRecord;
+use airlock_model::error::Error;
+use airlock_model::pending::PendingAction;
+use airlock_model::policy::Policy;
+
+use super::rehearsing::new_seed;
+use crate::instance::Conditions;
+
+/// Those of its rehearsal, but for what the policy grants. Where an apply under granted ones did
+/// something else than was reviewed, that is what is decided about since, and its conditions hold.
+///
+/// # Errors
+/// Where the system has no randomness.
+pub(super) fn conditions(
+    action: &PendingAction,
+    review: Option<&EffectsRecord>,
+    policy: &Policy,
+) -> Result<Conditions, Error> {
+    if let Some(review) = review
+        && let Some(time) = review.time
+    {
+        return Ok(Conditions::new(review.seed.clone(), time));
+    }
+    let seed = match review {
+        Some(review) if !policy.fresh_randomness => review.seed.clone(),
+        _ => new_seed().map_err(|error| Error::host("found no randomness", error))?,
+    };
+    let mut conditions = match policy.real_time {
+        true => Conditions::from_now(seed),
+        false => Conditions::new(seed, action.pushed_at),
+    };
+    conditions.are_granted = policy.real_time || policy.fresh_randomness;
+    Ok(conditions)
+}
