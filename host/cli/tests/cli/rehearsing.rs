@@ -189,3 +189,57 @@ fn what_differs_in_every_run_is_the_same_when_it_is_applied_in_each_language() {
         }
     }
 }
+
+/// What can be applied by another process, of the examples and of what comes with the program.
+#[test]
+fn the_examples_do_when_applied_what_the_host_saw_before() {
+    let examples = [
+        "c/batch-rename",
+        "go/batch-rename",
+        "python/batch_rename",
+        "ts/batch-rename",
+    ];
+    let examples = examples.into_iter().map(guest);
+    for plugin in examples.chain(["batch-rename".to_owned()]) {
+        for _ in 0..rounds() {
+            let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg", "c.txt"]));
+            let ran = store.json(folder.path(), &["run", &plugin, RENAME]);
+            let seen = &ran["effects"][0];
+            assert_eq!(seen["verified"], true, "{plugin}: {ran}");
+            assert_eq!(seen["changes"].as_array().unwrap().len(), 2, "{ran}");
+            let apply = ["resolve", "apply", "--reason", "yes"];
+            let applied = store.json(folder.path(), &apply);
+            assert_eq!(applied["effects"]["changes"], seen["changes"], "{plugin}");
+            assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.txt"]);
+        }
+    }
+}
+
+#[test]
+fn what_a_plugin_is_granted_by_name_is_kept_with_its_actions_and_shown() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let params = r#"{"files": ["*.jpeg"], "find": "jpeg", "replace": "jpg"}"#;
+    let run = ["run", "batch-rename", params];
+    let granted = ["--grant", "real-time", "--grant", "fresh-randomness"];
+    let ran = store.json(folder.path(), &[&run[..], &granted].concat());
+    let id = ran["pending"][0]["id"].as_str().unwrap();
+    let shown = store.json(folder.path(), &["show", id]);
+    let expected =
+        serde_json::json!({"workspace": "read-write", "real-time": true, "fresh-randomness": true});
+    assert_eq!(shown["grants"], expected);
+    let shown = store.airlock(folder.path(), &["show", id]).run();
+    let told = shown
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let expected = "real time while applying; fresh randomness while applying;";
+    assert!(told.contains(expected), "{shown:#?}");
+    // It renames the same files then as now.
+    let apply = ["resolve", "apply", "--reason", "granted"];
+    assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+    let unknown = [&run[..], &["--grant", "network"]].concat();
+    let refused = store.airlock(folder.path(), &unknown).run();
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert!(refused.stderr.contains("real-time"), "{refused:#?}");
+}
