@@ -144,8 +144,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What the plugin may do beside the default; may be given more than once. What an apply does may
-    /// be something else then than was shown, which is refused, and decided about again
+    /// What the plugin may do beside the default; may be given more than once. What an apply does
+    /// may be something else then than was shown, which is refused, and decided about again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 

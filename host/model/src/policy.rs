@@ -78,8 +78,8 @@ pub struct Policy {
     /// Whether its actions are rehearsed. None: as the session does with all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearse: Option<Rehearse>,
-    /// Whether clocks go on while one of its actions is applied. Else wall clocks stand at the push,
-    /// and the monotonic one moves by waiting and looking alone, as in a rehearsal.
+    /// Whether clocks go on while one of its actions is applied. Else wall clocks stand at the
+    /// push, and the monotonic one moves by waiting and looking alone, as in a rehearsal.
     #[serde(default, rename = "real-time", skip_serializing_if = "is_false")]
     pub real_time: bool,
     /// Whether randomness is new when one of its actions is applied. Else it is the rehearsal's.

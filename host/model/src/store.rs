@@ -110,11 +110,12 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
 
     /// Puts actions in the place of pending ones, which are discarded without having been claimed,
     /// all in one step: who looks, also after a crash, sees the old ones or the new. The new ones
-    /// lie together, where the topmost of the old ones was, and what is above and below stays there.
+    /// lie together, where the topmost of the old ones was, and what is above and below stays
+    /// there.
     ///
     /// What is claimed is not pending, and left alone. So is what is
-    /// [interrupted](crate::pending::ActionState::Interrupted), since nobody knows what it has done.
-    /// Answers which were discarded, the lowest first: none where the one that
+    /// [interrupted](crate::pending::ActionState::Interrupted), since nobody knows what it has
+    /// done. Answers which were discarded, the lowest first: none where the one that
     /// [must be](Replacement::action) pending is not, and then nothing was pushed either. Where the
     /// push is empty, they are discarded all the same.
     ///

@@ -37,8 +37,8 @@ impl Session {
     /// store. It is done by the very plugin that previewed it then, under the grants of then.
     ///
     /// The new ones lie together, in the order in which they were pushed, where the topmost of the
-    /// old ones was: so the stack is resolved in the order that it had, also where the tool proposes
-    /// more than before, or less, and no new action need be that which an old one was.
+    /// old ones was: so the stack is resolved in the order that it had, also where the tool
+    /// proposes more than before, or less, and no new action need be that which an old one was.
     ///
     /// What somebody else has claimed meanwhile is left alone. The tool hears of each discard
     /// afterwards, where it [takes note](PendingAction::has_reject) of them; that it fails to

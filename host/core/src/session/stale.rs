@@ -45,8 +45,8 @@ impl Session {
         in_background(move || stale_files(&basis, &folder)).await
     }
 
-    /// The same of all that is pending and was previewed here, each file compared once. An action of
-    /// which no file is known, neither read nor changed, is left out.
+    /// The same of all that is pending and was previewed here, each file compared once. An action
+    /// of which no file is known, neither read nor changed, is left out.
     ///
     /// # Errors
     /// As of [`stale_files`](Self::stale_files).

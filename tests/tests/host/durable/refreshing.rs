@@ -8,7 +8,7 @@ use airlock_host::{Error, Resolution, Session};
 use airlock_tests::{Backend, Host, Tester, durable, plugin, push as with_fields};
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, begun, find, ledger, push};
+use super::conversation::{Conversation, begun, find, ledger, push, until};
 use super::faulty::{Fault, with_fault};
 
 async fn labels(session: &Session) -> Vec<String> {
@@ -171,7 +171,7 @@ pub async fn what_was_cut_off_is_found_out_about_first<B: Backend>() {
     });
     told.recv().await.expect("the apply has begun");
     resolving.abort();
-    super::conversation::until("the claim is given back", async || {
+    until("the claim is given back", async || {
         session.has_pending().await.unwrap()
     })
     .await;
@@ -190,9 +190,14 @@ pub async fn what_was_cut_off_is_found_out_about_first<B: Backend>() {
     let id = push(&broken, durable("It", json!([ledger("it")]))).await;
     let apply = Resolution::apply("").with_id(id.clone());
     broken.resolve(apply, Tester).await.unwrap_err();
-    drop(broken);
+    drop((broken, session, faulty));
     conversation.backend.kill(host).await;
     let host = conversation.backend.host().await;
+    until("its claim is over", async || {
+        let listed = host.store.list(&conversation.id()).await.unwrap();
+        listed.iter().any(|it| it.action.id == id)
+    })
+    .await;
     let session = conversation.session(&host).await;
     let error = session.refresh(&id, Tester).await.unwrap_err();
     assert_eq!(error.kind(), "already-resolved");
