@@ -199,11 +199,12 @@ fn the_examples_do_when_applied_what_the_host_saw_before() {
         "python/batch_rename",
         "ts/batch-rename",
     ];
+    let params = r#"{"files": ["a.jpeg", "b.jpeg"], "find": "jpeg", "replace": "jpg"}"#;
     let examples = examples.into_iter().map(guest);
     for plugin in examples.chain(["batch-rename".to_owned()]) {
         for _ in 0..rounds() {
             let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg", "c.txt"]));
-            let ran = store.json(folder.path(), &["run", &plugin, RENAME]);
+            let ran = store.json(folder.path(), &["run", &plugin, params]);
             let seen = &ran["effects"][0];
             assert_eq!(seen["verified"], true, "{plugin}: {ran}");
             assert_eq!(seen["changes"].as_array().unwrap().len(), 2, "{ran}");
