@@ -45,7 +45,7 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Where, below the workspace.
     pub path: String,
-    /// Where it was before, if it is moved.
+    /// Where it was before, if it is moved, or a directory above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What was there; none for what is new.

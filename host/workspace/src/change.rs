@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::content::read_full;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::parents::Parents;
+use crate::path::parent_and_name;
 use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
@@ -33,7 +34,7 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Where, below the folder.
     pub path: String,
-    /// Where it was before, if it was moved.
+    /// Where it was before, if it was moved, or a directory above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What was there; none for what is new.
@@ -105,35 +106,55 @@ pub(crate) struct Compared {
 
 pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
     let mut parents = lower.parents();
+    let moved_directories = moved_directories(tree)?;
     let mut rewritten = HashSet::new();
-    let mut found = Vec::new();
+    let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
         match (&node.origin, tree.checked_path_of(id)?) {
             (None, None) => {}
             (None, Some(path)) => found.push(created(node, path)?),
-            (Some(origin), None) => found.push(Change {
-                kind: ChangeKind::Deleted,
-                path: origin.path.to_string(),
-                from: None,
-                before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
-                after: None,
-            }),
+            (Some(origin), None) => {
+                let gone = Change {
+                    kind: ChangeKind::Deleted,
+                    path: origin.path.to_string(),
+                    from: None,
+                    before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
+                    after: None,
+                };
+                // What is made at its path doesn't take its place.
+                match is_below(&origin.path, &moved_directories) {
+                    true => elsewhere.push(gone),
+                    false => found.push(gone),
+                }
+            }
             (Some(origin), Some(path)) => {
-                // By way of another directory it can have come back to where it was.
-                let moved = !tree.is_in_place(id) && path != *origin.path;
+                // By way of another directory it can have come back to where it was. Where the
+                // directory is another one since, that is told.
+                let moved = !tree.is_in_place(id)
+                    && (path != *origin.path || is_below(&path, &moved_directories));
                 let Some((before, after)) = kept(&mut parents, node, origin, moved)? else {
                     continue;
                 };
                 if before.digest != after.digest || node.mode != origin.stamp.mode {
                     rewritten.insert(id);
                 }
-                let from = moved.then(|| origin.path.to_string());
-                found.extend(change_of(path, from, before, after));
+                let Some(kind) = kind_of(moved, &before, &after) else {
+                    continue;
+                };
+                found.push(Change {
+                    kind,
+                    from: (moved || path != *origin.path).then(|| origin.path.to_string()),
+                    path,
+                    before: Some(before),
+                    after: Some(after),
+                });
             }
         }
     }
-    let changes = joined(found);
+    let mut changes = joined(found);
+    changes.extend(elsewhere);
+    changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
     Ok(Compared {
         changes: ChangeSet { changes },
         rewritten,
@@ -184,24 +205,44 @@ fn kept(
     }
 }
 
-fn change_of(path: String, from: Option<String>, before: Facts, after: Facts) -> Option<Change> {
-    let kind = match (
-        from.is_some(),
+fn kind_of(moved: bool, before: &Facts, after: &Facts) -> Option<ChangeKind> {
+    match (
+        moved,
         before.digest == after.digest,
         before.mode == after.mode,
     ) {
-        (true, ..) => ChangeKind::Renamed,
-        (false, false, _) => ChangeKind::Modified,
-        (false, true, false) => ChangeKind::Mode,
-        (false, true, true) => return None,
-    };
-    Some(Change {
-        kind,
-        path,
-        from,
-        before: Some(before),
-        after: Some(after),
-    })
+        (true, ..) => Some(ChangeKind::Renamed),
+        (false, false, _) => Some(ChangeKind::Modified),
+        (false, true, false) => Some(ChangeKind::Mode),
+        (false, true, true) => None,
+    }
+}
+
+/// Where the real folder has the directories that are at other paths in the layer.
+fn moved_directories(tree: &Tree) -> io::Result<HashSet<&str>> {
+    let mut moved = HashSet::new();
+    for id in tree.ids().filter(|id| *id != ROOT) {
+        let node = tree.node(id);
+        if let (Body::Directory(_), Some(origin)) = (&node.body, &node.origin)
+            && tree
+                .checked_path_of(id)?
+                .is_some_and(|path| path != *origin.path)
+        {
+            moved.insert(&*origin.path);
+        }
+    }
+    Ok(moved)
+}
+
+fn is_below(path: &str, directories: &HashSet<&str>) -> bool {
+    let (mut above, _) = parent_and_name(path);
+    while !directories.is_empty() && !above.is_empty() {
+        if directories.contains(above) {
+            return true;
+        }
+        (above, _) = parent_and_name(above);
+    }
+    false
 }
 
 /// What was removed and made again under the same path is one change, or none.

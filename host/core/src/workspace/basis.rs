@@ -188,9 +188,12 @@ impl Basis {
                 stale.insert(path.to_owned(), what);
             }
         }
+        let left: BTreeSet<&str> = self.changes.iter().filter_map(left_by).collect();
         for change in &self.changes {
             let is_new = change.after.is_some() && !there.contains(&*change.path);
-            if is_new && view.stamp(&change.path)?.is_some() {
+            // What is there in a directory that goes elsewhere goes with it.
+            let takes_its_place = above(&change.path).any(|above| left.contains(above));
+            if is_new && !takes_its_place && view.stamp(&change.path)?.is_some() {
                 stale.insert(change.path.clone(), Staleness::Appeared);
             }
         }
@@ -228,6 +231,21 @@ impl Basis {
             && ((digest == then.digest && stamp.mode == then.mode) || left == Some(&digest));
         Ok((!is_same).then_some(Staleness::Changed))
     }
+}
+
+/// The place that something leaves.
+fn left_by(change: &Change) -> Option<&str> {
+    match (&change.from, &change.after) {
+        (Some(from), _) => Some(from),
+        (None, None) => Some(&change.path),
+        (None, Some(_)) => None,
+    }
+}
+
+/// The directories above a path, but the workspace itself.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    let slashes = path.match_indices('/');
+    slashes.map(|(at, _)| &path[..at])
 }
 
 /// Whether a later change would show in its times, as finely as the file system's clock goes.

@@ -1,0 +1,102 @@
+//! What a layer changes is told so that whoever reads it knows what there is then.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::model::open;
+use crate::{ChangeKind, Directory, LayerOptions, OpenOptions, Opened};
+
+/// What is told of these changes to a folder with `d/a` and `d/e/a` in it: kind, from and path.
+pub fn told(change: impl FnOnce(&Directory)) -> Vec<(ChangeKind, Option<String>, String)> {
+    let folders = TempDir::new().unwrap();
+    let folder = folders.path().join("folder");
+    fs::create_dir_all(folder.join("d/e")).unwrap();
+    fs::write(folder.join("d/a"), "one").unwrap();
+    fs::write(folder.join("d/e/a"), "two").unwrap();
+    let view = open(&folder).view(1000).unwrap();
+    view.begin(&LayerOptions::new(folders.path())).unwrap();
+    change(&view.root());
+    let changes = view.changes().unwrap().changes.into_iter();
+    changes.map(|it| (it.kind, it.from, it.path)).collect()
+}
+
+pub fn put(root: &Directory, path: &str, text: &str) {
+    let options = OpenOptions {
+        write: true,
+        create: true,
+        truncate: true,
+        ..OpenOptions::default()
+    };
+    match root.open(path, options).unwrap() {
+        Opened::File(file) => file.write_at(text.as_bytes(), 0).unwrap(),
+        Opened::Directory(_) => panic!("{path} is a directory"),
+    }
+}
+
+fn change(
+    kind: ChangeKind,
+    from: Option<&str>,
+    path: &str,
+) -> (ChangeKind, Option<String>, String) {
+    (kind, from.map(str::to_owned), path.to_owned())
+}
+
+#[test]
+fn what_is_rewritten_in_a_directory_that_moved_is_told_with_where_it_was() {
+    let told = told(|root| {
+        root.rename("d", root, "x").unwrap();
+        put(root, "x/a", "1");
+        put(root, "x/e/a", "2");
+    });
+    assert_eq!(
+        told,
+        [
+            change(ChangeKind::Renamed, Some("d"), "x"),
+            change(ChangeKind::Modified, Some("d/a"), "x/a"),
+            change(ChangeKind::Modified, Some("d/e/a"), "x/e/a"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_removed_from_a_directory_that_moved_is_not_what_is_made_where_that_was() {
+    // Also where it holds the same.
+    for text in ["one", "another"] {
+        let told = told(|root| {
+            root.rename("d", root, "x").unwrap();
+            root.remove_file("x/a").unwrap();
+            root.create_directory("d").unwrap();
+            put(root, "d/a", text);
+        });
+        assert_eq!(
+            told,
+            [
+                change(ChangeKind::Created, None, "d"),
+                change(ChangeKind::Created, None, "d/a"),
+                change(ChangeKind::Deleted, None, "d/a"),
+                change(ChangeKind::Renamed, Some("d"), "x"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn what_is_removed_and_made_again_is_one_change_or_none() {
+    for (text, expected) in [
+        ("one", vec![]),
+        ("another", vec![change(ChangeKind::Modified, None, "d/a")]),
+    ] {
+        let told = told(|root| {
+            root.remove_file("d/a").unwrap();
+            root.remove_file("d/e/a").unwrap();
+            root.remove_directory("d/e").unwrap();
+            root.remove_directory("d").unwrap();
+            root.create_directory("d").unwrap();
+            root.create_directory("d/e").unwrap();
+            put(root, "d/a", text);
+            put(root, "d/e/a", "two");
+        });
+        assert_eq!(told, expected);
+    }
+}
