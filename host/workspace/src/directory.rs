@@ -15,7 +15,7 @@ use crate::metadata::Metadata;
 use crate::path::is_private;
 use crate::tree::{At, Body, NodeId};
 use crate::view::{Held, State};
-use crate::walk::{LastLink, Spot, Walk};
+use crate::walk::{LastLink, MAX_PATH, Spot, Walk};
 
 /// An open directory.
 ///
@@ -272,10 +272,12 @@ impl Directory {
         if target.starts_with('/') {
             return Err(Errno::PERM.into());
         }
-        if target.is_empty() {
-            return Err(Errno::NOENT.into());
-        }
-        self.make(path, |_| Ok((Body::Link(Some(Arc::from(target))), 0o777)))
+        self.make(path, |_| match target.len() {
+            0 => Err(Errno::NOENT.into()),
+            // With the byte that ends it: the commit couldn't make it.
+            MAX_PATH.. => Err(Errno::NAMETOOLONG.into()),
+            _ => Ok((Body::Link(Some(Arc::from(target))), 0o777)),
+        })
     }
 
     fn make(

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use blake3::hazmat::{ContextKey, HasherExt, hash_derive_key_context};
 
 use crate::lower::{Kind, Lower, Stamp};
-use crate::tree::{At, Body};
+use crate::tree::{At, Body, ROOT};
 use crate::view::State;
 
 /// What a view tells of an object.
@@ -69,6 +69,15 @@ impl Metadata {
         let links = real
             .filter(|_| !parted)
             .map_or(made_links, |stamp| stamp.links);
+        // What was removed and is still open has one name less.
+        let removed = match at {
+            At::Node(id) => *id != ROOT && state.tree.node(*id).link.is_none(),
+            At::Lower(..) => false,
+        };
+        let links = match removed && kind != Kind::Directory {
+            true => links.saturating_sub(1),
+            false => links,
+        };
         let time = |own: Option<SystemTime>, real: Option<(i64, u32)>| {
             own.or(real.map(system_time)).unwrap_or(UNIX_EPOCH)
         };

@@ -1,5 +1,7 @@
 // What the fuzz targets need is compiled for libFuzzer too.
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod conflicts;

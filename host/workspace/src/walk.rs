@@ -19,7 +19,7 @@ use crate::tree::{At, Body, NodeId, ROOT, Tree};
 const MAX_LINKS: usize = 40;
 
 /// The longest path that Linux takes, in bytes.
-const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// The longest name that Linux takes, in bytes.
 const MAX_NAME: usize = 255;

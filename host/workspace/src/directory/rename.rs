@@ -20,7 +20,7 @@ impl Directory {
         }
         let view = &self.held.view;
         let mut state = view.state();
-        let slash = path.ends_with('/');
+        let must_be_directory = path.ends_with('/') || new_path.ends_with('/');
         let trimmed = path.trim_end_matches('/');
         let from = state.walk(&view.lower, &self.held, trimmed, LastLink::Kept)?;
         let trimmed = new_path.trim_end_matches('/');
@@ -31,7 +31,7 @@ impl Directory {
         };
         let moved = from.found.ok_or(Errno::NOENT)?;
         let is_directory = state.tree.kind(&moved) == Kind::Directory;
-        if slash && !is_directory {
+        if must_be_directory && !is_directory {
             return Err(Errno::NOTDIR.into());
         }
         if is_private(&new_name) {

@@ -110,15 +110,17 @@ pub fn difference(ops: &[Op]) -> Option<String> {
 }
 
 /// `cap-std` looks at a path of one name itself, whatever comes behind the name: `file/` is a file
-/// there, and `link/.` a link. The system doesn't, and nor do we.
+/// there, and `link/.` a link. And it has a file renamed to `name/`. The system does neither, nor
+/// do we.
 fn is_a_quirk(op: &Op) -> bool {
-    let Op::Stat {
-        path,
-        follow: false,
-        ..
-    } = op
-    else {
-        return false;
+    let path = match op {
+        Op::Stat {
+            path,
+            follow: false,
+            ..
+        } => path,
+        Op::Rename { new_path, .. } => return new_path.ends_with('/'),
+        _ => return false,
     };
     let mut names = Path::new(path).components();
     let is_one_name = matches!(names.next(), Some(Component::Normal(_))) && names.next().is_none();
