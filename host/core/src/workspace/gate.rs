@@ -21,7 +21,7 @@ use super::listing::{self, Listing};
 use super::open::{check_path, code};
 use super::quota::Named;
 use super::stream::{CountedStream, Refused};
-use super::viewed::{self, InWorkspace, ReadStream};
+use super::viewed::{self, InWorkspace, ReadStream, Viewed};
 use super::{FilesView, Handle};
 use access::found;
 
@@ -78,7 +78,7 @@ impl WasiDescriptor for FilesView<'_> {
     async fn set_size(&mut self, fd: Fd, size: u64) -> FsResult<()> {
         self.may_change(&fd)?;
         if let Some(viewed) = self.viewed(&fd)? {
-            return Ok(viewed.to_write()?.file.set_len(size).map_err(code)?);
+            return Ok(viewed.file()?.file.set_len(size).map_err(code)?);
         }
         let handle = self.handle(&fd)?;
         let Some(counted) = handle.counted() else {
@@ -106,7 +106,7 @@ impl WasiDescriptor for FilesView<'_> {
     async fn write(&mut self, fd: Fd, buffer: Vec<u8>, offset: u64) -> FsResult<u64> {
         self.may_change(&fd)?;
         if let Some(viewed) = self.viewed(&fd)? {
-            let file = &viewed.to_write()?.file;
+            let file = viewed.file()?.to_write()?;
             file.write_at(&buffer, offset).map_err(code)?;
             return Ok(buffer.len() as u64);
         }
@@ -150,9 +150,9 @@ impl WasiDescriptor for FilesView<'_> {
         check_path(&path)?;
         self.may_change(&fd)?;
         if let Some(viewed) = self.viewed(&fd)? {
+            let directory = viewed.directory()?;
             let (accessed, modified) = (viewed::time(accessed)?, viewed::time(modified)?);
             let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-            let directory = viewed.directory()?;
             let set = directory.set_times_at(&path, follow, accessed, modified);
             return Ok(set.map_err(code)?);
         }
@@ -237,9 +237,13 @@ impl WasiDescriptor for FilesView<'_> {
     fn read_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let _handle = self.handle(&fd)?;
         if let Some(viewed) = self.viewed(&fd)? {
+            let Viewed::File(file) = viewed else {
+                return Err(ErrorCode::IsDirectory.into());
+            };
             let stream: DynInputStream = Box::new(ReadStream {
-                file: Arc::clone(viewed.to_read()?),
+                file,
                 position: offset,
+                closed: false,
                 _handle,
             });
             return Ok(self.inner.table.push(stream)?);
@@ -291,7 +295,7 @@ impl WasiDescriptor for FilesView<'_> {
         if let Some(viewed) = self.viewed(&fd)? {
             let length = usize::try_from(len).unwrap_or(usize::MAX);
             let mut buffer = vec![0; length.min(viewed::AT_ONCE)];
-            let read = viewed.to_read()?.file.read_at(&mut buffer, offset);
+            let read = viewed.file()?.to_read()?.read_at(&mut buffer, offset);
             let read = read.map_err(code)?;
             buffer.truncate(read);
             return Ok((buffer, read == 0));

@@ -30,7 +30,8 @@ pub(super) struct InWorkspace;
 #[derive(Clone)]
 pub(super) enum Viewed {
     File(Arc<ViewedFile>),
-    Directory(Arc<Directory>),
+    /// With what it is said to be open for.
+    Directory(Arc<Directory>, DescriptorFlags),
 }
 
 pub(super) struct ViewedFile {
@@ -39,35 +40,43 @@ pub(super) struct ViewedFile {
     pub flags: DescriptorFlags,
 }
 
+impl ViewedFile {
+    /// Where it was opened to be written to.
+    pub fn to_write(&self) -> Result<&OpenFile, ErrorCode> {
+        self.opened_for(DescriptorFlags::WRITE)
+    }
+
+    /// Where it was opened to be read.
+    pub fn to_read(&self) -> Result<&OpenFile, ErrorCode> {
+        self.opened_for(DescriptorFlags::READ)
+    }
+
+    fn opened_for(&self, flag: DescriptorFlags) -> Result<&OpenFile, ErrorCode> {
+        match self.flags.contains(flag) {
+            true => Ok(&self.file),
+            false => Err(ErrorCode::BadDescriptor),
+        }
+    }
+}
+
 impl Viewed {
+    /// The workspace itself. As wasmtime tells it, what is opened below is open to be read: whether
+    /// anything there can be changed is another question.
+    pub fn root(directory: Directory) -> Self {
+        let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
+        Viewed::Directory(Arc::new(directory), flags)
+    }
+
     pub fn file(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
         match self {
             Viewed::File(file) => Ok(file),
-            Viewed::Directory(_) => Err(ErrorCode::BadDescriptor),
-        }
-    }
-
-    /// A file that was opened to be written to.
-    pub fn to_write(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
-        let file = self.file()?;
-        match file.flags.contains(DescriptorFlags::WRITE) {
-            true => Ok(file),
-            false => Err(ErrorCode::BadDescriptor),
-        }
-    }
-
-    /// A file that was opened to be read.
-    pub fn to_read(&self) -> Result<&Arc<ViewedFile>, ErrorCode> {
-        let file = self.file()?;
-        match file.flags.contains(DescriptorFlags::READ) {
-            true => Ok(file),
-            false => Err(ErrorCode::BadDescriptor),
+            Viewed::Directory(..) => Err(ErrorCode::BadDescriptor),
         }
     }
 
     pub fn directory(&self) -> Result<&Arc<Directory>, ErrorCode> {
         match self {
-            Viewed::Directory(directory) => Ok(directory),
+            Viewed::Directory(directory, _) => Ok(directory),
             Viewed::File(_) => Err(ErrorCode::NotDirectory),
         }
     }
@@ -75,7 +84,7 @@ impl Viewed {
     pub fn metadata(&self) -> Result<Metadata, ErrorCode> {
         match self {
             Viewed::File(file) => file.file.metadata(),
-            Viewed::Directory(directory) => directory.metadata(),
+            Viewed::Directory(directory, _) => directory.metadata(),
         }
         .map_err(code)
     }
@@ -83,21 +92,21 @@ impl Viewed {
     pub fn kind(&self) -> DescriptorType {
         match self {
             Viewed::File(_) => DescriptorType::RegularFile,
-            Viewed::Directory(_) => DescriptorType::Directory,
+            Viewed::Directory(..) => DescriptorType::Directory,
         }
     }
 
     pub fn flags(&self) -> DescriptorFlags {
         match self {
             Viewed::File(file) => file.flags,
-            Viewed::Directory(_) => DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY,
+            Viewed::Directory(_, flags) => *flags,
         }
     }
 
     pub fn is_same_object(&self, other: &Self) -> bool {
         match (self, other) {
             (Viewed::File(one), Viewed::File(other)) => one.file.is_same_object(&other.file),
-            (Viewed::Directory(one), Viewed::Directory(other)) => one.is_same_object(other),
+            (Viewed::Directory(one, _), Viewed::Directory(other, _)) => one.is_same_object(other),
             _ => false,
         }
     }
@@ -110,7 +119,9 @@ impl Viewed {
         let (accessed, modified) = (time(accessed)?, time(modified)?);
         match self {
             Viewed::File(file) => file.file.set_times(accessed, modified),
-            Viewed::Directory(directory) => directory.set_times_at(".", false, accessed, modified),
+            Viewed::Directory(directory, _) => {
+                directory.set_times_at(".", false, accessed, modified)
+            }
         }
         .map_err(code)
     }
@@ -139,7 +150,9 @@ pub(super) fn open(
         follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
     };
     Ok(match directory.open(path, options).map_err(code)? {
-        Opened::Directory(directory) => Viewed::Directory(Arc::new(directory)),
+        Opened::Directory(directory) => {
+            Viewed::Directory(Arc::new(directory), DescriptorFlags::READ)
+        }
         Opened::File(file) => {
             let mut opened_for = DescriptorFlags::empty();
             if options.write || options.create || options.truncate {
@@ -214,6 +227,8 @@ pub(super) fn time(time: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> 
 pub(super) struct ReadStream {
     pub file: Arc<ViewedFile>,
     pub position: u64,
+    /// What has come to its end stays there, also where the file grows.
+    pub closed: bool,
     /// Counts the file as open.
     pub _handle: Arc<OpenHandle>,
 }
@@ -226,13 +241,20 @@ impl Pollable for ReadStream {
 #[async_trait]
 impl InputStream for ReadStream {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        if self.closed {
+            return Err(StreamError::Closed);
+        }
         if size == 0 {
             return Ok(Bytes::new());
         }
         let mut buffer = vec![0; size.min(AT_ONCE)];
-        let read = self.file.file.read_at(&mut buffer, self.position);
-        let read = read.map_err(failed)?;
-        if read == 0 {
+        let read = match self.file.to_read() {
+            Ok(file) => file.read_at(&mut buffer, self.position).map_err(failed),
+            Err(code) => Err(refused(code)),
+        };
+        self.closed = !matches!(read, Ok(1..));
+        let read = read?;
+        if self.closed {
             return Err(StreamError::Closed);
         }
         self.position += read as u64;
@@ -247,14 +269,31 @@ pub(super) struct WriteStream {
     /// None for the file's end.
     pub position: Option<u64>,
     pub gate: Gate,
+    /// After a failure.
+    pub closed: bool,
     pub _handle: Arc<OpenHandle>,
 }
 
 impl WriteStream {
+    /// Refused is what the phase doesn't allow, but the stream goes on where another one does.
     fn pass(&self) -> StreamResult<()> {
-        self.gate
-            .pass()
-            .map_err(|code| StreamError::LastOperationFailed(Refused(code).into()))
+        self.gate.pass().map_err(refused)?;
+        match self.closed {
+            true => Err(StreamError::Closed),
+            false => Ok(()),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> StreamResult<()> {
+        let file = self.file.to_write().map_err(refused)?;
+        match &mut self.position {
+            Some(position) => {
+                file.write_at(bytes, *position).map_err(failed)?;
+                *position += bytes.len() as u64;
+            }
+            None => drop(file.append(bytes).map_err(failed)?),
+        }
+        Ok(())
     }
 }
 
@@ -267,15 +306,9 @@ impl Pollable for WriteStream {
 impl OutputStream for WriteStream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         self.pass()?;
-        let file = &self.file.file;
-        match &mut self.position {
-            Some(position) => {
-                file.write_at(&bytes, *position).map_err(failed)?;
-                *position += bytes.len() as u64;
-            }
-            None => drop(file.append(&bytes).map_err(failed)?),
-        }
-        Ok(())
+        let put = self.put(&bytes);
+        self.closed = put.is_err();
+        put
     }
 
     fn flush(&mut self) -> StreamResult<()> {
@@ -289,5 +322,9 @@ impl OutputStream for WriteStream {
 }
 
 fn failed(error: io::Error) -> StreamError {
-    StreamError::LastOperationFailed(Refused(code(error)).into())
+    refused(code(error))
+}
+
+fn refused(code: ErrorCode) -> StreamError {
+    StreamError::LastOperationFailed(Refused(code).into())
 }

@@ -99,9 +99,10 @@ impl FilesView<'_> {
         };
         self.may_change(fd)?;
         let stream: DynOutputStream = Box::new(WriteStream {
-            file: Arc::clone(viewed.to_write()?),
+            file: Arc::clone(viewed.file()?),
             position,
             gate: self.files.workspace_writable.clone(),
+            closed: false,
             _handle: self.handle(fd)?,
         });
         Ok(Some(self.inner.table.push(stream)?))

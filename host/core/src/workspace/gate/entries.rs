@@ -1,7 +1,5 @@
 //! The functions that open, list and rename: those with more to them than a check.
 
-use std::sync::Arc;
-
 use airlock_workspace::View;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
@@ -31,7 +29,7 @@ impl preopens::Host for FilesView<'_> {
         };
         let scratch = opened.scratch.clone();
         let root = opened.workspace.as_ref().map(View::root);
-        let root = root.map(|root| Viewed::Directory(Arc::new(root)));
+        let root = root.map(Viewed::root);
         self.files.opened = Some(opened);
         let named = [
             ("/workspace", root.clone().map(Some)),
