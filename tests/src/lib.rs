@@ -1,6 +1,7 @@
 //! What the tests and benchmarks share: guests from source, sessions with them, scripts for the
 //! puppet, and stores to test.
 
+pub mod bare;
 pub mod bombs;
 pub mod fuzz;
 mod guests;

@@ -1,9 +1,8 @@
 //! The other side: wasmtime with WASI and the world's bindings, and nothing else.
 
-mod world;
-
 use std::time::{Duration, Instant};
 
+use airlock_tests::bare::{self, CustomToolPre, Live, State};
 use airlock_tests::{component, precompiled};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,7 +10,6 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::Case;
-use world::{CustomToolPre, Live, State};
 
 pub struct Bare {
     engine: Engine,
@@ -30,7 +28,7 @@ impl Bare {
         std::fs::write(&path, compiled.serialize().unwrap()).unwrap();
         Self {
             engine: engine.clone(),
-            linked: world::link(&world::linker(engine), &compiled),
+            linked: bare::link(&bare::linker(engine), &compiled),
             params: params.to_string(),
             compiled: path,
             _folder: folder,

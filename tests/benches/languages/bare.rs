@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use airlock_tests::bare::{self, CustomToolPre, Live, State};
 use airlock_tests::precompiled;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
 use crate::stopwatch::Stopwatch;
-use crate::world::{self, CustomToolPre, Live, State};
 use crate::{LABEL, TOOL, params};
 
 /// The file of the compiled component, below the folder for what is compiled.
@@ -39,9 +39,9 @@ impl Bare {
 
     /// The same with a file that another process wrote there.
     pub async fn compiled_in(engine: &Engine, folder: &Path) -> Self {
-        let linker = world::linker(engine);
+        let linker = bare::linker(engine);
         let compiled = folder.join(COMPILED);
-        let linked = world::link(&linker, &precompiled::from_file(engine, &compiled));
+        let linked = bare::link(&linker, &precompiled::from_file(engine, &compiled));
         let live = Live::new(engine, &linked).await;
         Self {
             engine: engine.clone(),
@@ -59,7 +59,7 @@ impl Bare {
         for _ in 0..count {
             let began = Stopwatch::start();
             let component = precompiled::from_file(&self.engine, &self.compiled);
-            let linked = world::link(&self.linker, &component);
+            let linked = bare::link(&self.linker, &component);
             let mut live = Live::new(&self.engine, &linked).await;
             live.execute(TOOL, &self.params).await;
             took += began.elapsed();

@@ -16,8 +16,6 @@ mod progress;
 mod rounds;
 mod stopwatch;
 mod table;
-#[path = "../bare/world.rs"]
-mod world;
 
 use std::sync::Arc;
 use std::time::Duration;

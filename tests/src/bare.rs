@@ -1,19 +1,26 @@
-//! What bare wasmtime needs to run a tool: WASI as wasmtime has it, the world's bindings, and
-//! imports that do next to nothing.
+//! The other side of comparisons: what bare wasmtime needs to run a tool. WASI as wasmtime has it,
+//! the world's bindings, and imports that do next to nothing.
+
+use std::path::Path;
 
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Store};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
-wasmtime::component::bindgen!({
-    path: "guests/wit/0.1.0",
-    world: "custom-tool",
-    imports: { "airlock:tool/pending-actions.push-pending-action": async },
-    exports: { default: async },
-});
+use bindings::airlock::tool::{host, pending_actions, types};
+pub use bindings::exports::airlock::tool::resolver::Resolution;
+pub use bindings::{CustomTool, CustomToolPre};
+pub use types::{Content, ToolResult};
 
-use airlock::tool::{host, pending_actions, types};
-pub use exports::airlock::tool::resolver::Resolution;
+#[allow(missing_docs, reason = "generated")]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "guests/wit/0.1.0",
+        world: "custom-tool",
+        imports: { "airlock:tool/pending-actions.push-pending-action": async },
+        exports: { default: async },
+    });
+}
 
 const ACTION_ID: &str = "019aa1b2-0000-7000-8000-000000000000";
 
@@ -31,6 +38,10 @@ pub struct Live {
     tool: CustomTool,
 }
 
+/// Links all of WASI, and the world.
+///
+/// # Panics
+/// Where wasmtime doesn't.
 pub fn linker(engine: &Engine) -> Linker<State> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker).unwrap();
@@ -38,16 +49,37 @@ pub fn linker(engine: &Engine) -> Linker<State> {
     linker
 }
 
+/// Links a component as far as can be done once for all instances.
+///
+/// # Panics
+/// Where it imports what the linker doesn't have.
 pub fn link(linker: &Linker<State>, component: &Component) -> CustomToolPre<State> {
     CustomToolPre::new(linker.instantiate_pre(component).unwrap()).unwrap()
 }
 
 impl Live {
+    /// Without any directory.
+    ///
+    /// # Panics
+    /// Where it can't be made, as all others do where the guest traps or fails.
     pub async fn new(engine: &Engine, linked: &CustomToolPre<State>) -> Self {
+        Self::with(engine, linked, None).await
+    }
+
+    /// With this directory of the host's as `/workspace`.
+    pub async fn on(engine: &Engine, linked: &CustomToolPre<State>, folder: &Path) -> Self {
+        Self::with(engine, linked, Some(folder)).await
+    }
+
+    async fn with(engine: &Engine, linked: &CustomToolPre<State>, folder: Option<&Path>) -> Self {
+        let mut wasi = WasiCtx::builder();
+        wasi.allow_blocking_current_thread(true);
+        if let Some(folder) = folder {
+            wasi.preopened_dir(folder, "/workspace", FsPerms::ReadWrite)
+                .unwrap();
+        }
         let state = State {
-            wasi: WasiCtx::builder()
-                .allow_blocking_current_thread(true)
-                .build(),
+            wasi: wasi.build(),
             table: ResourceTable::new(),
             pushed: None,
         };
@@ -58,16 +90,17 @@ impl Live {
         Self { store, tool }
     }
 
-    pub async fn execute(&mut self, name: &str, params: &str) {
+    /// Calls a tool with params as JSON.
+    pub async fn execute(&mut self, name: &str, params: &str) -> ToolResult {
         let guest = self.tool.airlock_tool_tool();
         guest
             .call_execute(&mut self.store, "call-1", name, params)
             .await
             .unwrap()
-            .unwrap();
+            .unwrap()
     }
 
-    /// What a host tells the guest that is to reject the action that it pushed last.
+    /// What a host tells the guest that is to apply or reject the action that it pushed last.
     pub fn resolution(&self, label: &str, source_tool_name: &str) -> Resolution {
         Resolution {
             action_id: ACTION_ID.to_owned(),
@@ -80,6 +113,17 @@ impl Live {
         }
     }
 
+    /// Applies it.
+    pub async fn apply(&mut self, resolution: &Resolution) -> ToolResult {
+        let resolver = self.tool.airlock_tool_resolver();
+        resolver
+            .call_apply(&mut self.store, resolution)
+            .await
+            .unwrap()
+            .unwrap()
+    }
+
+    /// Rejects it.
     pub async fn reject(&mut self, resolution: &Resolution) {
         let resolver = self.tool.airlock_tool_resolver();
         resolver
