@@ -1,0 +1,25 @@
+//! A guest's files under the host, by scripts of calls that follow from a seed: what they come to,
+//! and whether all of it is told.
+
+mod generated;
+mod plain_folder;
+#[path = "../../guests/files/src/script.rs"]
+mod script;
+mod side_effects;
+
+use std::path::Path;
+
+/// What a variable of the environment asks for.
+fn number(variable: &str) -> Option<u64> {
+    let asked = std::env::var(variable).ok()?;
+    Some(asked.parse().expect("a number"))
+}
+
+/// A folder in memory where there is one, since scripts are many.
+fn in_memory() -> &'static Path {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => memory,
+        false => Path::new("/tmp"),
+    }
+}
