@@ -266,7 +266,7 @@ fn what_was_written_goes_along_when_it_is_moved() {
             root.rename("a", root, "c").unwrap();
             put(root, "c/d", "new d");
         },
-        &["renamed c from a", "modified c/b", "created c/d"],
+        &["renamed c from a", "modified c/b from a/b", "created c/d"],
         &["c/", "c/b: new b", "c/d: new d", "f: old f"],
     );
     // Over another one, and what was written to that is gone.
