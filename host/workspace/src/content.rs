@@ -124,7 +124,7 @@ impl Content {
         let end = offset.checked_add(bytes.len() as u64).ok_or(Errno::FBIG)?;
         let length = self.len();
         if end > length {
-            self.resize(end)?;
+            self.resize(end, Filled::ByWrite)?;
         }
         let written = match self.own()? {
             Own::Memory(own) => {
@@ -134,7 +134,7 @@ impl Content {
             Own::File(file) => file.write_all_at(bytes, offset),
         };
         if written.is_err() && end > length {
-            self.resize(length)?;
+            self.resize(length, Filled::WithZeros)?;
         }
         written
     }
@@ -143,15 +143,15 @@ impl Content {
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
         match length == self.len() {
             true => Ok(()),
-            false => self.resize(length),
+            false => self.resize(length, Filled::WithZeros),
         }
     }
 
-    fn resize(&mut self, length: u64) -> io::Result<()> {
+    fn resize(&mut self, length: u64, filled: Filled) -> io::Result<()> {
         let before = self.len();
         let more = length.saturating_sub(before);
         self.shared.take(more)?;
-        let resized = self.resize_counted(length);
+        let resized = self.resize_counted(length, filled);
         match resized {
             Ok(()) => self.shared.give_back(before.saturating_sub(length)),
             Err(_) => self.shared.give_back(more),
@@ -159,7 +159,7 @@ impl Content {
         resized
     }
 
-    fn resize_counted(&mut self, length: u64) -> io::Result<()> {
+    fn resize_counted(&mut self, length: u64, filled: Filled) -> io::Result<()> {
         let more = length.saturating_sub(self.len());
         if let Held::Memory(counted) = &self.held {
             let in_memory = self.shared.in_memory.load(Ordering::Relaxed);
@@ -181,7 +181,9 @@ impl Content {
                 counter.fetch_add(length.wrapping_sub(before), Ordering::Relaxed);
             }
             Own::File(file) => {
-                file.set_len(length)?;
+                if filled == Filled::WithZeros {
+                    file.set_len(length)?;
+                }
                 if let Held::File(file) = &self.held {
                     file.length.store(length, Ordering::Relaxed);
                 }
@@ -239,6 +241,15 @@ impl Content {
             }
         }
     }
+}
+
+/// What comes to lie where contents grow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    WithZeros,
+    /// What is written next, up to the new end. A file grows by that itself, which costs less than
+    /// to have it grow before.
+    ByWrite,
 }
 
 enum Own<'a> {
