@@ -178,10 +178,10 @@ impl ReadableFolder {
             Ok(read) => Ok(read.bytes),
             Err(Unread::Io(error)) => Err(error),
             Err(Unread::NotAFile) => Err(not_regular()),
-            Err(error @ Unread::TooLarge(_)) => Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                error.to_string(),
-            )),
+            Err(Unread::TooLarge(bytes)) => {
+                let message = format!("it is {bytes} bytes; the limit is {most}");
+                Err(io::Error::new(io::ErrorKind::FileTooLarge, message))
+            }
         }
     }
 
