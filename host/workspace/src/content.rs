@@ -74,7 +74,8 @@ impl Spill {
         if length > MAX_IN_MEMORY {
             self.shared.take(length)?;
             let spilled = self.shared.new_file();
-            let spilled = spilled.inspect_err(|_| self.shared.give_back(length))?;
+            let mut spilled = spilled.inspect_err(|_| self.shared.give_back(length))?;
+            spilled.is_copy = true;
             spilled.length.store(length, Ordering::Relaxed);
             let to = spilled.open()?;
             content.held = Held::File(Arc::new(spilled));
@@ -181,11 +182,11 @@ impl Content {
                 counter.fetch_add(length.wrapping_sub(before), Ordering::Relaxed);
             }
             Own::File(file) => {
-                if filled == Filled::WithZeros {
-                    file.set_len(length)?;
-                }
-                if let Held::File(file) = &self.held {
-                    file.length.store(length, Ordering::Relaxed);
+                if let Held::File(spilled) = &self.held {
+                    if filled == Filled::WithZeros || spilled.is_copy {
+                        file.set_len(length)?;
+                    }
+                    spilled.length.store(length, Ordering::Relaxed);
                 }
             }
         }
@@ -212,7 +213,8 @@ impl Content {
                     let length = file.length.load(Ordering::Relaxed);
                     self.shared.take(length)?;
                     let copied = self.shared.new_file();
-                    let copied = copied.inspect_err(|_| self.shared.give_back(length))?;
+                    let mut copied = copied.inspect_err(|_| self.shared.give_back(length))?;
+                    copied.is_copy = true;
                     copied.length.store(length, Ordering::Relaxed);
                     let (from, to) = (file.open()?, copied.open()?);
                     if rustix::fs::ioctl_ficlone(&*to, &*from).is_err() {
@@ -248,7 +250,8 @@ impl Content {
 enum Filled {
     WithZeros,
     /// What is written next, up to the new end. A file grows by that itself, which costs less than
-    /// to have it grow before.
+    /// to have it grow before. A copy of a large file is lengthened all the same: some file systems
+    /// set aside as much again for one that grows by itself.
     ByWrite,
 }
 

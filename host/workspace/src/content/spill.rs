@@ -39,6 +39,8 @@ pub(super) struct Counted {
 /// Removed with the last content that has it.
 pub(super) struct SpilledFile {
     number: u64,
+    /// Whether it began as a copy of another file.
+    pub is_copy: bool,
     pub length: AtomicU64,
     shared: Arc<Shared>,
 }
@@ -77,6 +79,7 @@ impl Shared {
         files.keep_open(number, Arc::new(file));
         Ok(SpilledFile {
             number,
+            is_copy: false,
             length: AtomicU64::new(0),
             shared: Arc::clone(self),
         })
