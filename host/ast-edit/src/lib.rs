@@ -4,15 +4,16 @@
 //! producer that a session binds.
 
 // A preview searches all files that are meant (`search`), shows what it found (`preview`), and
-// writes it to its draft, which the host looks at. What it proposes is a `plan`: the params, and the
-// digests of each affected file before and after. An apply searches again, and writes only where
-// nothing has changed since (`apply`). Patterns and grammars are ast-grep's, and `code` is all that
-// knows them.
+// writes it to its draft, which the host looks at (`draft`). What it proposes is a `plan`: the
+// params, and the digests of each affected file before and after. An apply searches again, and
+// writes only where nothing has changed since (`apply`). Patterns and grammars are ast-grep's, and
+// `code` is all that knows them.
 
 mod advice;
 mod apply;
 mod code;
 mod collector;
+mod draft;
 mod ignore_files;
 mod no_files;
 mod parallel;

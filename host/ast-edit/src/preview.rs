@@ -1,7 +1,5 @@
 //! What a preview shows, and what it wants decided.
 
-use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use airlock_host::Error;
@@ -13,9 +11,9 @@ use similar::TextDiff;
 
 use crate::advice;
 use crate::code::rewrite;
-use crate::parallel::{in_parallel, into_inner, lock};
+use crate::draft::{source, write_draft};
 use crate::plan::{Plan, PlannedFile, counted};
-use crate::search::{self, MAX_FILE_BYTES, Matched, Results, Search};
+use crate::search::{Matched, Results, Search};
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 use airlock_host::native::{Preview, ProposedAction, RunningCall};
 
@@ -170,50 +168,6 @@ fn keep_to_limit(
     }
     matched.retain(|matched| !matched.edits.is_empty());
     Ok(found.saturating_sub(limit))
-}
-
-/// Does in the draft what applying will do, for the host to see.
-fn write_draft(
-    matched: &[Matched],
-    search: &Search<'_>,
-    draft: &WritableFolder,
-) -> Result<(), Error> {
-    let failed = Mutex::new(None);
-    in_parallel(matched, |file| {
-        let write = || {
-            search.call.check()?;
-            let old = source(file, search.folder)?;
-            let new = rewrite::replace(&old, &file.edits);
-            let written = draft.write(&file.path, new.as_bytes());
-            written.map_err(|error| Error::Tool {
-                message: format!(
-                    "can't keep what {} would become: {error}",
-                    file.path.display()
-                ),
-            })
-        };
-        match write() {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                lock(&failed).get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    });
-    into_inner(failed).map_or(Ok(()), Err)
-}
-
-/// The text of a file that was searched, once more.
-fn source(matched: &Matched, folder: &ReadableFolder) -> Result<String, Error> {
-    let read = folder.read(&matched.path, MAX_FILE_BYTES).ok();
-    let same = read.filter(|file| Digest::of(&file.bytes) == matched.before);
-    let text = same.and_then(|file| search::text(&file.bytes).map(str::to_owned));
-    text.ok_or_else(|| Error::Tool {
-        message: format!(
-            "{} changed while it was being searched; call again",
-            matched.path.display()
-        ),
-    })
 }
 
 /// What else there is to know, a line each.

@@ -165,8 +165,8 @@ impl Producer {
         }
     }
 
-    /// Calls a tool, with params that fit its schema. What it pushes goes to the top of the stack, or
-    /// to that place.
+    /// Calls a tool, with params that fit its schema. What it pushes goes to the top of the stack,
+    /// or to that place.
     pub async fn execute(
         &self,
         call: &Call<'_>,

@@ -1,4 +1,5 @@
-//! Looks up many names one after another, of which most lie in the same directory as the one before.
+//! Looks up many names one after another, of which most lie in the same directory as the one
+//! before.
 
 use std::fs::File;
 use std::io;

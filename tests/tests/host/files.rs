@@ -168,9 +168,11 @@ fn a_file_that_becomes_a_pipe_while_it_is_opened_blocks_nobody() {
                     };
                     for said in said.lines() {
                         let is_told = ["ok text", "ok"].contains(&said);
+                        // What has changed since it was looked at is not written to.
+                        let is_stale = op == "append" && said.starts_with("error: I/O error");
                         assert!(
-                            is_told || said.starts_with("error: Not supported"),
-                            "{said}"
+                            is_told || is_stale || said.starts_with("error: Not supported"),
+                            "{op}: {said}"
                         );
                     }
                 }

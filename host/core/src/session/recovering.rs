@@ -167,8 +167,9 @@ impl Session {
         }
     }
 
-    /// Whether an apply may have done something outside of the workspace, of which nothing is known.
-    /// A plugin's could not, as far as its grants go; a native tool says by its draft what it does.
+    /// Whether an apply may have done something outside of the workspace, of which nothing is
+    /// known. A plugin's could not, as far as its grants go; a native tool says by its draft what
+    /// it does.
     async fn may_act_elsewhere(
         &self,
         store: &dyn PendingStore,

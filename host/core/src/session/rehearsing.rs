@@ -1,6 +1,8 @@
 //! The host's own look at what an action would do: it is applied on a layer that is never
 //! committed, before anybody decides.
 
+mod kept;
+
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +14,6 @@ use airlock_model::event::ToolFunction;
 use airlock_model::pending::{ActionId, PendingAction, StackedAction};
 use airlock_model::policy::{Phase, Rehearse};
 use airlock_model::reads::Fingerprints;
-use airlock_model::store::{PendingStore, StoreError};
 use airlock_workspace::View;
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
@@ -347,45 +348,6 @@ impl Session {
 
     async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {
         Ok(self.store()?.guest_state(self.id(), &action.id).await?)
-    }
-
-    /// Keeps it with the action: without contents where these find no room, and else unverified.
-    pub(super) async fn keep(
-        &self,
-        action: &PendingAction,
-        record: EffectsRecord,
-    ) -> EffectsRecord {
-        let Ok(store) = self.store() else {
-            return record;
-        };
-        let kept = self.try_to_keep(store, action, &record).await;
-        let full = match kept {
-            Ok(()) => return record,
-            Err(full) => full,
-        };
-        let shorter = EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
-        if self.try_to_keep(store, action, &shorter).await.is_ok() {
-            return shorter;
-        }
-        let problem = format!("what it changes could not be kept: {full}");
-        let unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
-        if let Err(error) = self.try_to_keep(store, action, &unverified).await {
-            tracing::warn!("could not keep what an action would do: {error}");
-        }
-        unverified
-    }
-
-    async fn try_to_keep(
-        &self,
-        store: &Arc<dyn PendingStore>,
-        action: &PendingAction,
-        record: &EffectsRecord,
-    ) -> Result<(), StoreError> {
-        let packed = record.pack();
-        let most = self.inner.limits.pending_bytes;
-        store
-            .keep_effects(self.id(), &action.id, &packed, most)
-            .await
     }
 }
 

@@ -2,9 +2,9 @@
 //! plain system calls on the same files; creates and writes in a layer beside plain ones.
 //!
 //! The bare side stays inside of the folder as well: `openat2` (beneath, no links) with `fstat` for
-//! an open, with `O_PATH` for a stat, and with `getdents` for a listing, whose names become strings.
-//! A read is one `pread` of 4 KiB, a write one `pwrite` of as much, and a create is an `openat` that
-//! is exclusive, with `fstat`. None of them syncs.
+//! an open, with `O_PATH` for a stat, and with `getdents` for a listing, whose names become
+//! strings. A read is one `pread` of 4 KiB, a write one `pwrite` of as much, and a create is an
+//! `openat` that is exclusive, with `fstat`. None of them syncs.
 
 use std::cell::RefCell;
 use std::fs::{self, File};

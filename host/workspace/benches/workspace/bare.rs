@@ -1,6 +1,6 @@
 //! A commit as a careful program would write it by hand, with nothing but system calls, for the
-//! same guarantee: all of it or nothing, whatever crashes meanwhile, and nothing is overwritten that
-//! has changed since it was read.
+//! same guarantee: all of it or nothing, whatever crashes meanwhile, and nothing is overwritten
+//! that has changed since it was read.
 //!
 //! 1. `fstatat` of each file that is changed: is it still what was read?
 //! 2. A folder for what is new; each new content is written to a file in it.

@@ -8,8 +8,8 @@
 //! $ cargo bench -p airlock-workspace -- --in /mnt/xfs    # on another file system
 //! ```
 //!
-//! It prints a table of medians. The ratio is the median of the rounds' own ratios, since what slows
-//! a machine down often lasts longer than a round.
+//! It prints a table of medians. The ratio is the median of the rounds' own ratios, since what
+//! slows a machine down often lasts longer than a round.
 //!
 //! What the bare side does is a hand-written program's least for the same: see the head of each
 //! module.

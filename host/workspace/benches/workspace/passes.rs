@@ -3,8 +3,8 @@
 //! - `make` beside a `renameat` for each, relative to the folder and nothing synced.
 //! - `tell` beside what a list of changes with digests can't do without: each file is opened, read
 //!   and hashed (SHA-256).
-//! - `commit` beside the commit of [`bare`](crate::bare), which hashes nothing, while ours tells the
-//!   changes to whoever agrees; and once more beside the bare one with all files hashed.
+//! - `commit` beside the commit of [`bare`](crate::bare), which hashes nothing, while ours tells
+//!   the changes to whoever agrees; and once more beside the bare one with all files hashed.
 //! - A `preview` is made and told, beside both of the bare ones; an `apply` is made and committed,
 //!   beside the bare commit alone.
 

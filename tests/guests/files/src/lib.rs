@@ -1,8 +1,8 @@
 //! A tool that does what scripts of `wasi:filesystem` calls say, without the standard library in
 //! between, and tells every answer: so that a host can be compared with another one.
 //!
-//! The tool `files` takes `{"scripts": […]}` and runs them, or `{"measure": …}` and tells how long a
-//! call takes; with `"push": true` it pushes an action that does so when it is applied.
+//! The tool `files` takes `{"scripts": […]}` and runs them, or `{"measure": …}` and tells how long
+//! a call takes; with `"push": "a label"` it pushes an action that does so when it is applied.
 
 mod measure;
 mod run;

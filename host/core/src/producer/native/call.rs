@@ -292,8 +292,8 @@ impl Stop {
         }
     }
 
-    /// Goes away from work that goes on: from then on it begins no effect. False where it has begun,
-    /// and its end is to be waited for.
+    /// Goes away from work that goes on: from then on it begins no effect. False where it has
+    /// begun, and its end is to be waited for.
     pub(super) fn leave(&self) -> bool {
         self.move_on(LEFT)
     }

@@ -1,0 +1,56 @@
+//! The preview does what its apply will do, in a layer that nobody keeps, for the host to see.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use airlock_host::Error;
+use airlock_host::digest::Digest;
+use airlock_host::native::folder::{ReadableFolder, WritableFolder};
+
+use crate::code::rewrite;
+use crate::parallel::{in_parallel, into_inner, lock};
+use crate::search::{self, MAX_FILE_BYTES, Matched, Search};
+
+/// Gives each file its new contents in the draft.
+pub(crate) fn write_draft(
+    matched: &[Matched],
+    search: &Search<'_>,
+    draft: &WritableFolder,
+) -> Result<(), Error> {
+    let failed = Mutex::new(None);
+    in_parallel(matched, |file| {
+        let write = || {
+            search.call.check()?;
+            let old = source(file, search.folder)?;
+            let new = rewrite::replace(&old, &file.edits);
+            let written = draft.write(&file.path, new.as_bytes());
+            written.map_err(|error| Error::Tool {
+                message: format!(
+                    "can't keep what {} would become: {error}",
+                    file.path.display()
+                ),
+            })
+        };
+        match write() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                lock(&failed).get_or_insert(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    into_inner(failed).map_or(Ok(()), Err)
+}
+
+/// The text of a file that was searched, once more.
+pub(crate) fn source(matched: &Matched, folder: &ReadableFolder) -> Result<String, Error> {
+    let read = folder.read(&matched.path, MAX_FILE_BYTES).ok();
+    let same = read.filter(|file| Digest::of(&file.bytes) == matched.before);
+    let text = same.and_then(|file| search::text(&file.bytes).map(str::to_owned));
+    text.ok_or_else(|| Error::Tool {
+        message: format!(
+            "{} changed while it was being searched; call again",
+            matched.path.display()
+        ),
+    })
+}

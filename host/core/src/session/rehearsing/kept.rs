@@ -1,0 +1,50 @@
+//! What was seen of an action, kept with it.
+
+use std::sync::Arc;
+
+use airlock_model::effects::{Effects, EffectsRecord};
+use airlock_model::pending::PendingAction;
+use airlock_model::store::{PendingStore, StoreError};
+
+use crate::session::Session;
+
+impl Session {
+    /// Keeps it with the action: without contents where these find no room, and else unverified.
+    pub(in crate::session) async fn keep(
+        &self,
+        action: &PendingAction,
+        record: EffectsRecord,
+    ) -> EffectsRecord {
+        let Ok(store) = self.store() else {
+            return record;
+        };
+        let kept = self.try_to_keep(store, action, &record).await;
+        let full = match kept {
+            Ok(()) => return record,
+            Err(full) => full,
+        };
+        let shorter = EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
+        if self.try_to_keep(store, action, &shorter).await.is_ok() {
+            return shorter;
+        }
+        let problem = format!("what it changes could not be kept: {full}");
+        let unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
+        if let Err(error) = self.try_to_keep(store, action, &unverified).await {
+            tracing::warn!("could not keep what an action would do: {error}");
+        }
+        unverified
+    }
+
+    async fn try_to_keep(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+        record: &EffectsRecord,
+    ) -> Result<(), StoreError> {
+        let packed = record.pack();
+        let most = self.inner.limits.pending_bytes;
+        store
+            .keep_effects(self.id(), &action.id, &packed, most)
+            .await
+    }
+}
