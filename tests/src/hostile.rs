@@ -113,8 +113,8 @@ pub enum Ends {
     Result(&'static str),
     /// Such a result, or the end of the call's time on a disk that is slow.
     ResultOrTime(&'static str),
-    /// A result, or an error of this kind: that depends on who is faster.
-    ResultOrError(&'static str),
+    /// A result, or an error of one of these kinds: that depends on who is faster.
+    ResultOrError(&'static [&'static str]),
     /// An error of this kind, whose text holds that.
     Error(&'static str, &'static str),
     /// An error of one of these kinds, since it depends on the machine which limit is met first.

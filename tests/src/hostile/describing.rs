@@ -41,7 +41,7 @@ pub fn table() -> String {
             let ends = match row.ends {
                 Ends::Result("") => "a result".to_owned(),
                 Ends::Result(says) => format!("`{says}`"),
-                Ends::ResultOrError(kind) => format!("a result, or `{kind}`"),
+                Ends::ResultOrError(kinds) => format!("a result, or `{}`", kinds.join("` or `")),
                 Ends::ResultOrTime(says) => format!("`{says}`, or the end of its time"),
                 Ends::Error(kind, "") => format!("error {kind}"),
                 Ends::Error(kind, says) => format!("error {kind}: `{says}`"),

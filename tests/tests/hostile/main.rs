@@ -58,7 +58,7 @@ fn other_end(expected: Ends, seen: &Measurements) -> Option<String> {
         (Ends::ResultOrTime(_), Some("limit")) => text.contains("the limit for a call"),
         (Ends::ErrorOf(kinds, says), Some(kind)) => kinds.contains(&kind) && text.contains(says),
         (Ends::ResultOrError(_), None) => true,
-        (Ends::ResultOrError(expected), Some(kind)) => expected == kind,
+        (Ends::ResultOrError(expected), Some(kind)) => expected.contains(&kind),
         (Ends::Error(expected, says), Some(kind)) => expected == kind && text.contains(says),
         _ => false,
     };

@@ -113,18 +113,35 @@ impl Session {
         let is_verified = review.as_ref().is_some_and(|it| it.effects.verified);
         match in_background(move || standing(&basis, &folder, is_verified)).await? {
             Standing::AsItWas => Ok(review),
+            // By somebody who has applied it meanwhile: that is told by the claim.
+            Standing::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
             Standing::Stale(files) => Err(Error::Stale {
                 action: Box::new(NamedAction::from(&**action)),
                 files,
             }),
             Standing::Moved => match review {
                 Some(review) => {
-                    let again = Box::pin(self.again(found, review, cancel)).await?;
-                    Ok(Some(again))
+                    let again = Box::pin(self.again(found, review.clone(), cancel)).await;
+                    match again {
+                        Err(Error::Different { .. }) if !self.waits_as(found, store).await? => {
+                            Ok(Some(review))
+                        }
+                        again => Ok(Some(again?)),
+                    }
                 }
                 None => Ok(None),
             },
         }
+    }
+
+    /// Whether nobody has tried to resolve an action since it was found.
+    async fn waits_as(
+        &self,
+        found: &StackedAction,
+        store: &Arc<dyn PendingStore>,
+    ) -> Result<bool, Error> {
+        let now = self.stacked(&**store, Some(&found.action.id)).await?;
+        Ok(now.is_some_and(|now| (now.state, now.attempts) == (found.state, found.attempts)))
     }
 
     pub(super) async fn basis(
