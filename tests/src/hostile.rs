@@ -4,6 +4,7 @@
 //! The test `hostile` runs each row in a process of its own, `src/bin/hostile_worker.rs`, beside an
 //! honest session in the same process, and looks at that process from outside.
 
+mod applying;
 mod asking;
 mod compiling;
 mod components;
@@ -242,13 +243,14 @@ pub fn group(name: &str) -> Group {
         "editing" => ("Sources that are hard work for `ast_edit`", editing::rows()),
         "swapping" => ("Neighbours that swap files meanwhile", swapping::rows()),
         "storing" => ("Filling the store", storing::rows()),
+        "applying" => ("Actions that are a lot of work", applying::rows()),
         _ => panic!("there is no group {name}"),
     };
     Group { title, rows }
 }
 
 /// The names of the groups.
-pub const GROUPS: [&str; 14] = [
+pub const GROUPS: [&str; 15] = [
     "computing",
     "asking",
     "holding",
@@ -258,6 +260,7 @@ pub const GROUPS: [&str; 14] = [
     "swapping",
     "pushing",
     "storing",
+    "applying",
     "json",
     "schemas",
     "components",

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use airlock_model::limits::Limits;
 use airlock_workspace::{LayerOptions, ReadSet, View};
 use wasmtime::component::{HasData, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
@@ -57,6 +58,8 @@ pub(crate) struct Files {
     handles: HashMap<u32, Handle>,
     count: OpenCount,
     max_open: usize,
+    changed_files: usize,
+    changed_bytes: u64,
     left_out: LeftOut,
     /// What is written gets this time, until it is committed.
     time: Option<SystemTime>,
@@ -129,20 +132,17 @@ pub(crate) struct UnusableWorkspace {
 }
 
 impl Files {
-    pub fn new(
-        roots: Arc<Roots>,
-        max_open: usize,
-        scratch_bytes: u64,
-        time: Option<SystemTime>,
-    ) -> Self {
+    pub fn new(roots: Arc<Roots>, limits: &Limits, time: Option<SystemTime>) -> Self {
         Self {
-            scratch_quota: Quota::new(roots.scratch.usage(), scratch_bytes),
+            scratch_quota: Quota::new(roots.scratch.usage(), limits.scratch_bytes),
             roots,
             opened: None,
             workspace_writable: Gate::default(),
             handles: HashMap::new(),
-            count: OpenCount::new(max_open),
-            max_open,
+            count: OpenCount::new(limits.open_files),
+            max_open: limits.open_files,
+            changed_files: limits.changed_files,
+            changed_bytes: limits.changed_bytes,
             left_out: LeftOut::default(),
             time,
         }
@@ -164,6 +164,8 @@ impl Files {
             view.abandon();
             let mut options = LayerOptions::new(&self.roots.spill);
             options.clock = self.time;
+            options.entries = self.changed_files;
+            options.bytes = self.changed_bytes;
             let begun = view.begin(&options);
             begun.map_err(|source| UnusableWorkspace {
                 path: self.roots.workspace_path(),

@@ -58,6 +58,22 @@ pub struct Change {
     /// none, and nobody gets one of a file that is likely to hold a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// Why there is no diff of contents that differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+}
+
+/// Why contents that change are not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Withheld {
+    /// The file is likely to hold a secret, by its name.
+    Secret,
+    /// Before or after, it is no text in UTF-8.
+    Binary,
+    /// It is too long, or its diff is, or those of the action's other files are.
+    TooLong,
 }
 
 /// The kind of a change.
@@ -167,6 +183,7 @@ impl Change {
             before: None,
             after: None,
             diff: None,
+            withheld: None,
         }
     }
 

@@ -59,6 +59,13 @@ pub struct Limits {
     /// show, holes included, and 4 KiB for each file, directory and link. What is removed counts no
     /// more. Default: 256 MiB.
     pub scratch_bytes: u64,
+    /// Files, directories and links that an apply, its rehearsal or a draft may have changed at one
+    /// time, with the directories on the way to them. The host takes up to 5 KiB of memory for
+    /// each. Default: 200,000.
+    pub changed_files: usize,
+    /// Bytes that changed files may have together, before they are in the workspace. Default:
+    /// 16 GiB.
+    pub changed_bytes: u64,
 }
 
 impl Default for Limits {
@@ -84,6 +91,8 @@ impl Default for Limits {
             log_line_bytes: 8192,
             open_files: 256,
             scratch_bytes: 256 << 20,
+            changed_files: 200_000,
+            changed_bytes: 16 << 30,
         }
     }
 }
@@ -126,6 +135,8 @@ impl Limits {
         with_log_line_bytes log_line_bytes: usize;
         with_open_files open_files: usize;
         with_scratch_bytes scratch_bytes: u64;
+        with_changed_files changed_files: usize;
+        with_changed_bytes changed_bytes: u64;
     }
 }
 

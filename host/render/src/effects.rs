@@ -1,7 +1,7 @@
 //! What the host saw an action do to the workspace.
 
 use airlock_model::content::Content;
-use airlock_model::effects::{Change, Effects, EffectsSummary, Facts};
+use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Withheld};
 
 use super::{Block, Line, Role};
 
@@ -87,8 +87,14 @@ fn not_shown(change: &Change) -> Option<String> {
         Some((size, _)) => format!("{size} bytes"),
         None => "nothing".to_owned(),
     };
+    let why = match change.withheld {
+        Some(Withheld::Secret) => " (likely to hold a secret)",
+        Some(Withheld::Binary) => " (binary)",
+        Some(Withheld::TooLong) => " (too long)",
+        _ => "",
+    };
     Some(format!(
-        "contents not shown: {} before, {} after",
+        "contents not shown{why}: {} before, {} after",
         bytes(before),
         bytes(after)
     ))
@@ -97,7 +103,7 @@ fn not_shown(change: &Change) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use airlock_model::content::Content;
-    use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
+    use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind, Withheld};
 
     use expect_test::expect;
 
@@ -112,6 +118,7 @@ mod tests {
         facts.size = 3;
         facts.digest = Some("00".to_owned());
         image.before = Some(facts);
+        image.withheld = Some(Withheld::Binary);
         let effects = Effects::verified(vec![modified, image]);
         expect![[r#"
             Verified by the host: 1 modified, 1 deleted
@@ -122,7 +129,7 @@ mod tests {
                 │ -one
                 │ +two
               │ deleted photo.png
-                contents not shown: 3 bytes before, nothing after"#]]
+                contents not shown (binary): 3 bytes before, nothing after"#]]
         .assert_eq(&Block::effects(&effects).to_string());
         let diff = effects.changes[0].diff.as_deref().unwrap_or_default();
         let below = |preview: String| {

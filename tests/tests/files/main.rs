@@ -1,6 +1,7 @@
 //! A guest's files under the host, by scripts of calls that follow from a seed: what they come to,
 //! and whether all of it is told.
 
+mod components;
 mod generated;
 mod plain_folder;
 #[path = "../../guests/files/src/script.rs"]

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use airlock_host::digest::Digest;
 use airlock_host::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
 use airlock_host::store::{MemoryStore, PendingStore};
-use airlock_host::{Resolution, Session};
+use airlock_host::{Plugin, Resolution, Session};
 use airlock_render::Block;
-use airlock_tests::{Tester, plugin};
-use serde_json::json;
+use airlock_tests::{Tester, engine, plugin};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::components;
 use crate::generated::{Tree, described, differing, fill, script, tree};
 use crate::script::{Bytes, Op, Script};
 use crate::{in_memory, number};
@@ -33,17 +34,17 @@ fn two_faced(seed: u64) -> Script {
     script
 }
 
-#[tokio::test]
-async fn no_effect_of_a_thousand_generated_tools_is_silent_or_can_not_be_inspected() {
+/// The scripts that are asked for, one by one, until a few have failed.
+async fn none_is_silent(count: u64, tool: impl AsyncFn(&Script) -> Tool) {
     let first = number("AIRLOCK_SEED").unwrap_or(1);
-    let count = number("AIRLOCK_SCRIPTS").unwrap_or(1_000);
+    let count = number("AIRLOCK_SCRIPTS").unwrap_or(count);
     let mut failed = 0;
     for seed in first..first + count {
         let script = two_faced(seed);
-        let Some(_) = silent(&script).await else {
+        if silent(&tool(&script).await).await.is_none() {
             continue;
-        };
-        let (script, what) = shrunk(script).await;
+        }
+        let (script, what) = shrunk(script, &tool).await;
         println!("seed {seed}: {what}");
         script.ops.iter().for_each(|op| println!("    {op:?}"));
         failed += 1;
@@ -52,6 +53,43 @@ async fn no_effect_of_a_thousand_generated_tools_is_silent_or_can_not_be_inspect
         }
     }
     assert_eq!(failed, 0);
+}
+
+#[tokio::test]
+async fn no_effect_of_a_thousand_generated_scripts_is_silent_or_can_not_be_inspected() {
+    none_is_silent(1_000, Tool::of_script).await;
+}
+
+#[tokio::test]
+async fn no_effect_of_a_thousand_generated_components_is_silent_or_can_not_be_inspected() {
+    none_is_silent(1_000, Tool::of_component).await;
+}
+
+/// What is called.
+struct Tool {
+    plugin: Plugin,
+    name: &'static str,
+    params: Value,
+}
+
+impl Tool {
+    async fn of_script(script: &Script) -> Self {
+        Self {
+            plugin: plugin("files").await,
+            name: "files",
+            params: json!({"scripts": [script], "push": "Rename a to c"}),
+        }
+    }
+
+    async fn of_component(script: &Script) -> Self {
+        let bytes = components::component(script);
+        let plugin = Plugin::from_bytes(engine(), "generated", bytes).await;
+        Self {
+            plugin: plugin.unwrap(),
+            name: components::TOOL,
+            params: json!({}),
+        }
+    }
 }
 
 fn rename(path: &str, new_path: &str) -> Op {
@@ -76,7 +114,13 @@ fn put(path: &str) -> Op {
 
 async fn nothing_is_silent(ops: Vec<Op>) {
     let folder = String::new();
-    assert_eq!(silent(&Script { folder, ops }).await, None);
+    let script = Script { folder, ops };
+    for tool in [
+        Tool::of_script(&script).await,
+        Tool::of_component(&script).await,
+    ] {
+        assert_eq!(silent(&tool).await, None, "{}", tool.name);
+    }
 }
 
 #[tokio::test]
@@ -92,14 +136,14 @@ async fn what_is_made_where_a_directory_was_that_moves_is_shown_and_applied() {
 }
 
 /// The same with as few calls as still show it.
-async fn shrunk(mut script: Script) -> (Script, String) {
-    let mut what = silent(&script).await.expect("as before");
+async fn shrunk(mut script: Script, tool: &impl AsyncFn(&Script) -> Tool) -> (Script, String) {
+    let mut what = silent(&tool(&script).await).await.expect("as before");
     let mut at = script.ops.len();
     while at > 0 {
         at -= 1;
         let mut fewer = script.clone();
         fewer.ops.remove(at);
-        if let Some(still) = silent(&fewer).await {
+        if let Some(still) = silent(&tool(&fewer).await).await {
             (script, what) = (fewer, still);
         }
     }
@@ -107,23 +151,21 @@ async fn shrunk(mut script: Script) -> (Script, String) {
 }
 
 /// What nobody was told, if there is anything.
-async fn silent(script: &Script) -> Option<String> {
+async fn silent(tool: &Tool) -> Option<String> {
     let workspace = TempDir::new_in(in_memory()).unwrap();
     fill(workspace.path());
     let (before, old) = (tree(workspace.path()), contents(workspace.path()));
     let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
-    let plugin = plugin("files").await;
     let open = || {
         let session = Session::builder().id("same").workspace(workspace.path());
         session
             .store(Arc::clone(&store))
-            .bind(&plugin)
+            .bind(&tool.plugin)
             .open()
             .unwrap()
     };
     let session = open();
-    let params = json!({"scripts": [script], "push": "Rename a to c"});
-    let outcome = session.call("files", &params).await.unwrap();
+    let outcome = session.call(tool.name, &tool.params).await.unwrap();
     let effects = session.effects(&outcome.pushed[0].id).await.unwrap();
     let person = effects.expect("it was rehearsed");
     if !person.verified {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use airlock_host::event::Event;
 use airlock_host::limits::LimitKind;
 use airlock_host::load::LoadError;
+use airlock_host::policy::Rehearse;
 use airlock_host::{Engine, Error, Limits, Plugin, Resolution, Session};
 use airlock_tests::{Puppet, Tester, component, durable, engine, wat};
 use serde_json::{Value, json};
@@ -226,6 +227,36 @@ async fn the_scratch_directory_is_full_at_its_limit() {
     // Empty files are not free.
     let many: Vec<Value> = (0..40).map(|n| write(&format!("e{n}"), 0)).collect();
     assert!(puppet.text(json!(many)).await.contains("error:"));
+}
+
+#[tokio::test]
+async fn an_apply_changes_no_more_files_and_bytes_than_it_may() {
+    let made = |count: usize| json!({"do": "make-many", "path": "/workspace", "count": count});
+    let write =
+        |bytes: usize| json!({"do": "fs", "op": "write", "path": "a", "text": "x".repeat(bytes)});
+    for (limits, apply, is_all) in [
+        (Limits::default(), made(50), true),
+        (Limits::default().with_changed_files(40), made(30), true),
+        (Limits::default().with_changed_files(40), made(50), false),
+        (
+            Limits::default().with_changed_bytes(2_000),
+            write(2_000),
+            true,
+        ),
+        (
+            Limits::default().with_changed_bytes(2_000),
+            write(2_001),
+            false,
+        ),
+    ] {
+        let puppet = Puppet::with(|session| session.limits(limits).rehearse(Rehearse::Auto)).await;
+        let push = durable("It", json!([apply]));
+        puppet.call(json!([push])).await.unwrap();
+        let outcome = puppet.resolve(Resolution::apply("so")).await.unwrap();
+        let text = outcome.content[0].as_text().unwrap();
+        assert_eq!(!text.contains("error"), is_all, "{apply}: {text}");
+        assert_eq!(!text.contains("Quota exceeded"), is_all, "{apply}: {text}");
+    }
 }
 
 #[tokio::test]

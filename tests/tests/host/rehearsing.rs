@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::approval::{Approval, ApprovalRequest, Approver};
-use airlock_host::effects::{ChangeKind, Effects};
+use airlock_host::effects::{ChangeKind, Effects, Withheld};
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
@@ -187,6 +187,27 @@ async fn a_side_effect_that_no_preview_names_is_named_by_the_host() {
         let secret = person.changes.iter().find(|change| change.path == ".env");
         assert!(secret.is_none_or(|change| change.diff.is_none()));
         assert_eq!(files(puppet.workspace()), before);
+    }
+}
+
+#[tokio::test]
+async fn contents_that_are_not_shown_are_withheld_for_a_reason() {
+    let puppet = puppet().await;
+    let long = "x".repeat((256 << 10) + 1);
+    for (path, text, why) in [
+        (".env", "PASSWORD=2", Some(Withheld::Secret)),
+        ("image", "\0", Some(Withheld::Binary)),
+        ("long.txt", &*long, Some(Withheld::TooLong)),
+        ("a.txt", "two\n", None),
+    ] {
+        let action = durable("It", json!([write(path, text)]));
+        let outcome = puppet.call(json!([action])).await.unwrap();
+        let seen = effects(&puppet.session, &outcome.pushed[0].id).await;
+        let [change] = &seen.changes[..] else {
+            panic!("{path}: {seen:?}");
+        };
+        assert_eq!(change.withheld, why, "{path}");
+        assert_eq!(change.diff.is_none(), why.is_some(), "{path}");
     }
 }
 

@@ -123,6 +123,11 @@ fn storing() {
 }
 
 #[test]
+fn applying() {
+    check("applying");
+}
+
+#[test]
 fn json() {
     check("json");
 }

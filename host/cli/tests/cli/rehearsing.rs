@@ -193,25 +193,35 @@ fn what_differs_in_every_run_is_the_same_when_it_is_applied_in_each_language() {
 /// What can be applied by another process, of the examples and of what comes with the program.
 #[test]
 fn the_examples_do_when_applied_what_the_host_saw_before() {
-    let examples = [
-        "c/batch-rename",
-        "go/batch-rename",
-        "python/batch_rename",
-        "ts/batch-rename",
+    let files = json!(["a.jpeg", "b.jpeg"]);
+    let renames = json!({"files": files, "find": "jpeg", "replace": "jpg"});
+    let replaces = json!({"path": "c.txt", "find": "c", "replace": "d"});
+    let renamed = ["a.jpg", "b.jpg", "c.txt"];
+    let rows = [
+        (guest("c/batch-rename"), &renames, 2, renamed),
+        (guest("go/batch-rename"), &renames, 2, renamed),
+        (guest("python/batch_rename"), &renames, 2, renamed),
+        (guest("ts/batch-rename"), &renames, 2, renamed),
+        (
+            guest("rust/replace-text"),
+            &replaces,
+            1,
+            ["a.jpeg", "b.jpeg", "c.txt"],
+        ),
+        ("batch-rename".to_owned(), &renames, 2, renamed),
     ];
-    let params = r#"{"files": ["a.jpeg", "b.jpeg"], "find": "jpeg", "replace": "jpg"}"#;
-    let examples = examples.into_iter().map(guest);
-    for plugin in examples.chain(["batch-rename".to_owned()]) {
+    for (plugin, params, changed, left) in rows {
         for _ in 0..rounds() {
-            let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg", "c.txt"]));
-            let ran = store.json(folder.path(), &["run", &plugin, params]);
+            let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+            fs::write(folder.path().join("c.txt"), "abc\n").unwrap();
+            let ran = store.json(folder.path(), &["run", &plugin, &params.to_string()]);
             let seen = &ran["effects"][0];
             assert_eq!(seen["verified"], true, "{plugin}: {ran}");
-            assert_eq!(seen["changes"].as_array().unwrap().len(), 2, "{ran}");
+            assert_eq!(seen["changes"].as_array().unwrap().len(), changed, "{ran}");
             let apply = ["resolve", "apply", "--reason", "yes"];
             let applied = store.json(folder.path(), &apply);
             assert_eq!(applied["effects"]["changes"], seen["changes"], "{plugin}");
-            assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.txt"]);
+            assert_eq!(names(&folder), left);
         }
     }
 }

@@ -135,8 +135,7 @@ impl State {
             table,
             files: Files::new(
                 context.roots.clone(),
-                limits.open_files,
-                limits.scratch_bytes,
+                limits,
                 conditions.and_then(Conditions::standing_time),
             ),
             network_attempts: 0,

@@ -1,8 +1,9 @@
 //! What a layer changes, as whoever decides about it is told.
 
 use std::io;
+use std::time::{Duration, Instant};
 
-use airlock_model::effects::{Change, ChangeKind, Facts, ObjectKind};
+use airlock_model::effects::{Change, ChangeKind, Facts, ObjectKind, Withheld};
 use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
 use similar::TextDiff;
 
@@ -11,6 +12,11 @@ const DIFFED: u64 = 256 << 10;
 
 /// Bytes of all diffs of one action.
 const DIFFS: usize = 1 << 20;
+
+/// How long is spent on making the diffs of one action short. A file of many short lines, all of
+/// which change, takes half a second, and there may be thousands; what is found when the time is up
+/// is a diff too, only a longer one.
+const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// Lines around a difference.
 const CONTEXT: usize = 3;
@@ -23,10 +29,17 @@ const CONTEXT: usize = 3;
 pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<Change>> {
     let mut changes = told(&view.changes()?);
     if let Some(before) = before {
+        let deadline = Instant::now() + DIFF_TIME;
         let mut left = DIFFS;
-        for change in &mut changes {
-            change.diff = diff(change, view, before).filter(|diff| diff.len() <= left);
-            left -= change.diff.as_ref().map_or(0, String::len);
+        for change in changes.iter_mut().filter(|it| has_other_contents(it)) {
+            match diff(change, view, before, deadline) {
+                Ok(diff) if diff.len() <= left => {
+                    left -= diff.len();
+                    change.diff = Some(diff);
+                }
+                Ok(_) => change.withheld = Some(Withheld::TooLong),
+                Err(why) => change.withheld = why,
+            }
         }
     }
     Ok(changes)
@@ -67,15 +80,23 @@ pub(super) fn facts(facts: &workspace::Facts) -> Facts {
     told
 }
 
-/// None where there are no other contents, or none that a person would read.
-fn diff(change: &Change, view: &View, before: &View) -> Option<String> {
-    let old_path = change.from.as_deref().unwrap_or(&change.path);
+fn has_other_contents(change: &Change) -> bool {
     let digest = |facts: &Option<Facts>| facts.as_ref().and_then(|it| it.digest.clone());
-    if digest(&change.before) == digest(&change.after)
-        || is_likely_secret(old_path)
-        || is_likely_secret(&change.path)
-    {
-        return None;
+    digest(&change.before) != digest(&change.after)
+}
+
+/// # Errors
+/// Why there is none; without a reason where a file can't be read, or something that is no file
+/// becomes one.
+fn diff(
+    change: &Change,
+    view: &View,
+    before: &View,
+    deadline: Instant,
+) -> Result<String, Option<Withheld>> {
+    let old_path = change.from.as_deref().unwrap_or(&change.path);
+    if is_likely_secret(old_path) || is_likely_secret(&change.path) {
+        return Err(Some(Withheld::Secret));
     }
     let old = text(before, old_path, change.before.as_ref())?;
     let new = text(view, &change.path, change.after.as_ref())?;
@@ -85,24 +106,41 @@ fn diff(change: &Change, view: &View, before: &View) -> Option<String> {
         (_, None) => (names.0, "/dev/null".to_owned()),
         _ => names,
     };
-    let diff = TextDiff::from_lines(&old, &new);
+    let diff = TextDiff::configure()
+        .deadline(deadline)
+        .diff_lines(&old, &new);
     let mut unified = diff.unified_diff();
     let unified = unified.context_radius(CONTEXT).header(&names.0, &names.1);
-    Some(unified.to_string())
+    Ok(unified.to_string())
 }
 
-/// What a file holds: nothing where there is none. None where it is no text, or too long.
-fn text(view: &View, path: &str, facts: Option<&Facts>) -> Option<String> {
+/// What a file holds: nothing where there is none.
+///
+/// # Errors
+/// As [`diff`].
+fn text(view: &View, path: &str, facts: Option<&Facts>) -> Result<String, Option<Withheld>> {
     let Some(facts) = facts else {
-        return Some(String::new());
+        return Ok(String::new());
     };
-    if facts.object != ObjectKind::File || facts.size > DIFFED {
-        return None;
+    if facts.object != ObjectKind::File {
+        return Err(None);
     }
+    if facts.size > DIFFED {
+        return Err(Some(Withheld::TooLong));
+    }
+    let bytes = contents(view, path, facts.size).ok_or(None)?;
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        _ => Err(Some(Withheld::Binary)),
+    }
+}
+
+/// None where it can't be read.
+fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
     let Opened::File(file) = view.root().open(path, OpenOptions::default()).ok()? else {
         return None;
     };
-    let mut bytes = vec![0; usize::try_from(facts.size).ok()?];
+    let mut bytes = vec![0; usize::try_from(size).ok()?];
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], filled as u64).ok()? {
@@ -111,8 +149,7 @@ fn text(view: &View, path: &str, facts: Option<&Facts>) -> Option<String> {
         }
     }
     bytes.truncate(filled);
-    let is_text = !bytes.contains(&0);
-    String::from_utf8(bytes).ok().filter(|_| is_text)
+    Some(bytes)
 }
 
 /// Whether a file is likely to hold a secret, by its name alone: nobody is shown what such a file

@@ -69,7 +69,7 @@ impl Binding {
     ) -> Result<Executed, Error> {
         let owned = params.clone();
         let work = move |tool: &dyn NativeTool, call| tool.preview(&owned, &call);
-        let draft = CallLayer::draft();
+        let draft = CallLayer::draft(&self.context.limits);
         let _closing = draft.close_on_drop();
         let granting = previewing(draft.clone());
         let (preview, stop) = self.in_phase(Phase::Preview, granting, call, work).await?;
@@ -138,7 +138,7 @@ impl Binding {
         let _applying = unless_cancelled(call.cancel, self.applying.lock()).await?;
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
-        let changes = CallLayer::of_apply(conditions.time());
+        let changes = CallLayer::of_apply(conditions.time(), &self.context.limits);
         let _closing = changes.close_on_drop();
         let layer = changes.clone();
         let granting = move |running, workspace| ApplyCall::new(running, workspace, layer);
@@ -158,7 +158,7 @@ impl Binding {
     ) -> Result<Option<ToolResult>, Error> {
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.reject(&decided, &call);
-        let draft = CallLayer::draft();
+        let draft = CallLayer::draft(&self.context.limits);
         let _closing = draft.close_on_drop();
         let granting = previewing(draft);
         let (result, _) = self.in_phase(Phase::Preview, granting, call, work).await?;

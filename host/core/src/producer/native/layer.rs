@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use airlock_model::limits::Limits;
 use airlock_workspace::{LayerOptions, View};
 
 use crate::workspace::{WorkspaceFolder, WritableFolder};
@@ -16,6 +17,8 @@ pub(super) struct CallLayer {
     slot: Arc<Mutex<Slot>>,
     /// What is written gets this time, until it is committed. None for a draft.
     time: Option<SystemTime>,
+    changed_files: usize,
+    changed_bytes: u64,
 }
 
 enum Slot {
@@ -27,18 +30,20 @@ enum Slot {
 
 impl CallLayer {
     /// One that is never committed.
-    pub fn draft() -> Self {
-        Self::new(None)
+    pub fn draft(limits: &Limits) -> Self {
+        Self::new(None, limits)
     }
 
-    pub fn of_apply(time: SystemTime) -> Self {
-        Self::new(Some(time))
+    pub fn of_apply(time: SystemTime, limits: &Limits) -> Self {
+        Self::new(Some(time), limits)
     }
 
-    fn new(time: Option<SystemTime>) -> Self {
+    fn new(time: Option<SystemTime>, limits: &Limits) -> Self {
         Self {
             slot: Arc::new(Mutex::new(Slot::Unopened)),
             time,
+            changed_files: limits.changed_files,
+            changed_bytes: limits.changed_bytes,
         }
     }
 
@@ -69,6 +74,8 @@ impl CallLayer {
         let spill = spill.ok_or_else(|| io::Error::other(inside))?;
         let mut options = LayerOptions::new(spill);
         options.clock = self.time;
+        options.entries = self.changed_files;
+        options.bytes = self.changed_bytes;
         Ok(options)
     }
 
