@@ -254,8 +254,7 @@ async fn an_apply_changes_no_more_files_and_bytes_than_it_may() {
         puppet.call(json!([push])).await.unwrap();
         let outcome = puppet.resolve(Resolution::apply("so")).await.unwrap();
         let text = outcome.content[0].as_text().unwrap();
-        assert_eq!(!text.contains("error"), is_all, "{apply}: {text}");
-        assert_eq!(!text.contains("Quota exceeded"), is_all, "{apply}: {text}");
+        assert_eq!(!text.contains("error: "), is_all, "{text}");
     }
 }
 
