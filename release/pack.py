@@ -27,7 +27,16 @@ NAME = "airlock-command"
 SUMMARY = "Runs WebAssembly tools that cannot have an effect before somebody has decided: the command airlock"
 KEYWORDS = ["wasm", "plugin", "agent", "cli", "approval"]
 # What a wheel for glibc may expect of any machine.
-LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+LIBRARIES = {
+    "libc.so.6",
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "librt.so.1",
+    "libgcc_s.so.1",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+}
 # As npm names them.
 CPUS = {"x86_64": "x64", "aarch64": "arm64"}
 
@@ -110,7 +119,9 @@ def npm(program: Program, out: Path) -> None:
     entries = [("package.json", (json.dumps(manifest, indent=2) + "\n").encode(), 0o644)]
     for name, contents, mode in program.entries:
         entries.append((f"bin/{name}" if name == "airlock" else name, contents, mode))
-    write_tar(out / f"{NAME}-{program.version}.tgz", ((f"package/{name}", contents, mode) for name, contents, mode in entries))
+    write_tar(
+        out / f"{NAME}-{program.version}.tgz", ((f"package/{name}", contents, mode) for name, contents, mode in entries)
+    )
 
 
 def wheel(program: Program, out: Path) -> None:
@@ -170,13 +181,16 @@ def record(entries: list[Entry], itself: str) -> bytes:
 
 
 def write_tar(path: Path, entries: Iterable[Entry]) -> None:
-    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=epoch()) as packed:
-        with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-            for name, contents, mode in entries:
-                entry = tarfile.TarInfo(name)
-                entry.size, entry.mode, entry.mtime = len(contents), mode, epoch()
-                entry.uname = entry.gname = "root"
-                tar.addfile(entry, io.BytesIO(contents))
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile("", "wb", 9, file, mtime=epoch()) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        for name, contents, mode in entries:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode, entry.mtime = len(contents), mode, epoch()
+            entry.uname = entry.gname = "root"
+            tar.addfile(entry, io.BytesIO(contents))
 
 
 def epoch() -> int:

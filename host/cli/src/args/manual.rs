@@ -94,8 +94,12 @@ fn sections(text: &str) -> Roff {
         } else {
             roff.control("PP", []);
         }
+        let mut is_in_list = false;
         for block in lines.chunk_by(|one, next| one.starts_with(' ') == next.starts_with(' ')) {
-            add_block(&mut roff, block);
+            if is_in_list {
+                roff.control("PP", []);
+            }
+            is_in_list = add_block(&mut roff, block);
         }
     }
     roff
@@ -110,11 +114,12 @@ fn is_indented(lines: &[&str]) -> bool {
     lines.first().is_some_and(|line| line.starts_with(' '))
 }
 
-/// Sentences are filled, tables are lists of terms, and all else stays as it is written.
-fn add_block(roff: &mut Roff, lines: &[&str]) {
+/// Sentences are filled, tables are lists of terms, and all else stays as it is written. Whether it
+/// was a list, in which what comes next would be, too.
+fn add_block(roff: &mut Roff, lines: &[&str]) -> bool {
     if !is_indented(lines) {
         roff.text([roman(lines.join(" "))]);
-        return;
+        return false;
     }
     if let Some(entries) = table(lines) {
         for (term, text) in entries {
@@ -122,14 +127,14 @@ fn add_block(roff: &mut Roff, lines: &[&str]) {
             roff.text([bold(term)]);
             roff.text([roman(text)]);
         }
-        roff.control("PP", []);
-        return;
+        return true;
     }
     roff.control("nf", []);
     for line in lines {
         roff.text([roman(*line)]);
     }
     roff.control("fi", []);
+    false
 }
 
 /// Terms with what they mean, where each line is one, or goes on with the one before.
@@ -177,7 +182,7 @@ mod tests {
         check(
             "Exit codes:\n  0    done\n  1    failed, in a way\n       that is told",
             ".SH \"EXIT CODES\"\n.TP\n\\fB0\\fR\ndone\n\
-             .TP\n\\fB1\\fR\nfailed, in a way that is told\n.PP\n",
+             .TP\n\\fB1\\fR\nfailed, in a way that is told\n",
         );
         check(
             "Examples:\n  a\n\nIt is run by `sh`, with\nthese:\n  NAME  a name\nand more",
