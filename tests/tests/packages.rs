@@ -1,4 +1,5 @@
-//! What is published is whole: it has the licence's text, and all that it is compiled of.
+//! What is published is whole: it says what it is, and has the licence's text and all that it is
+//! compiled of. `tests/check-packages` builds each from its archive alone.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,6 +28,8 @@ fn cargo(arguments: &[&str]) -> String {
 /// A crate that is published.
 struct Package {
     name: String,
+    /// Its manifest, as cargo reads it.
+    described: Value,
     folder: PathBuf,
     /// What cargo packs, with paths from the folder.
     files: BTreeSet<PathBuf>,
@@ -51,6 +54,7 @@ fn published() -> Vec<Package> {
             let files = cargo(&[&list[..], &["--package", name]].concat());
             Package {
                 name: name.to_owned(),
+                described: package.clone(),
                 folder: manifest.parent().unwrap().to_owned(),
                 files: files.lines().map(PathBuf::from).collect(),
             }
@@ -87,6 +91,71 @@ fn every_package_has_the_text_of_the_licence() {
         let theirs = fs::read_to_string(root().join(folder).join("LICENSE")).unwrap();
         assert_eq!(theirs, ours, "{folder}");
     }
+}
+
+/// Of crates.io's list, which takes no others.
+const CATEGORIES: [&str; 12] = [
+    "api-bindings",
+    "command-line-utilities",
+    "data-structures",
+    "database",
+    "development-tools",
+    "development-tools::build-utils",
+    "development-tools::testing",
+    "filesystem",
+    "os::unix-apis",
+    "text-processing",
+    "value-formatting",
+    "wasm",
+];
+
+#[test]
+fn every_crate_says_what_it_is() {
+    for package in published() {
+        let (name, described) = (&package.name, &package.described);
+        let texts = |key: &str| -> Vec<&str> {
+            let list = described[key].as_array().into_iter().flatten();
+            list.filter_map(Value::as_str).collect()
+        };
+        assert!(described["description"].is_string(), "{name}");
+        assert_eq!(described["license"], "Apache-2.0", "{name}");
+        assert_eq!(described["readme"], "README.md", "{name}");
+        assert!(package.files.contains(Path::new("README.md")), "{name}");
+        // Both as crates.io takes them.
+        let keywords = texts("keywords");
+        assert!((3..=5).contains(&keywords.len()), "{name}: {keywords:?}");
+        assert!(keywords.iter().all(|word| word.len() <= 20), "{name}");
+        let categories = texts("categories");
+        assert!((1..=5).contains(&categories.len()), "{name}");
+        for category in categories {
+            assert!(CATEGORIES.contains(&category), "{name}: {category}");
+        }
+    }
+}
+
+#[test]
+fn packages_for_other_languages_say_what_they_are() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+    let npm: Value = serde_json::from_str(&read("sdk/ts/package.json")).unwrap();
+    assert!(npm["description"].is_string());
+    assert_eq!(npm["license"], "Apache-2.0");
+    assert!(
+        npm["keywords"]
+            .as_array()
+            .is_some_and(|words| words.len() >= 3)
+    );
+    let python = read("sdk/python/pyproject.toml");
+    for line in [
+        "description = \"",
+        "license = \"Apache-2.0\"",
+        "readme = \"README.md\"",
+        "keywords = [\"",
+    ] {
+        let is_there = python.lines().any(|text| text.starts_with(line));
+        assert!(is_there, "{line}");
+    }
+    // npm's is put in by its name.
+    assert!(root().join("sdk/ts/README.md").is_file());
 }
 
 #[test]

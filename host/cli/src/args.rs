@@ -5,6 +5,7 @@ mod actions;
 mod build;
 pub mod completing;
 mod examples;
+pub mod manual;
 #[cfg(feature = "author")]
 mod new;
 pub mod run_line;
@@ -30,6 +31,7 @@ use actions::{LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
+use manual::ManualArgs;
 #[cfg(feature = "author")]
 use new::NewArgs;
 use shared::{CallArgs, SessionArgs, StoreArgs};
@@ -92,6 +94,8 @@ pub enum Command {
     Author(LeftOut),
     Plugins(PluginsArgs),
     Completions(CompletionsArgs),
+    #[command(hide = true)]
+    Man(ManualArgs),
 }
 
 /// Call a tool, and decide about what it would do
@@ -248,7 +252,7 @@ impl Command {
             #[cfg(not(feature = "author"))]
             Command::Author(left_out) => left_out.words.iter().any(|word| word == "--json"),
             Command::Plugins(args) => args.json,
-            Command::Completions(_) => false,
+            Command::Completions(_) | Command::Man(_) => false,
         };
         match json {
             true => Format::Json,

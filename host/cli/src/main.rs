@@ -102,6 +102,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
             out.write(args::completing::script(args.shell)?);
             Ok(Exit::Done)
         }
+        Command::Man(args) => args::manual::write(&args.folder, out),
     }
 }
 

