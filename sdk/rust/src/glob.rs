@@ -13,8 +13,8 @@ use crate::{Context, Error};
 /// and capital letters differ from small ones. A name that begins with a dot is matched only by a
 /// pattern that has that dot, so that `.git` is not entered unless it is named.
 ///
-/// The paths are relative to the workspace, with `/` between their names. Only files are in it, each
-/// once: symbolic links are neither followed nor listed, nor are names that are not Unicode.
+/// The paths are relative to the workspace, with `/` between their names. Only files are in it,
+/// each once: symbolic links are neither followed nor listed, nor are names that are not Unicode.
 ///
 /// # Errors
 ///

@@ -3,9 +3,9 @@
 //!
 //! In a guide, a listing names its file behind its language (````
 //! ```c src/tool.c ````; with `above` behind it, it is put above what is there), and a block
-//! ```` ```console ```` is commands behind `$ ` with all that they print. An `…` stands for anything
-//! in a line, and alone in a line for any lines. What is only to be read or needs the network, like
-//! an installation, is in a block `sh` or `text`.
+//! ```` ```console ```` is commands behind `$ ` with all that they print. An `…` stands for
+//! anything in a line, and alone in a line for any lines. What is only to be read or needs the
+//! network, like an installation, is in a block `sh` or `text`.
 //!
 //! A listing that no command looks at would be right whatever it says: each is followed by one that
 //! builds or tests it.
@@ -224,8 +224,8 @@ impl Reader {
         fs::read_to_string(said).unwrap()
     }
 
-    /// The environment of tests/toolchain/install-python-tools stands for the project's own, so that
-    /// nothing is downloaded.
+    /// The environment of tests/toolchain/install-python-tools stands for the project's own, so
+    /// that nothing is downloaded.
     fn have_environment(&self) {
         let environment = self.folder.join(".venv");
         if self.folder.join("pyproject.toml").exists() && !environment.exists() {
