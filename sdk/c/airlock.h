@@ -234,6 +234,25 @@ bool airlock_session(airlock_session_info *session);
 /* There is no network: the compiler says so, and not that it knows no such function. */
 int socket(int domain, int type, int protocol) __attribute__((__unavailable__("a tool has no network here")));
 
+/* --- Files ------------------------------------------------------------------------------------ */
+
+/*
+ * The files of the workspace whose paths match a pattern, sorted, with a NULL behind the last. NULL
+ * where a folder can't be read: errno tells why. That nothing matches is no error.
+ *
+ * A star stands for any characters of one name and `?` for one, two stars as a whole name for any
+ * folders or none, and at the end for all that is below; `{c,h}` is either. Nothing else is special,
+ * and capital letters differ from small ones. A name that begins with a dot is matched only by a
+ * pattern that has that dot, so that `.git` is not entered unless it is named.
+ *
+ * The paths are relative to the workspace. Only files are in it, each once: symbolic links are
+ * neither followed nor listed.
+ */
+const char *const *airlock_glob(const char *pattern);
+
+/* Whether a path matches a pattern of `airlock_glob`, whatever is there. */
+bool airlock_matches_glob(const char *pattern, const char *path);
+
 /* --- Memory and JSON -------------------------------------------------------------------------- */
 
 /* Calls `release` with `value` when the function of the tool's that is running has returned. */

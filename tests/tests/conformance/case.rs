@@ -1,8 +1,8 @@
 //! The cases, as their files have them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -90,8 +90,19 @@ pub enum Step {
     Events {
         is: Vec<String>,
     },
+    Files {
+        are: BTreeMap<String, Placed>,
+    },
     DropInstances,
     Upgrade,
+}
+
+/// What a step puts into the workspace.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+pub enum Placed {
+    Text(String),
+    Link { link: PathBuf },
 }
 
 #[derive(Clone, Copy, Deserialize)]

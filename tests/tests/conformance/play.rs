@@ -1,6 +1,9 @@
 //! Plays a case's steps with a session of its own.
 
 use airlock_tests::Tester;
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use airlock_host::cancel::CancellationToken;
@@ -11,7 +14,7 @@ use airlock_host::{Error, Resolution, Session};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::case::{Action, Cancel, Case, Fails, Gives, Step};
+use crate::case::{Action, Cancel, Case, Fails, Gives, Placed, Step};
 use crate::compare::{self, Ids, Outcome};
 use crate::language::Language;
 
@@ -31,7 +34,7 @@ struct Player<'a> {
     recorder: Arc<EventRecorder>,
     /// Of everything that was pushed.
     ids: Ids,
-    _workspace: TempDir,
+    workspace: TempDir,
 }
 
 /// What the observer has heard, and what it does when the guest reports progress.
@@ -95,7 +98,7 @@ impl<'a> Player<'a> {
             session: session.open().map_err(|error| error.to_string())?,
             recorder,
             ids: Ids::new(),
-            _workspace: workspace,
+            workspace,
         })
     }
 
@@ -160,6 +163,12 @@ impl<'a> Player<'a> {
             Step::Events { is } => {
                 let found = std::mem::take(&mut *self.recorder.events.lock().unwrap());
                 compare::same("events", &json!(is), &json!(found))
+            }
+            Step::Files { are } => {
+                let placed = are.iter().try_for_each(|(path, placed)| {
+                    place(&self.workspace.path().join(path), placed)
+                });
+                placed.map_err(|error| error.to_string())
             }
             Step::DropInstances => {
                 self.session.drop_idle_instances();
@@ -251,6 +260,16 @@ impl<'a> Player<'a> {
             [] => Ok(()),
             rejected => Err(format!("tools were left out: {rejected:?}")),
         }
+    }
+}
+
+fn place(path: &Path, placed: &Placed) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match placed {
+        Placed::Text(text) => fs::write(path, text),
+        Placed::Link { link } => std::os::unix::fs::symlink(link, path),
     }
 }
 

@@ -20,6 +20,7 @@ pub const WORLD: &[(&str, &str)] = files!("../../wit/0.1.0":
 pub const SDK_C: &[(&str, &str)] = &[
     ("airlock.h", include_str!("../../sdk/c/airlock.h")),
     ("airlock.c", include_str!("../../sdk/c/airlock.c")),
+    ("glob.c", include_str!("../../sdk/c/glob.c")),
     ("cJSON.h", include_str!("../../sdk/c/cjson/cJSON.h")),
     ("cJSON.c", include_str!("../../sdk/c/cjson/cJSON.c")),
 ];
@@ -29,6 +30,7 @@ pub const SDK_GO: &[(&str, &str)] = files!("../../sdk/go":
     "dispatch.go",
     "doc.go",
     "errors.go",
+    "glob.go",
     "go.mod",
     "internal/bindings/export_airlock_tool_resolver/resolver.go",
     "internal/bindings/export_airlock_tool_tool/tool.go",

@@ -2,55 +2,72 @@
 //! is typed, and what they show is what comes.
 //!
 //! In a guide, a listing names its file behind its language (````
-//! ```c src/tool.c ````), and a block ```` ```console ```` is commands behind `$ ` with all that
-//! they print. An `…` stands for anything in a line, and alone in a line for any lines. What is
-//! only to be read or needs the network, like an installation, is in a block of another kind.
+//! ```c src/tool.c ````; with `above` behind it, it is put above what is there), and a block
+//! ```` ```console ```` is commands behind `$ ` with all that they print. An `…` stands for
+//! anything in a line, and alone in a line for any lines. What is only to be read or needs the
+//! network, like an installation, is in a block `sh` or `text`.
+//!
+//! A listing that no command looks at would be right whatever it says: each is followed by one that
+//! builds or tests it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::toolchain::{command, root};
+use crate::toolchain::{command, python_tools, root};
 
 #[test]
 fn the_guide_for_c_is_true() {
-    follow("c", 3);
+    follow("c", 6);
 }
 
 #[test]
 fn the_guide_for_go_is_true() {
-    follow("go", 2);
+    follow("go", 5);
 }
 
 #[test]
 fn the_guide_for_rust_is_true() {
-    follow("rust", 4);
+    follow("rust", 7);
 }
 
-/// Does what a language's guide says, from an empty folder. It has at least so many listings.
+#[test]
+fn the_guide_for_typescript_is_true() {
+    follow("ts", 7);
+}
+
+#[test]
+fn the_guide_for_python_is_true() {
+    follow("python", 8);
+}
+
+#[test]
+fn each_sdk_has_a_guide_that_is_followed() {
+    let sdks = fs::read_dir(root().join("sdk")).unwrap();
+    let mut guides: Vec<_> = sdks
+        .map(|sdk| sdk.unwrap().path())
+        .filter(|sdk| sdk.join("README.md").is_file())
+        .map(|sdk| sdk.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    guides.sort();
+    assert_eq!(guides, ["c", "go", "python", "rust", "ts"]);
+}
+
+/// Of what every guide has built so, [`COMMON`] tells what it does.
+const BUILT: &str = "tools.wasm";
+const COMMON: &str = "sdk/README.md";
+
+/// Does what a language's guide says, from an empty folder, and what is said of all languages of
+/// what it has built. It has at least so many listings.
 #[track_caller]
 fn follow(language: &'static str, listings: usize) {
     let guide = format!("sdk/{language}/README.md");
-    let text = fs::read_to_string(root().join(&guide)).unwrap();
     let mut reader = Reader::new(language);
-    let mut written = 0;
-    for block in blocks(&text) {
-        let at = format!("{guide}:{}", block.line);
-        match block.info.split_once(' ') {
-            Some((_, file)) => {
-                fs::write(reader.folder.join(file), &block.text)
-                    .unwrap_or_else(|error| panic!("{at}: {file}: {error}"));
-                written += 1;
-            }
-            None if block.info == "console" => reader.type_in(&block.text, &at),
-            None => assert!(
-                ["sh", "text"].contains(&block.info.as_str()),
-                "{at}: a listing names its file, so that it is compiled: ```{} FILE",
-                block.info
-            ),
-        }
-    }
+    reader.follow(&guide);
+    assert!(reader.has_read_common, "{guide} builds no {BUILT}");
+    let written = reader.written;
     assert!(written >= listings, "{guide} has {written} listings");
 }
 
@@ -93,6 +110,11 @@ struct Reader {
     home: TempDir,
     /// Where `cd` went.
     folder: PathBuf,
+    /// How many listings were written, without those of [`COMMON`].
+    written: usize,
+    /// The listings that no command has looked at yet: each file, and where it is listed.
+    unseen: BTreeMap<String, String>,
+    has_read_common: bool,
 }
 
 impl Reader {
@@ -104,7 +126,58 @@ impl Reader {
             language,
             home,
             folder,
+            written: 0,
+            unseen: BTreeMap::new(),
+            has_read_common: false,
         }
+    }
+
+    #[track_caller]
+    fn follow(&mut self, guide: &str) {
+        let text = fs::read_to_string(root().join(guide)).unwrap();
+        for block in blocks(&text) {
+            let at = format!("{guide}:{}", block.line);
+            match block.info.split_once(' ') {
+                Some((_, listing)) => self.write(listing, &block.text, at),
+                None if block.info == "console" => self.type_in(&block.text, &at),
+                None => assert!(
+                    ["sh", "text"].contains(&block.info.as_str()),
+                    "{at}: a listing names its file, so that it is compiled: ```{} FILE",
+                    block.info
+                ),
+            }
+            if !self.has_read_common && self.folder.join(BUILT).exists() {
+                self.has_read_common = true;
+                let written = self.written;
+                self.follow(COMMON);
+                self.written = written;
+            }
+        }
+        let unseen: Vec<&String> = self.unseen.values().collect();
+        assert!(unseen.is_empty(), "no command looks at {unseen:?}");
+    }
+
+    #[track_caller]
+    fn write(&mut self, listing: &str, text: &str, at: String) {
+        let (file, below) = match listing.split_once(' ') {
+            None => (listing, String::new()),
+            Some((file, "above")) => {
+                let below = fs::read_to_string(self.folder.join(file));
+                (
+                    file,
+                    below.unwrap_or_else(|error| panic!("{at}: {file}: {error}")),
+                )
+            }
+            Some((_, how)) => panic!("{at}: what is `{how}`?"),
+        };
+        fs::write(self.folder.join(file), format!("{text}{below}"))
+            .unwrap_or_else(|error| panic!("{at}: {file}: {error}"));
+        self.written += 1;
+        let before = self.unseen.insert(file.to_owned(), at);
+        assert_eq!(
+            before, None,
+            "no command looks at {file} before it is another"
+        );
     }
 
     /// Runs the commands of a transcript, and compares what they print.
@@ -120,6 +193,7 @@ impl Reader {
         }
         for (command, expected) in steps {
             let came = self.run(command);
+            self.unseen.retain(|file, _| !looks_at(command, file));
             let came: Vec<&str> = came.lines().collect();
             assert!(
                 is_like(&came, &expected),
@@ -132,6 +206,7 @@ impl Reader {
 
     /// What a command prints on both of its streams.
     fn run(&mut self, command_line: &str) -> String {
+        self.have_environment();
         let (said, place) = (self.home.path().join("said"), self.home.path().join("pwd"));
         // Where a command fails, a reader goes on.
         let script = format!(
@@ -148,6 +223,27 @@ impl Reader {
         self.folder = PathBuf::from(fs::read_to_string(place).unwrap().trim_end());
         fs::read_to_string(said).unwrap()
     }
+
+    /// The environment of tests/toolchain/install-python-tools stands for the project's own, so
+    /// that nothing is downloaded.
+    fn have_environment(&self) {
+        let environment = self.folder.join(".venv");
+        if self.folder.join("pyproject.toml").exists() && !environment.exists() {
+            let tools = python_tools();
+            std::os::unix::fs::symlink(tools.parent().unwrap(), environment).unwrap();
+        }
+    }
+}
+
+/// Whether a command fails where this file is wrong.
+fn looks_at(command: &str, file: &str) -> bool {
+    let is_test = file.starts_with("tests/") || file.ends_with("tests.rs");
+    let looking: &[&str] = match file {
+        "airlock-test.toml" => &["airlock test"],
+        _ if is_test => &["pytest", "cargo test"],
+        _ => &["airlock build", "cargo test"],
+    };
+    looking.iter().any(|begin| command.contains(begin))
 }
 
 /// Whether lines came as they are shown.
@@ -190,6 +286,20 @@ fn an_ellipsis_stands_for_anything() {
     check(&["a", "b", "c"], &["a", "…"], true);
     check(&["a", "b", "c"], &["…", "c"], true);
     check(&["a", "b", "c"], &["…", "b"], false);
+}
+
+#[test]
+fn a_listing_is_looked_at_by_what_would_fail() {
+    let check = |command: &str, file: &str, expected| {
+        assert_eq!(looks_at(command, file), expected, "{command} {file}");
+    };
+    check("airlock build --output tools.wasm", "src/tool.c", true);
+    check("airlock run build/tool.wasm", "src/tool.c", false);
+    check("airlock build", "airlock-test.toml", false);
+    check("airlock test", "airlock-test.toml", true);
+    check("airlock test", "src/tests.rs", false);
+    check("cargo test --quiet", "src/tests.rs", true);
+    check(".venv/bin/python -m pytest", "tests/test_tool.py", true);
 }
 
 #[test]

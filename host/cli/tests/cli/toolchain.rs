@@ -54,7 +54,7 @@ pub fn command(language: &str, folder: &Path, line: &str) -> Command {
 }
 
 /// The programs of the environment that tests/toolchain/install-python-tools made.
-fn python_tools() -> PathBuf {
+pub fn python_tools() -> PathBuf {
     let target = match std::env::var_os("CARGO_TARGET_DIR") {
         Some(target) => root().join(PathBuf::from(target)),
         None => root().join("target"),

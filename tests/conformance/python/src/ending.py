@@ -59,10 +59,17 @@ class Ending:
             case "vary":
                 _vary()
                 return self._say()
+            case "glob":
+                return airlock.Result(details=self._glob())
         raise airlock.ToolError(f"no such ending: {self.how}")
 
     def _say(self) -> airlock.Result:
         return airlock.Result([self.text * self.times], details=self.details)
+
+    def _glob(self) -> list[str]:
+        if self.details is None:
+            return [str(path) for path in airlock.glob(self.text)]
+        return [path for path in self.details if airlock.matches_glob(self.text, path)]
 
     def _report(self) -> airlock.Result:
         logging.log(airlock.TRACE, "a trace")

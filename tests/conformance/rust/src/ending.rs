@@ -6,8 +6,8 @@ use std::fs;
 use std::time::SystemTime;
 
 use airlock_tool::{
-    Content, Error, Link, Output, Resolution, VolatileAction, is_cancelled, log, report_progress,
-    report_progress_of,
+    Content, Error, Link, Output, Resolution, VolatileAction, glob, is_cancelled, log,
+    matches_glob, report_progress, report_progress_of,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,7 @@ impl Ending {
                 vary()?;
                 Ok(self.say())
             }
+            "glob" => self.glob(),
             other => Err(Error::tool(format!("no such ending: {other}"))),
         }
     }
@@ -88,6 +89,18 @@ impl Ending {
     fn push(&self) -> Result<Output, Error> {
         VolatileAction::new(&self.text, |_| Ok(Output::default())).push()?;
         Ok(Output::text(format!("pushed {}", self.text)))
+    }
+
+    fn glob(&self) -> Result<Output, Error> {
+        let Value::Array(paths) = &self.details else {
+            return Ok(Output::default().details(glob(&self.text)?));
+        };
+        let matches = |path: &&Value| {
+            let path = path.as_str().unwrap_or_default();
+            matches_glob(&self.text, path)
+        };
+        let matching: Vec<&Value> = paths.iter().filter(matches).collect();
+        Ok(Output::default().details(matching))
     }
 
     fn blocks(&self) -> Output {

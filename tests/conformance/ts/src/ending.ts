@@ -1,5 +1,5 @@
 import { abort, ToolError, type AgentToolResult, type CustomToolAPI, type Resolution, type Static } from "airlock-tool";
-import { stat, writeFile } from "airlock-tool/fs";
+import { glob, matchesGlob, stat, writeFile } from "airlock-tool/fs";
 import { Type } from "airlock-tool/typebox";
 
 /** How a call ends. */
@@ -70,6 +70,10 @@ export async function end(pi: CustomToolAPI, ending: Ending, signal: AbortSignal
       const { mtimeMs } = await stat("varied");
       await writeFile("varied", `${Math.random()} ${Math.random()} ${Date.now()} ${mtimeMs}`);
       return asText();
+    }
+    case "glob": {
+      const paths = ending.details as string[] | undefined;
+      return { content: [], details: paths ? paths.filter((path) => matchesGlob(said, path)) : await glob(said) };
     }
     default:
       throw new ToolError(`no such ending: ${ending.how}`);

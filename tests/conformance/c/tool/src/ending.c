@@ -1,6 +1,7 @@
 /* How a call ends. */
 #include "ending.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,22 @@ static airlock_status push_again(const char *label, airlock_reply *reply) {
   return AIRLOCK_OK;
 }
 
+static airlock_status glob_as(const cJSON *ending, const char *pattern, airlock_reply *reply) {
+  const cJSON *paths = cJSON_GetObjectItemCaseSensitive(ending, "details"), *path;
+  cJSON *details = airlock_parse("[]", 2);
+  if (cJSON_IsArray(paths)) {
+    cJSON_ArrayForEach(path, paths) {
+      if (airlock_matches_glob(pattern, path->valuestring)) cJSON_AddItemToArray(details, cJSON_Duplicate(path, true));
+    }
+  } else {
+    const char *const *found = airlock_glob(pattern);
+    if (!found) return airlock_failed(reply, "can't look: %s", strerror(errno));
+    for (; *found; found++) cJSON_AddItemToArray(details, cJSON_CreateString(*found));
+  }
+  set_details(reply, details);
+  return AIRLOCK_OK;
+}
+
 airlock_status end_as(const cJSON *ending, const airlock_resolution *resolution, airlock_reply *reply) {
   const char *how = text_of(ending, "how", ""), *text = text_of(ending, "text", "");
   if (strcmp(how, "text") == 0) return say(ending, reply);
@@ -126,5 +143,6 @@ airlock_status end_as(const cJSON *ending, const airlock_resolution *resolution,
   if (strcmp(how, "count") == 0) return count(reply);
   if (strcmp(how, "vary") == 0) return vary(ending, reply);
   if (strcmp(how, "push") == 0) return push_again(text, reply);
+  if (strcmp(how, "glob") == 0) return glob_as(ending, text, reply);
   return airlock_tool_error(reply, "no such ending: %s", how);
 }

@@ -86,6 +86,8 @@ func (e Ending) end(call surroundings, resolution *airlock.Resolution) (*airlock
 		return e.say(), nil
 	case "push":
 		return pushAgain(e.Text)
+	case "glob":
+		return e.glob()
 	default:
 		return nil, airlock.ToolErrorf("no such ending: %s", e.How)
 	}
@@ -97,6 +99,24 @@ func (e Ending) say() *airlock.Result {
 		times = *e.Times
 	}
 	return airlock.Text(strings.Repeat(e.Text, times)).Details(orNil(e.Details))
+}
+
+func (e Ending) glob() (*airlock.Result, error) {
+	if orNil(e.Details) == nil {
+		found, err := airlock.Glob(e.Text)
+		return new(airlock.Result).Details(found), err
+	}
+	var paths []string
+	if err := json.Unmarshal(e.Details, &paths); err != nil {
+		return nil, err
+	}
+	matching := []string{}
+	for _, path := range paths {
+		if airlock.MatchesGlob(e.Text, path) {
+			matching = append(matching, path)
+		}
+	}
+	return new(airlock.Result).Details(matching), nil
 }
 
 func vary() error {
