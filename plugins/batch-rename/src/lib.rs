@@ -15,6 +15,7 @@ mod natural;
 mod order;
 mod params;
 mod plan;
+mod regex;
 mod report;
 mod rule;
 mod select;

@@ -1,9 +1,9 @@
 //! How a file gets its new name.
 
 use airlock_tool::Error;
-use regex::Regex;
 
 use crate::params::Params;
+use crate::regex::Regex;
 use crate::template::Template;
 
 /// What to find in a name, and what to put in its place.
@@ -32,12 +32,12 @@ impl Rule {
         let mut renamed = String::new();
         let mut end = 0;
         let mut matched = false;
-        for captures in self.find.captures_iter(name) {
-            let found = captures.get_match();
-            renamed.push_str(&name[end..found.start()]);
+        for captures in self.find.matches(name) {
+            let found = captures.range();
+            renamed.push_str(&name[end..found.start]);
             self.replace
-                .expand(&captures, self.start + index as u64, &mut renamed);
-            end = found.end();
+                .expand(&captures, name, self.start + index as u64, &mut renamed);
+            end = found.end;
             matched = true;
         }
         renamed.push_str(&name[end..]);

@@ -1,7 +1,8 @@
 //! The language of `replace`.
 
 use airlock_tool::Error;
-use regex::{Captures, Regex};
+
+use crate::regex::{Captures, Regex};
 
 /// What replaces a match: a text with groups and the counter in it.
 #[derive(Debug, PartialEq)]
@@ -46,13 +47,13 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// Writes the replacement of one match in the file with this `number`.
-    pub(crate) fn expand(&self, captures: &Captures<'_>, number: u64, into: &mut String) {
+    /// Writes the replacement of one match in a `name`, that of the file with this `number`.
+    pub(crate) fn expand(&self, captures: &Captures, name: &str, number: u64, into: &mut String) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => into.push_str(text),
                 Piece::Group(group) => {
-                    into.push_str(captures.get(*group).map_or("", |it| it.as_str()))
+                    into.push_str(captures.group(*group).map_or("", |range| &name[range]))
                 }
                 Piece::Counter { width } => into.push_str(&format!("{number:0width$}")),
             }
@@ -103,14 +104,10 @@ fn special(text: &str, find: &Regex) -> Result<(Piece, usize), String> {
 
 /// The index of the group with this name or number.
 fn group(name: &str, find: &Regex) -> Result<usize, String> {
-    let by_number = name
-        .parse()
-        .ok()
-        .filter(|number| *number < find.captures_len());
-    let by_name = || find.capture_names().position(|it| it == Some(name));
+    let by_number = name.parse().ok().filter(|number| *number < find.groups());
     by_number
-        .or_else(by_name)
-        .ok_or_else(|| match find.captures_len() - 1 {
+        .or_else(|| find.group_named(name))
+        .ok_or_else(|| match find.groups() - 1 {
             0 => format!(
                 "`find` has no group `{name}`, nor any other: put brackets around what to keep"
             ),
@@ -130,13 +127,10 @@ mod tests {
     #[test]
     fn a_template_is_groups_counters_and_text() {
         let check = |find, name: &str, replace, expected: &str| {
-            let captures = Regex::new(find).unwrap();
+            let regex = Regex::new(find).unwrap();
             let mut expanded = String::new();
-            parse(find, replace).unwrap().expand(
-                &captures.captures(name).unwrap(),
-                7,
-                &mut expanded,
-            );
+            let template = parse(find, replace).unwrap();
+            template.expand(&regex.matches(name)[0], name, 7, &mut expanded);
             assert_eq!(expanded, expected, "{find} {name} {replace}");
         };
         check("a", "a", "", "");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::Context;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
+use wasmparser::{BinaryReader, BinaryReaderError};
 
 use super::ProjectInfo;
 use super::project::Language;
@@ -12,7 +13,7 @@ use super::toolchain::failed;
 use crate::error::Error;
 
 /// Adds the name, the language and the SDK as custom sections of their own kinds, and the version
-/// as registries read it.
+/// as registries read it. The names of the component's parts, which no host reads, are left out.
 ///
 /// # Errors
 /// If the bytes are no component.
@@ -25,8 +26,9 @@ pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Resul
         .iter()
         .map(|(name, version)| ((*name).to_owned(), version.clone()))
         .collect();
-    let mut component = metadata
-        .to_wasm(&component)
+    let mut component = without_names(&component)
+        .map_err(anyhow::Error::from)
+        .and_then(|component| metadata.to_wasm(&component))
         .context("the build output is not a component")
         .map_err(failed)?;
     if let Some(version) = &about.version {
@@ -37,6 +39,24 @@ pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Resul
         section.append_to_component(&mut component);
     }
     Ok(component)
+}
+
+/// How long the magic number and the version are, which come before the sections.
+const HEADER: usize = 8;
+
+fn without_names(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
+    let mut kept = BinaryReader::new(component, 0).read_bytes(HEADER)?.to_vec();
+    let mut sections = BinaryReader::new(&component[HEADER..], HEADER);
+    while !sections.eof() {
+        let start = sections.current_position();
+        let id = sections.read_u8()?;
+        let content = sections.read_reader()?;
+        let section = &component[HEADER + start..HEADER + sections.current_position()];
+        if id != 0 || content.clone().read_string()? != "component-name" {
+            kept.extend_from_slice(section);
+        }
+    }
+    Ok(kept)
 }
 
 #[cfg(test)]
@@ -61,6 +81,25 @@ mod tests {
         let names = component.windows(6).filter(|bytes| bytes == b"rename");
         assert_eq!(names.count(), 1);
         assert!(component.ends_with(b"\x07version1.2.3"));
+    }
+
+    #[test]
+    fn the_names_of_a_components_parts_are_left_out() {
+        let about = ProjectInfo {
+            name: "rename".to_owned(),
+            version: None,
+            sdk: None,
+        };
+        let mut named = b"\0asm\x0d\0\x01\0".to_vec();
+        let mut names = wasm_encoder::ComponentNameSection::new();
+        let mut functions = wasm_encoder::NameMap::new();
+        functions.append(0, "indirect-push");
+        names.core_funcs(&functions);
+        names.append_to_component(&mut named);
+        let component = add(named, Language::Rust, &about).unwrap();
+        let has = |text: &[u8]| component.windows(text.len()).any(|it| it == text);
+        assert!(has(b"rename"));
+        assert!(!has(b"indirect-push"));
     }
 
     #[test]
