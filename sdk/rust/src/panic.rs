@@ -44,7 +44,12 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
     let place = place.unwrap_or("an unknown place");
     // `assert_eq!` and others write several lines.
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{who} panicked at {place}: {message}")
+    // Of the standard library's own place nobody learns what is wrong.
+    let advice = match message.starts_with("failed to spawn thread: ") {
+        true => ": a tool has no threads here, and does one thing after another",
+        false => "",
+    };
+    format!("{who} panicked at {place}: {message}{advice}")
 }
 
 /// A source file's path from the folder of its crate on, so that it says nothing about the machine
