@@ -14,6 +14,10 @@ type Call struct {
 	Tool string
 
 	hasReject bool
+	// Whether it has returned.
+	isOver bool
+	// What was pushed behind that, by a goroutine that nobody waits for.
+	late []string
 }
 
 // Action is a preview that waits for a decision, and outlives this instance. The tool's Apply is
@@ -47,6 +51,9 @@ func (c *Call) Push(action Action) (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("the state of %q can't be written as JSON: %w", action.Label, err)
 	}
+	if c.isOver {
+		return "", c.tooLate(action.Label)
+	}
 	source := c.Tool
 	return push(guest.Action{Label: action.Label, SourceToolName: &source, HasReject: c.hasReject, State: state}, action.Details)
 }
@@ -54,6 +61,9 @@ func (c *Call) Push(action Action) (id string, err error) {
 // PushVolatile puts a volatile action on top of the session's stack, and gives its id. Errors are
 // as with [Call.Push].
 func (c *Call) PushVolatile(action VolatileAction) (id string, err error) {
+	if c.isOver {
+		return "", c.tooLate(action.Label)
+	}
 	source := action.Source
 	if source == nil {
 		source = &c.Tool
@@ -64,6 +74,12 @@ func (c *Call) PushVolatile(action VolatileAction) (id string, err error) {
 		component.held[id] = action
 	}
 	return id, err
+}
+
+// tooLate keeps an action off the stack: it would become another call's.
+func (c *Call) tooLate(label string) error {
+	c.late = append(c.late, label)
+	return fmt.Errorf("%q was pushed when tool `%s` had returned already: wait for the goroutine that pushes it", label, c.Tool)
 }
 
 func push(action guest.Action, details any) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"airlock-tool/internal/guest"
 )
@@ -85,15 +86,23 @@ func (t *tools) execute(callID, name, params string) (guest.Result, *guest.Failu
 	if !found {
 		return guest.Result{}, lowerError(fmt.Errorf("this component has no tool %q", name))
 	}
+	defer tellPanic(name)
 	call := &Call{ID: callID, Tool: name, hasReject: tool.Reject.run != nil}
 	result, err := tool.Execute.run(call, []byte(params))
+	call.isOver = true
 	if err != nil {
 		return guest.Result{}, lowerError(err)
+	}
+	// Goroutines that are ready run now, and not in a call of somebody else's.
+	runtime.Gosched()
+	if len(call.late) > 0 {
+		return guest.Result{}, lowerError(call.tooLate(call.late[0]))
 	}
 	return result.lower()
 }
 
 func (t *tools) apply(r guest.Resolution) (guest.Result, *guest.Failure) {
+	defer tellPanic(r.SourceToolName)
 	resolution := lift(r)
 	run := t.byName[r.SourceToolName].Apply.run
 	if action, isHeld := t.held[r.ActionID]; isHeld {
@@ -117,6 +126,7 @@ func (t *tools) apply(r guest.Resolution) (guest.Result, *guest.Failure) {
 }
 
 func (t *tools) reject(r guest.Resolution) (*guest.Result, *guest.Failure) {
+	defer tellPanic(r.SourceToolName)
 	resolution := lift(r)
 	run := t.byName[r.SourceToolName].Reject.run
 	if action, isHeld := t.held[r.ActionID]; isHeld {

@@ -203,8 +203,8 @@ func TestAnErrorOfTheNetworkSaysThatThereIsNone(t *testing.T) {
 		}
 	}
 	lookup := &net.DNSError{Err: "no answer", Name: "example.com"}
-	check(lookup, "lookup example.com: no answer; a tool has no network here")
-	check(fmt.Errorf("while fetching: %w", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("refused")}), "while fetching: dial tcp: refused; a tool has no network here")
-	check(errors.Join(errors.New("one"), lookup), "one\nlookup example.com: no answer; a tool has no network here")
+	check(lookup, "lookup example.com: no answer; "+noNetwork)
+	check(fmt.Errorf("while fetching: %w", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("refused")}), "while fetching: dial tcp: refused; "+noNetwork)
+	check(errors.Join(errors.New("one"), lookup), "one\nlookup example.com: no answer; "+noNetwork)
 	check(errors.New("dial tcp: refused"), "dial tcp: refused")
 }

@@ -7,7 +7,9 @@ mod embedded;
 mod go;
 mod manifest;
 mod metadata;
+mod misbuilt;
 mod node;
+mod problem;
 mod project;
 mod python;
 mod rust;
@@ -92,7 +94,9 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
         Language::Go => go::build(&project, options, toolchain).await?,
     };
     let component = metadata::add(made.component, project.language, &made.about)?;
-    let plugin = check(&made.about, component, toolchain).await?;
+    let plugin = check(&made.about, component, toolchain)
+        .await
+        .map_err(|error| misbuilt::advise(error, project.language))?;
     let path = match output {
         Some(path) => path.to_owned(),
         None => folder

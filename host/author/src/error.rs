@@ -19,6 +19,14 @@ pub enum Error {
     /// A host can't load what was built.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A host can't load what was built, and its author can do something about it.
+    #[error("{error}")]
+    Misbuilt {
+        /// Why not.
+        error: LoadError,
+        /// What to do about it, in the project's language.
+        advice: &'static str,
+    },
     /// The engine that checks what was built could not be made.
     #[error(transparent)]
     Engine(#[from] airlock_host::Error),

@@ -190,7 +190,7 @@ fn check_line(what: &str, text: &str) -> Result<(), PushError> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if !is_plain && text.contains(is_line_end) {
         return Err(PushError::Invalid(format!(
-            "the {what} has more than one line"
+            "the {what} has more than one line: the rest of it belongs in the action's details"
         )));
     }
     Ok(())

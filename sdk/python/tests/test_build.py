@@ -141,18 +141,31 @@ Caused by:
 """
 
 
-def test_what_python_said_while_a_tool_was_built_is_told_without_the_machinery() -> None:
-    told = _explain(FAILED.replace("{module}", "yaml"), Path("/home/me/src"))
-    assert told.startswith("ModuleNotFoundError: No module named 'yaml'\nIt is not where ")
-    assert told.endswith(
+def test_what_python_said_while_a_tool_was_built_is_told_with_its_place(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "src").mkdir()
+    told = _explain(FAILED.replace("{module}", "yaml"), project / "src")
+    assert (told.message, told.file, told.line) == ("ModuleNotFoundError: No module named 'yaml'", "src/tool.py", 3)
+    assert told.help is not None
+    assert told.help.startswith("it is not where ")
+    assert told.trace == (
         "Traceback (most recent call last):\n"
-        '  File "/home/me/src/tool.py", line 3, in <module>\n'
+        f'  File "{project}/src/tool.py", line 3, in <module>\n'
         "    import yaml\n"
         "ModuleNotFoundError: No module named 'yaml'"
     )
-    told = _explain(FAILED.replace("{module}", "_ctypes"), Path("/home/me/src"))
-    assert "That part of Python's library needs what a component can't have." in told
-    assert _explain("it broke\n", Path()) == "componentize-py failed:\nit broke"
+    assert str(told).startswith("src/tool.py:3: ModuleNotFoundError: No module named 'yaml'\n  help: it is not where ")
+    told = _explain(FAILED.replace("{module}", "_ctypes"), project)
+    assert told.help == "that part of Python's library needs what a component can't have"
+    # Compiled for the machine that builds, and so left out.
+    (project / "src/fast.cpython-311-x86_64-linux-gnu.so").touch()
+    told = _explain(FAILED.replace("{module}", "fast"), project / "src")
+    assert told.help is not None
+    assert told.help.startswith("packages with native code")
+    told = _explain("it broke\n", Path())
+    assert (told.message, told.trace, told.file) == ("componentize-py failed", "it broke", None)
 
 
 def test_an_archive_gives_modules_from_memory(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

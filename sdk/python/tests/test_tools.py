@@ -146,7 +146,8 @@ async def late() -> str:
         # In the tool's words.
         (raising(RuntimeError("disk on fire")), "disk on fire"),
         (raising(OwnError("out of paper")), "OwnError: out of paper"),
-        (raising(airlock.InvalidAction("the label is empty")), "the label is empty"),
+        # In the host's, about a mistake of the tool's.
+        (raising(airlock.InvalidAction("the label is empty")), r"the label is empty \(test_tools\.py:\d+\)"),
     ],
 )
 def test_what_the_tool_did_not_write_is_told_with_its_place(body: Callable[[], object], message: str) -> None:
@@ -163,6 +164,35 @@ def test_a_forgotten_await_is_refused_with_its_place() -> None:
         Host([tool]).call("it")
     with pytest.raises(FailedError, match=r"details\.a\[0\] is a coroutine: a missing await\?"):
         call(lambda: {"a": [late()]})
+
+
+def test_a_coroutine_that_is_thrown_away_fails_the_call() -> None:
+    def forgets() -> str:
+        late()
+        return "Done."
+
+    async def forgets_inside() -> str:
+        return forgets()
+
+    told = r"^`late` \(.*test_tools\.py:\d+\) was never awaited, so nothing came of it: a missing await\?$"
+    for body in (forgets, forgets_inside):
+        with pytest.raises(FailedError, match=told):
+            call(body)
+
+
+def test_none_is_no_result_where_the_type_hint_promises_one() -> None:
+    @airlock.tool(description="Does it.")
+    def promises() -> str:  # type: ignore[return]
+        "too late".strip()
+
+    @airlock.tool(description="Does it.")
+    def may() -> str | None:
+        return None
+
+    host = Host([promises, may])
+    with pytest.raises(FailedError, match=r"^TypeError: the tool `promises` returned None, .*: a missing return\?$"):
+        host.call("promises")
+    assert host.call("may").content == ()
 
 
 def test_a_dict_that_is_an_error_of_mcp_fails_the_call() -> None:

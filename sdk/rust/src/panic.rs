@@ -53,6 +53,10 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
     for word in message.split_whitespace() {
         line.extend([" ", word]);
     }
+    // Of the standard library's own place nobody learns what is wrong.
+    if message.starts_with("failed to spawn thread: ") {
+        line.push_str(": a tool has no threads here, and does one thing after another");
+    }
     line
 }
 

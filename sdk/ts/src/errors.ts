@@ -19,6 +19,15 @@ export class PushError extends Error {
   }
 }
 
+/** A promise was rejected, and nobody awaits it. */
+export class ForgottenError extends Error {
+  constructor(reason: unknown) {
+    super(`a promise that nobody awaits failed: ${messageOf(reason)}: a missing await?`);
+    // It leads to where the mistake is.
+    if (reason instanceof Error && reason.stack !== undefined) this.stack = reason.stack;
+  }
+}
+
 /** Mistakes in the program: their names say more than their messages alone. */
 const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
 

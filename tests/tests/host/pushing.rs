@@ -66,11 +66,11 @@ async fn a_push_that_a_person_could_not_read_is_refused_and_the_guest_goes_on() 
         ),
         (
             push("one\ntwo", json!({})),
-            "push refused: invalid: the label has more than one line",
+            "push refused: invalid: the label has more than one line: the rest of it belongs in the action's details",
         ),
         (
             push("one\u{2028}two", json!({})),
-            "push refused: invalid: the label has more than one line",
+            "push refused: invalid: the label has more than one line: the rest of it belongs in the action's details",
         ),
         (
             push("Ok", json!({"source": ""})),

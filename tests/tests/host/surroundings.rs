@@ -124,7 +124,7 @@ async fn an_observer_hears_what_a_guest_was_refused() {
     let twice = "refused network access, 2 times: tools have none";
     check(json!([reach("connect"), reach("lookup")]), &[twice]).await;
     let push = json!({"do": "push", "label": "two\nlines"});
-    let reason = "refused a pending action: the label has more than one line";
+    let reason = "refused a pending action: the label has more than one line: the rest of it belongs in the action's details";
     check(json!([push]), &[reason]).await;
 }
 

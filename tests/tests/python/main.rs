@@ -50,7 +50,11 @@ async fn whatever_python_raises_is_told_and_leaves_the_instance_alive() {
             "failed",
             "ValueError: Circular reference detected",
         ),
-        ("bad-push", "failed", "the label has more than one line"),
+        (
+            "bad-push",
+            "failed",
+            "the label has more than one line: the rest of it belongs in the action's details",
+        ),
         (
             "missing-module",
             "failed",

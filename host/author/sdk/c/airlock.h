@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+/* The compiler warns where what a function gives is not looked at. */
+#define AIRLOCK_LOOK_AT __attribute__((__warn_unused_result__))
 #define AIRLOCK_PRINTF(text, values) __attribute__((__format__(__printf__, text, values)))
 
 /* How a function of the tool's ended. */
@@ -200,8 +202,8 @@ typedef struct {
 
 /* Puts an action on top of the session's stack. To end the call where it is refused:
  * if (pushed.status != AIRLOCK_PUSHED) return airlock_tool_error(reply, "%s", pushed.message); */
-airlock_pushed airlock_push(const airlock_action *action);
-airlock_pushed airlock_push_volatile(const airlock_volatile_action *action);
+airlock_pushed airlock_push(const airlock_action *action) AIRLOCK_LOOK_AT;
+airlock_pushed airlock_push_volatile(const airlock_volatile_action *action) AIRLOCK_LOOK_AT;
 
 /* --- The host --------------------------------------------------------------------------------- */
 
@@ -231,8 +233,14 @@ typedef struct {
 /* The session of this call. False where there is none. */
 bool airlock_session(airlock_session_info *session);
 
-/* There is no network: the compiler says so, and not that it knows no such function. */
-int socket(int domain, int type, int protocol) __attribute__((__unavailable__("a tool has no network here")));
+/* There is no network, and there are no processes: the compiler says so, and not that it knows no
+ * such function. */
+#define AIRLOCK_ABSENT(text) __attribute__((__unavailable__(text)))
+int socket(int domain, int type, int protocol)
+    AIRLOCK_ABSENT("a tool has no network here: it gets what it needs as params, or as files of the workspace");
+int fork(void) AIRLOCK_ABSENT("a tool starts no processes here: it does all by itself");
+int system(const char *command) AIRLOCK_ABSENT("a tool starts no other programs here: it does all by itself");
+int execvp(const char *file, char *const arguments[]) AIRLOCK_ABSENT("a tool starts no other programs here: it does all by itself");
 
 /* --- Files ------------------------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"syscall"
 
 	"airlock-tool/internal/guest"
 )
@@ -69,29 +70,34 @@ func lowerError(err error) *guest.Failure {
 		return &guest.Failure{Kind: guest.ToolSaid, Message: err.Error()}
 	default:
 		message := err.Error()
-		if isOfNetwork(err) {
+		switch {
+		case isOf(err, "*net.OpError", "*net.DNSError"):
 			message += "; " + noNetwork
+		case isOf(err, "*exec.Error"), errors.Is(err, syscall.ENOSYS):
+			message += "; " + noProcesses
 		}
 		return &guest.Failure{Kind: guest.Failed, Message: message}
 	}
 }
 
-// What is said of each attempt to reach a network.
-const noNetwork = "a tool has no network here"
+// What is said of each attempt to do what a sandbox has nothing for.
+const (
+	noNetwork   = "a tool has no network here: it gets what it needs as params, or as files of the workspace"
+	noProcesses = "a tool starts no other programs here: it does all by itself, on files of the workspace"
+)
 
-// isOfNetwork tells whether an error comes from the package net, by the names of its types: to
-// import it for them would make every tool larger by what it does.
-func isOfNetwork(err error) bool {
-	switch reflect.TypeOf(err).String() {
-	case "*net.OpError", "*net.DNSError":
+// isOf tells whether an error is of one of these types, or wraps such a one. They go by their names:
+// to import their packages would make every tool larger by what they do.
+func isOf(err error, types ...string) bool {
+	if slices.Contains(types, reflect.TypeOf(err).String()) {
 		return true
 	}
 	switch wrapping := err.(type) {
 	case interface{ Unwrap() error }:
 		inner := wrapping.Unwrap()
-		return inner != nil && isOfNetwork(inner)
+		return inner != nil && isOf(inner, types...)
 	case interface{ Unwrap() []error }:
-		return slices.ContainsFunc(wrapping.Unwrap(), isOfNetwork)
+		return slices.ContainsFunc(wrapping.Unwrap(), func(inner error) bool { return isOf(inner, types...) })
 	}
 	return false
 }

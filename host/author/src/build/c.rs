@@ -1,5 +1,7 @@
 //! C: a compiler for WASI makes a core module, and this program the rest.
 
+mod problems;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +9,7 @@ use anyhow::{Context, anyhow};
 use tokio::process::Command;
 
 use super::bindings::{self, World};
+use super::problem;
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo, component, embedded};
@@ -19,11 +22,13 @@ const COMPILER: &str = "AIRLOCK_CC";
 /// sources elsewhere give the same component.
 const GENERATED: &str = "build/generated";
 
-const OPTIONS: [&str; 4] = [
+const OPTIONS: [&str; 5] = [
     // A library that is initialized once, and then called.
     "-mexec-model=reactor",
     "-Os",
     "-s",
+    // What such a function returns is anything, and a tool would end with it.
+    "-Werror=return-type",
     // All of it is part of each instance.
     "-Wl,-z,stack-size=1048576",
 ];
@@ -44,11 +49,16 @@ pub async fn build(
         .current_dir(&project.folder);
     cc.arg("-I").arg(GENERATED);
     cc.args(&project.manifest.c.flags).args(options);
-    cc.args(sources);
+    cc.args(&sources);
     cc.args(generated.iter().map(|file| Path::new(GENERATED).join(file)));
     let module = Path::new(GENERATED).join("core.wasm");
     cc.arg("-o").arg(&module);
-    toolchain.run("Compiling C", &mut cc).await?;
+    let ended = toolchain.run_to_its_end("Compiling C", &mut cc).await?;
+    if !ended.succeeded() {
+        let found = problems::of(&ended.said, &sources);
+        return Err(problem::tell(&found, &ended.said, &ended, toolchain));
+    }
+    toolchain.pass_on(&ended.said);
 
     let module = std::fs::read(project.folder.join(module))
         .context("the compiler wrote no module")

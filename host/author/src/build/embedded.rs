@@ -42,6 +42,7 @@ pub const SDK_GO: &[(&str, &str)] = files!("../../sdk/go":
     "internal/wit/types/types.go",
     "json.go",
     "log.go",
+    "panic.go",
     "resolution.go",
     "result.go",
     "schema.go",

@@ -1,6 +1,8 @@
 //! Go: its compiler makes a core module of the project, the SDK and the bindings, and this program
 //! the rest.
 
+mod problems;
+
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -10,6 +12,7 @@ use tokio::process::Command;
 
 use super::bindings::{self, World};
 use super::manifest::is_file_name;
+use super::problem;
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo, component, embedded};
@@ -65,7 +68,12 @@ pub async fn build(
     go.args(["-o", &format!("{GENERATED}/core.wasm")]);
     go.args(options).arg(package(&project.folder));
     go.env("GOOS", "wasip1").env("GOARCH", "wasm");
-    toolchain.run("Compiling Go", &mut go).await?;
+    let ended = toolchain.run_to_its_end("Compiling Go", &mut go).await?;
+    if !ended.succeeded() {
+        let found = problems::of(&ended.said);
+        return Err(problem::tell(&found, &ended.said, &ended, toolchain));
+    }
+    toolchain.pass_on(&ended.said);
 
     let module = std::fs::read(project.folder.join(GENERATED).join("core.wasm"))
         .context("Go wrote no module")

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
 
+use super::problem::{self, BuilderFailure};
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo};
@@ -39,21 +40,6 @@ struct Sdk {
     version: String,
 }
 
-/// What it says of a project that it can't build.
-#[derive(Deserialize)]
-struct BuildFailure {
-    errors: Vec<Problem>,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    message: String,
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
-    help: Option<String>,
-}
-
 /// `package.json`, as far as it counts here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -78,11 +64,18 @@ pub async fn build(
     let ended = toolchain
         .run_to_its_end("Building with airlock-ts", &mut command)
         .await?;
-    if let Ok(refused) = serde_json::from_slice::<BuildFailure>(&ended.stdout) {
-        return Err(refused.tell(toolchain));
+    if !ended.succeeded() {
+        let failure = BuilderFailure::read(&ended.stdout);
+        let problems = failure.map(|failure| failure.problems());
+        return Err(problem::tell(
+            &problems.unwrap_or_default(),
+            &ended.said,
+            &ended,
+            toolchain,
+        ));
     }
-    let said = ended.succeeded()?;
-    let built: Built = serde_json::from_slice(&said)
+    toolchain.pass_on(&ended.said);
+    let built: Built = serde_json::from_slice(&ended.stdout)
         .context("can't read the output of `airlock-ts`")
         .map_err(failed)?;
     let component = std::fs::read(&component)
@@ -97,32 +90,6 @@ pub async fn build(
             sdk: Some((SDK, built.sdk.version)),
         },
     })
-}
-
-impl BuildFailure {
-    /// Tells the problems, as other languages' compilers tell theirs by themselves.
-    fn tell(&self, toolchain: &Toolchain<'_>) -> Error {
-        let problems: Vec<String> = self.errors.iter().map(Problem::describe).collect();
-        toolchain.pass_on(&problems.join("\n"));
-        failed(anyhow!("`airlock-ts` can't build the project")).with_advice("see its output above")
-    }
-}
-
-impl Problem {
-    /// A line with its place, and below it what to do.
-    fn describe(&self) -> String {
-        let numbers = [self.line, self.column].into_iter().flatten();
-        let place = self.file.clone().into_iter();
-        let place: Vec<_> = place.chain(numbers.map(|n| n.to_string())).collect();
-        let mut said = self.message.clone();
-        if !place.is_empty() {
-            said = format!("{}: {said}", place.join(":"));
-        }
-        match &self.help {
-            Some(help) => format!("{said}\n  help: {help}"),
-            None => said,
-        }
-    }
 }
 
 async fn check_version(toolchain: &Toolchain<'_>) -> Result<(), Error> {
@@ -207,23 +174,6 @@ mod tests {
         check("v20.0.0", true);
         check("v24.1.0", true);
         check("nightly", true);
-    }
-
-    #[test]
-    fn a_problem_is_told_with_its_place_and_its_help() {
-        let check = |text: &str, expected: &str| {
-            let problem: Problem = serde_json::from_str(text).unwrap();
-            assert_eq!(problem.describe(), expected);
-        };
-        check(r#"{"message": "tsc is missing"}"#, "tsc is missing");
-        check(
-            r#"{"message": "TS2304: no `a`", "file": "src/tool.ts", "line": 1, "column": 2}"#,
-            "src/tool.ts:1:2: TS2304: no `a`",
-        );
-        check(
-            r#"{"message": "no zod", "file": "package.json", "help": "npm install zod"}"#,
-            "package.json: no zod\n  help: npm install zod",
-        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::problem::{self, BuilderFailure};
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo};
@@ -74,14 +75,23 @@ pub async fn build(
         .map_err(failed)?;
 
     let mut command = Command::new(&python);
-    command.args(["-m", "airlock_tool", "build", "--quiet", "--output"]);
+    command.args(["-m", "airlock_tool", "build", "--json", "--output"]);
     command
         .arg(&component)
         .args(options)
         .current_dir(&project.folder);
-    toolchain
-        .run("Building with airlock-py", &mut command)
+    let ended = toolchain
+        .run_to_its_end("Building with airlock-py", &mut command)
         .await?;
+    if !ended.succeeded() {
+        let failure = BuilderFailure::read(&ended.stdout);
+        let (problems, trace) = match failure {
+            Some(failure) => (failure.problems(), failure.trace),
+            None => (Vec::new(), ended.said.clone()),
+        };
+        return Err(problem::tell(&problems, &trace, &ended, toolchain));
+    }
+    toolchain.pass_on(&ended.said);
     let component = std::fs::read(&component)
         .context("`airlock-py` wrote no component")
         .map_err(failed)?;

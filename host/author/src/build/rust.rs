@@ -1,6 +1,7 @@
 //! Rust: cargo makes the component by itself.
 
 mod paths;
+mod problems;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::problem;
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo};
@@ -73,12 +75,23 @@ pub async fn build(
 
     let mut cargo = cargo(project, "build");
     cargo.args(["--release", "--quiet", "--target", TARGET]);
-    cargo.args(["--message-format", "json-render-diagnostics"]);
+    cargo.args(["--message-format", "json"]);
     cargo.args(options);
     let flags = flags(project, &metadata, toolchain).await?;
     paths::add(&mut cargo, &flags, &project.folder);
-    let said = toolchain.run("Compiling with cargo", &mut cargo).await?;
-    let component = component_of(&manifest, &said)
+    let ended = toolchain
+        .run_to_its_end("Compiling with cargo", &mut cargo)
+        .await?;
+    let diagnostics = problems::diagnostics(&ended.stdout);
+    let rendered = problems::rendered(&diagnostics);
+    if !ended.succeeded() {
+        let found = problems::of(&diagnostics, &ended.said);
+        let trace = format!("{rendered}\n{}", ended.said);
+        return Err(problem::tell(&found, trace.trim_start(), &ended, toolchain));
+    }
+    toolchain.pass_on(&ended.said);
+    toolchain.pass_on(&rendered);
+    let component = component_of(&manifest, &ended.stdout)
         .ok_or_else(|| failed(anyhow!("cargo built no component")).with_advice(CDYLIB))?;
     let component = std::fs::read(&component)
         .with_context(|| format!("can't read {}", component.display()))

@@ -25,6 +25,12 @@ pub trait Reporter: Sync {
     fn said(&self, text: &str) {
         let _ = text;
     }
+
+    /// Whether all that a build tool prints is to be reported, also where what is wrong was found in
+    /// it: stacks and command lines of linkers too.
+    fn wants_traces(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody.
@@ -79,9 +85,16 @@ impl<'a> Toolchain<'a> {
         done.unwrap_or(Err(Error::Cancelled))
     }
 
-    /// Reports what a build tool printed.
+    /// Reports what a build tool printed, if it printed something.
     pub(super) fn pass_on(&self, said: &str) {
-        self.reporter.said(said);
+        if !said.is_empty() {
+            self.reporter.said(said);
+        }
+    }
+
+    /// Whether all of it is to be reported.
+    pub(super) fn wants_traces(&self) -> bool {
+        self.reporter.wants_traces()
     }
 
     /// Runs a program that should be quiet, and gives what it wrote to standard output. What it
@@ -90,10 +103,15 @@ impl<'a> Toolchain<'a> {
     /// # Errors
     /// If it can't be run, or if it fails.
     pub(super) async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Error> {
-        self.run_to_its_end(what, command).await?.succeeded()
+        let ended = self.run_to_its_end(what, command).await?;
+        self.pass_on(&ended.said);
+        match ended.succeeded() {
+            true => Ok(ended.stdout),
+            false => Err(ended.error(!ended.said.is_empty())),
+        }
     }
 
-    /// The same for a program whose standard output says why it failed.
+    /// The same for a program whose output says why it failed: nothing of it is passed on.
     ///
     /// # Errors
     /// If it can't be run.
@@ -119,14 +137,11 @@ impl<'a> Toolchain<'a> {
             Ok((output.status, output.stdout, said))
         };
         let (status, stdout, said) = self.during(format!("{what}…"), running).await?;
-        if !said.is_empty() {
-            self.pass_on(&said);
-        }
         Ok(ProgramOutput {
             name,
             status,
             stdout,
-            has_said_why: !said.is_empty(),
+            said,
         })
     }
 }
@@ -136,24 +151,22 @@ pub struct ProgramOutput {
     name: String,
     status: ExitStatus,
     pub stdout: Vec<u8>,
-    has_said_why: bool,
+    /// What it wrote to standard error, without the blank lines at its end.
+    pub said: String,
 }
 
 impl ProgramOutput {
-    /// What it wrote to standard output.
-    ///
-    /// # Errors
-    /// If it failed.
-    pub fn succeeded(self) -> Result<Vec<u8>, Error> {
-        if self.status.success() {
-            return Ok(self.stdout);
-        }
+    pub fn succeeded(&self) -> bool {
+        self.status.success()
+    }
+
+    /// That it failed, for a reason that may have been shown already.
+    pub fn error(&self, was_shown: bool) -> Error {
         let error = anyhow!("`{}` failed ({})", self.name, self.status);
-        let hint = match self.has_said_why {
+        failed(error).with_advice(match was_shown {
             true => "see its output above",
             false => "run it by hand in the project's folder to see why",
-        };
-        Err(failed(error).with_advice(hint))
+        })
     }
 }
 

@@ -47,6 +47,10 @@ impl Reporter for StderrReporter<'_> {
     fn said(&self, text: &str) {
         say(&Block::new().text(text));
     }
+
+    fn wants_traces(&self) -> bool {
+        self.progress.is_verbose()
+    }
 }
 
 impl From<Error> for Failure {
@@ -63,12 +67,18 @@ impl From<Error> for Failure {
                     _ => Exit::Failed,
                 };
                 let failure = Self::new(exit, kind.name(), format!("{error:#}"));
+                let failure = match kind {
+                    // In the words of a compiler, or of a plugin.
+                    ErrorKind::BuildFailed | ErrorKind::BadDefinitions => failure.quoting(),
+                    _ => failure,
+                };
                 match advice {
                     Some(advice) => failure.with_hint(advice),
                     None => failure,
                 }
             }
             Error::Load(error) => error.into(),
+            Error::Misbuilt { error, advice } => Self::from(error).with_hint(advice),
             Error::Engine(error) => error.into(),
             Error::Cancelled => Self::interrupted(),
             other => Self::host(other.to_string()),

@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Progress {
     bar: ProgressBar,
     shown: bool,
+    #[cfg(feature = "author")]
+    verbose: bool,
     /// Whether somebody is being asked, on the same terminal.
     paused: Arc<AtomicBool>,
 }
@@ -31,8 +33,16 @@ impl Progress {
         Self {
             bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
             shown: verbose == 0 && io::stderr().is_terminal(),
+            #[cfg(feature = "author")]
+            verbose: verbose > 0,
             paused: Arc::default(),
         }
+    }
+
+    /// Whether the log is on the terminal.
+    #[cfg(feature = "author")]
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
     }
 
     /// Does `work`, and shows `what` it is after a second, until it is done.

@@ -24,6 +24,7 @@ mod json;
 mod later;
 #[cfg(unix)]
 mod listings;
+mod mistakes;
 mod new_projects;
 mod packages;
 mod params;

@@ -21,9 +21,16 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         message,
     };
     if let Some(I32Exit(status)) = error.downcast_ref() {
+        let last_words = state.log.last_words();
+        let message = match (last_words.as_str(), said_of(&last_words, tool)) {
+            ("", _) => format!("it exited with status {status}"),
+            // An SDK that tells of a panic exits behind it.
+            (_, Some(said)) => said.to_owned(),
+            (words, None) => format!("it exited with status {status}; it last wrote: {words}"),
+        };
         return Error::Trap {
             tool: tool.to_owned(),
-            message: format!("it exited with status {status}"),
+            message,
         };
     }
     if let Some(Trap::StackOverflow) = error.downcast_ref() {
@@ -84,14 +91,16 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
 
 /// A guest in Rust names the tool itself, or the thread, of which it has one.
 fn without_speaker<'a>(words: &'a str, tool: &str) -> &'a str {
-    match (
-        words.strip_prefix(&format!("tool `{tool}` ")),
-        words.find("panicked at "),
-    ) {
+    match (said_of(words, tool), words.find("panicked at ")) {
         (Some(said), _) => said,
         (None, Some(at)) if words.starts_with("thread '") => &words[at..],
         _ => words,
     }
+}
+
+/// What is said behind the tool's name.
+fn said_of<'a>(words: &'a str, tool: &str) -> Option<&'a str> {
+    words.strip_prefix(&format!("tool `{tool}` "))
 }
 
 fn mib(bytes: usize) -> String {

@@ -113,7 +113,10 @@ function problemOf({ text, location }: Message, project: Project): Problem {
   return { stage: "bundle", message: text, ...(location && { file: file ?? location.file, line: location.line, column: location.column + 1 }), ...(help && { help }) };
 }
 
+const NATIVE = "a package with native code can't go into a component: use one that is plain JavaScript";
+
 function helpFor(text: string): string | undefined {
+  if (/^No loader is configured for "\.node" files/.test(text)) return NATIVE;
   const missing = /Could not resolve "([^"]+)"/.exec(text)?.[1];
   if (missing === undefined) {
     return text.startsWith("Top-level await") ? "a module runs once, when the component is built: let the factory be an async function, and await there" : undefined;

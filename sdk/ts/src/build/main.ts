@@ -64,8 +64,9 @@ function misused(message: string): never {
 
 async function build(folder: string, engine: EngineName, values: ReturnType<typeof readArguments>["values"]): Promise<Built> {
   const project = readProject(folder, values.entry);
-  if (project.typed && !values["no-check"]) await checkTypes(project);
+  // First, since it knows what a sandbox has nothing of, and the compiler would have it declared.
   const bundled = await bundle(project, { engine, minify: !values["no-minify"] });
+  if (project.typed && !values["no-check"]) await checkTypes(project);
   const component = await componentize(bundled, engine, values.small);
   const out = values.out === undefined ? join(project.folder, "dist", `${project.name}.wasm`) : resolve(values.out);
   await mkdir(dirname(out), { recursive: true });

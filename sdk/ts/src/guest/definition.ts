@@ -46,7 +46,7 @@ export async function makeTools<Api>(factory: unknown, api: Api): Promise<(Custo
 
 function checked(tool: unknown, place: string): CustomTool | NoTool {
   if (isPromise(tool)) return new NoTool(place, `it ${MISSING_AWAIT}`);
-  if (typeof tool !== "object" || tool === null) return new NoTool(place, `it is not a tool but ${kindOf(tool)}`);
+  if (typeof tool !== "object" || tool === null) return new NoTool(place, tool === undefined ? "it is undefined: a missing return?" : `it is not a tool but ${kindOf(tool)}`);
   const { name, label, description, parameters, execute, apply, reject } = tool as Record<keyof CustomTool, unknown>;
   const texts = { name, label, description };
   for (const [field, text] of Object.entries(texts)) {

@@ -1,4 +1,4 @@
-import { isProgramError, PushError } from "../errors.js";
+import { ForgottenError, isProgramError, PushError } from "../errors.js";
 import { decode } from "../vendor/sourcemap.js";
 
 /**
@@ -22,13 +22,16 @@ export function provideLines(provided: Lines): void {
 
 /**
  * `message`, and behind it the place in the tool's sources that it comes from: unless the tool
- * wrote it itself, or the host did, whose texts reach the caller as they are.
+ * wrote it itself, or the host did, whose texts reach the caller as they are. Those about an action
+ * that nobody can be shown are about a mistake of the tool's, and have its place.
  */
 export function located(thrown: unknown, message: string): string {
-  if (!(thrown instanceof Error) || thrown instanceof PushError) return message;
+  if (!(thrown instanceof Error)) return message;
+  const isMistake = thrown instanceof ForgottenError || (thrown instanceof PushError && thrown.kind === "invalid");
+  if (thrown instanceof PushError && !isMistake) return message;
   const places = placesOf(thrown.stack ?? "");
   const place = places.find((found) => found !== undefined);
-  const isComposed = places[0] !== undefined && !isProgramError(thrown);
+  const isComposed = places[0] !== undefined && !isProgramError(thrown) && !isMistake;
   return place === undefined || isComposed ? message : `${message} (${place})`;
 }
 

@@ -2,6 +2,7 @@ import { log } from "airlock:tool/host@0.1.0";
 import { subscribeDuration } from "wasi:clocks/monotonic-clock@0.2.12";
 
 import { askWhetherCancelled } from "../guest/cancellation.js";
+import { ForgottenError } from "../errors.js";
 import { describeValues } from "../guest/describe.js";
 import { onceStarted, start } from "../guest/lifecycle.js";
 import type { Engine } from "../guest/serve.js";
@@ -20,6 +21,8 @@ const NANOSECONDS = 1_000_000;
 export const engine: Engine = {
   call<T>(what: string, work: () => Promise<T>): T {
     start();
+    // Of the modules themselves, while the component was built.
+    forgotten.splice(0).forEach(uncaught);
     let outcome: { value: T } | { thrown: unknown } | undefined;
     work().then(
       (value) => (outcome = { value }),
@@ -31,10 +34,31 @@ export const engine: Engine = {
       runJobs(uncaught);
     }
     clearTimers();
-    if ("thrown" in outcome) throw outcome.thrown;
+    if ("thrown" in outcome) {
+      forgotten.forEach(uncaught);
+      throw outcome.thrown;
+    }
+    if (forgotten.length > 0) throw new ForgottenError(forgotten[0]);
     return outcome.value;
   },
 };
+
+/** Why promises of this call were rejected that nobody looks at. */
+const forgotten: unknown[] = [];
+
+/**
+ * Of a promise that nobody looks at: what it was for did not happen, so a result that came all the
+ * same says something that isn't so.
+ */
+export function unhandled(reason: unknown): void {
+  forgotten.push(reason);
+}
+
+/** Somebody looks at it after all. */
+export function handledLater(reason: unknown): void {
+  const index = forgotten.indexOf(reason);
+  if (index >= 0) forgotten.splice(index, 1);
+}
 
 function waitForTimer(what: string): void {
   const due = nextDue();

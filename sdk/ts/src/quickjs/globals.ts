@@ -3,7 +3,7 @@ import { console } from "../globals/console.js";
 import { crypto, randomFrom } from "../globals/crypto.js";
 import { fetch } from "../globals/fetch.js";
 import { requireStarted } from "../guest/lifecycle.js";
-import { uncaught } from "./engine.js";
+import { handledLater, unhandled } from "./engine.js";
 import { makePromise } from "./promise.js";
 import { enqueue } from "./queue.js";
 import { clearTimer, setTimer } from "./timers.js";
@@ -18,7 +18,7 @@ function timer(name: string, repeats: boolean) {
 
 const setTimeout = timer("setTimeout", false);
 Object.assign(globalThis, {
-  Promise: makePromise((reason) => uncaught(reason)),
+  Promise: makePromise(unhandled, handledLater),
   queueMicrotask: enqueue,
   setTimeout,
   setInterval: timer("setInterval", true),

@@ -1,12 +1,31 @@
 import { Polyfill } from "../vendor/promise.js";
 import { enqueue } from "./queue.js";
 
+/** What the polyfill keeps in a promise. */
+interface Settled {
+  isHandled?: boolean;
+  _state: number;
+  _value: unknown;
+}
+
+const REJECTED = 2;
+
 /**
  * Nobody empties QuickJS's own queue of jobs before an export returns, so promises use a queue of
  * the SDK's.
  */
-export function makePromise(unhandled: (reason: unknown) => void): PromiseConstructor {
+export function makePromise(unhandled: (reason: unknown) => void, handledLater: (reason: unknown) => void): PromiseConstructor {
   Polyfill._immediateFn = enqueue;
+  // The polyfill asks once, in the next job; a tool may look at a promise after others.
+  Object.defineProperty(Polyfill.prototype, "_handled", {
+    get(this: Settled) {
+      return this.isHandled ?? false;
+    },
+    set(this: Settled, isHandled: boolean) {
+      this.isHandled = isHandled;
+      if (isHandled && this._state === REJECTED) handledLater(this._value);
+    },
+  });
   Polyfill._unhandledRejectionFn = unhandled;
   // The polyfill takes arrays only.
   for (const name of ["all", "allSettled", "any", "race"] as const) {

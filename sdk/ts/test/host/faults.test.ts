@@ -22,7 +22,7 @@ for (const options of [[], ["--no-minify"], ["--engine", "starlingmonkey"]]) {
     check("plain", "failed", /^in the tool's own words$/);
     check("tool", "tool", /^on purpose$/);
     check("text", "failed", /^no error at all$/);
-    check("push", "failed", /^the label is empty$/);
+    check("push", "failed", /^the label is empty \(faults\.js:31\)$/);
     check("error", "tool", /^as MCP says it$/);
   });
 }

@@ -64,6 +64,13 @@ test("an error that nobody catches is logged, and a timer that nobody waits for 
   assert.doesNotMatch(said, /never runs/);
 });
 
+test("a call fails with a promise that was rejected and that nobody looks at, and not with one that is looked at later", () => {
+  const folder = workspace({});
+  const { error } = run(component({ entry: "probe.ts" }, "--no-check", "--no-minify"), "probe", { what: "forgotten" }, folder);
+  assert.match(error?.message ?? "", /^a promise that nobody awaits failed: nobody caught this: a missing await\? \(probe\.ts:\d+\)$/);
+  assert.deepEqual(probe("caughtLater").details, { caught: "late" });
+});
+
 test("files are read in a preview, and written only in the scratch folder", () => {
   assert.deepEqual(probe("read").details, {
     text: "grün und blau",

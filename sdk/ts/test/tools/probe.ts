@@ -97,11 +97,25 @@ const PROBES: Record<string, (signal: AbortSignal) => unknown> = {
     controller.abort();
     return { aborted: signal.aborted, heard: await heard, name: (controller.signal.reason as Error).name };
   },
-  async abandoned() {
+  async forgotten() {
     void (async () => {
       await null;
       throw new Error("nobody caught this");
     })();
+    await null;
+    return {};
+  },
+  async caughtLater() {
+    const failing = Promise.reject(new Error("late"));
+    for (let turn = 0; turn < 20; turn++) await null;
+    const caught = await failing.catch((error: Error) => error.message);
+    return { caught };
+  },
+  async abandoned() {
+    setTimeout(() => {
+      throw new Error("nobody caught this");
+    }, 0);
+    await new Promise((resolve) => setTimeout(resolve, 1));
     setTimeout(() => console.error("never runs"), 60_000);
     await null;
     return {};

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PushError, ToolError } from "../../src/errors.js";
+import { ForgottenError, PushError, ToolError } from "../../src/errors.js";
 import { located, placesOf, provideLines, stackOf } from "../../src/guest/places.js";
 import { encode } from "../../src/vendor/sourcemap.js";
 
@@ -45,9 +45,16 @@ test("an error that the tool did not write gets its place, and one that it wrote
   check(thrownAt(new Error("t"), foreign, own), placed);
   check(thrownAt(new Error("t"), own, foreign), "text");
   check(thrownAt(new Error("t"), foreign), "text");
-  check(thrownAt(new PushError("invalid", "t"), foreign, own), "text");
+  check(thrownAt(new PushError("limit-exceeded", "t"), foreign, own), "text");
   check(thrownAt(new ToolError("t"), own), "text");
   check("text", "text");
+});
+
+test("a mistake that the host or nobody noticed gets its place too", () => {
+  const [own, foreign] = ["    at a (componentize-qjs:user.js:2:5)", "    at b (componentize-qjs:user.js:1:5)"];
+  assert.equal(located(thrownAt(new PushError("invalid", "t"), foreign, own), "text"), "text (src/tool.ts:3)");
+  const forgotten = new ForgottenError(thrownAt(new Error("read-only"), own, foreign));
+  assert.equal(located(forgotten, forgotten.message), "a promise that nobody awaits failed: read-only: a missing await? (src/tool.ts:3)");
 });
 
 test("a stack leads through the tool's own sources", () => {

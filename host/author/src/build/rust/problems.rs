@@ -1,0 +1,187 @@
+//! What the compiler finds wrong, as cargo passes it on to programs.
+
+use serde::Deserialize;
+
+use super::super::problem::Problem;
+
+/// Where a package brings along sources of another language, or names a library of the system.
+const NATIVE: &str = "native code can't go into a component, unless it is compiled for wasm32-wasip2: take a package that is Rust all through";
+
+/// A line of what cargo writes, if it is a message of the compiler's.
+#[derive(Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+enum Line {
+    CompilerMessage {
+        message: Diagnostic,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// The compiler's own form: <https://doc.rust-lang.org/rustc/json.html>.
+#[derive(Deserialize)]
+pub struct Diagnostic {
+    message: String,
+    level: String,
+    #[serde(default)]
+    spans: Vec<Span>,
+    #[serde(default)]
+    children: Vec<Diagnostic>,
+    rendered: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    file_name: String,
+    line_start: u32,
+    column_start: u32,
+    is_primary: bool,
+    label: Option<String>,
+}
+
+/// All that the compiler said.
+pub fn diagnostics(written: &[u8]) -> Vec<Diagnostic> {
+    let lines = written.split(|byte| *byte == b'\n');
+    let message = |line: &[u8]| match serde_json::from_slice(line) {
+        Ok(Line::CompilerMessage { message }) => Some(message),
+        _ => None,
+    };
+    lines.filter_map(message).collect()
+}
+
+/// As it shows them to people.
+pub fn rendered(diagnostics: &[Diagnostic]) -> String {
+    let texts = diagnostics.iter().filter_map(|it| it.rendered.as_deref());
+    let texts: Vec<_> = texts.map(str::trim_end).collect();
+    texts.join("\n")
+}
+
+/// The errors among them, and what else cargo itself said of a build that failed.
+pub fn of(diagnostics: &[Diagnostic], said: &str) -> Vec<Problem> {
+    let errors = diagnostics.iter().filter(|it| it.level == "error");
+    // The sum of those before.
+    let errors = errors.filter(|it| !it.message.starts_with("aborting due to "));
+    let problems: Vec<_> = errors.map(Diagnostic::problem).collect();
+    match problems.is_empty() {
+        true => of_cargo(said).into_iter().collect(),
+        false => problems,
+    }
+}
+
+impl Diagnostic {
+    fn problem(&self) -> Problem {
+        if let Some(said) = self.said_by_the_linker() {
+            return Problem {
+                message: format!("can't link the component: {said}"),
+                help: Some(NATIVE.to_owned()),
+                ..Problem::default()
+            };
+        }
+        let span = self.spans.iter().find(|span| span.is_primary);
+        let label = span.and_then(|span| span.label.as_deref());
+        let help = self.children.iter().find(|child| child.level == "help");
+        Problem {
+            message: match label {
+                Some(label) => format!("{}: {label}", self.message),
+                None => self.message.clone(),
+            }
+            .replace('\n', " "),
+            place: span.map(Span::place),
+            // Its spans are in the excerpt, without which it may be half a sentence.
+            help: help
+                .filter(|help| help.spans.is_empty())
+                .map(|help| help.message.replace('\n', " ")),
+            excerpt: self.rendered.clone(),
+        }
+    }
+
+    /// The linker's words stand in a note, below a command line that fills a screen.
+    fn said_by_the_linker(&self) -> Option<String> {
+        if !self.message.starts_with("linking with ") {
+            return None;
+        }
+        let notes = self.children.iter().flat_map(|it| it.message.lines());
+        let errors = notes.filter_map(|line| line.split_once("error: "));
+        let mut errors = errors.map(|(_, said)| said.trim().to_owned());
+        Some(errors.next().unwrap_or_else(|| self.message.clone()))
+    }
+}
+
+impl Span {
+    fn place(&self) -> String {
+        let Self {
+            file_name,
+            line_start,
+            column_start,
+            ..
+        } = self;
+        format!("{file_name}:{line_start}:{column_start}")
+    }
+}
+
+/// A package with a script that failed, most often since it compiles something else than Rust.
+fn of_cargo(said: &str) -> Option<Problem> {
+    let mut lines = said.lines();
+    let message = lines.find_map(|line| line.strip_prefix("error: failed to run custom build "))?;
+    Some(Problem {
+        message: format!("failed to run custom build {message}"),
+        help: Some(NATIVE.to_owned()),
+        ..Problem::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, said: &str, expected: &[(&str, Option<&str>)]) {
+        let found = of(&diagnostics(line.as_bytes()), said);
+        let found: Vec<_> = found
+            .iter()
+            .map(|it| (it.message.as_str(), it.place.as_deref()))
+            .collect();
+        assert_eq!(found, expected, "{line}{said}");
+    }
+
+    #[test]
+    fn an_error_of_the_compiler_has_its_place_and_its_label() {
+        check(
+            r#"{"reason": "compiler-message", "message": {"message": "mismatched types", "level": "error", "children": [], "rendered": "error[E0308]…",
+            "spans": [{"file_name": "src/lib.rs", "line_start": 17, "column_start": 25, "is_primary": true, "label": "expected `usize`"}]}}"#
+                .replace('\n', " ")
+                .as_str(),
+            "error: could not compile `a` (lib) due to 1 previous error",
+            &[("mismatched types: expected `usize`", Some("src/lib.rs:17:25"))],
+        );
+        check(
+            r#"{"reason": "compiler-message", "message": {"message": "unused", "level": "warning"}}"#,
+            "",
+            &[],
+        );
+        check("no object", "", &[]);
+    }
+
+    #[test]
+    fn of_the_linker_only_what_it_says_is_told() {
+        check(
+            r#"{"reason": "compiler-message", "message": {"message": "linking with `wasm-component-ld` failed: exit status: 1", "level": "error",
+            "children": [{"message": "\"wasm-component-ld\" \"-flavor\"", "level": "note"}, {"message": "rust-lld: error: unable to find library -lz\nerror: failed to invoke LLD", "level": "note"}]}}"#
+                .replace('\n', " ")
+                .as_str(),
+            "",
+            &[("can't link the component: unable to find library -lz", None)],
+        );
+    }
+
+    #[test]
+    fn a_script_that_fails_is_native_code() {
+        check(
+            "",
+            "error: failed to run custom build command for `libz-sys v1.1.0`\n\nCaused by:\n  …",
+            &[(
+                "failed to run custom build command for `libz-sys v1.1.0`",
+                None,
+            )],
+        );
+    }
+}

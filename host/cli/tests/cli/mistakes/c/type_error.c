@@ -1,0 +1,17 @@
+#include "airlock.h"
+
+static airlock_status answer(const airlock_call *call, airlock_reply *reply) {
+  int length = call->params;
+  airlock_text(reply, "%d", length);
+  return AIRLOCK_OK;
+}
+
+static const airlock_tool tool = {
+    .name = "a",
+    .label = "A",
+    .description = "Has a mistake.",
+    .parameters = "{\"type\": \"object\"}",
+    .execute = answer,
+};
+
+AIRLOCK_TOOLS(&tool);

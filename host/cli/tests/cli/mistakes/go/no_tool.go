@@ -1,0 +1,5 @@
+package main
+
+import _ "airlock-tool"
+
+func main() {}

@@ -1,0 +1,3 @@
+import { answer } from "native";
+
+export default () => answer();

@@ -1,0 +1,3 @@
+import { execSync } from "node:child_process";
+
+export default () => execSync("git status");

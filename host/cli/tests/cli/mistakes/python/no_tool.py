@@ -1,0 +1,6 @@
+import airlock_tool
+
+
+def answer() -> str:
+    """Has a mistake."""
+    return "Answered."

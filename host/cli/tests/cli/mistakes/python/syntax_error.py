@@ -1,0 +1,7 @@
+import airlock_tool as airlock
+
+
+@airlock.tool
+def answer(path: str) -> str
+    """Has a mistake."""
+    return path

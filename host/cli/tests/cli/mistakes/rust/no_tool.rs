@@ -1,0 +1,7 @@
+use airlock_tool::Tools;
+
+airlock_tool::export!(tools);
+
+fn tools() -> Tools {
+    Tools::new()
+}

@@ -1,0 +1,12 @@
+import { defineTool, type CustomToolAPI } from "airlock-tool";
+
+export default ({ typebox: { Type } }: CustomToolAPI) =>
+  defineTool({
+    name: "a",
+    label: "A",
+    description: "Has a mistake.",
+    parameters: Type.Object({ path: Type.String() }),
+    async execute(_id, { path }) {
+      ({ content: [{ type: "text", text: path }] });
+    },
+  });
