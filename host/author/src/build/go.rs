@@ -127,9 +127,12 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
     if !module.require.iter().any(|required| required.path == SDK) {
         let error = anyhow!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
-        let hint = format!(
-            "add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{GENERATED}/sdk"
-        );
+        let place = match sdk::is_kept(&project.folder, Language::Go) {
+            true => sdk::FOLDER.to_owned(),
+            false => format!("{GENERATED}/sdk"),
+        };
+        let hint =
+            format!("add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{place}");
         return Err(Error::usage(error).with_advice(hint));
     }
     let name = match &project.manifest.name {

@@ -24,6 +24,8 @@ mod json;
 mod later;
 #[cfg(unix)]
 mod listings;
+#[cfg(unix)]
+mod new_choices;
 mod new_projects;
 mod packages;
 mod params;
