@@ -13,6 +13,7 @@ mod problem;
 mod project;
 mod python;
 mod rust;
+pub(crate) mod sdk;
 mod sources;
 mod toolchain;
 mod watch;
@@ -27,6 +28,7 @@ use crate::error::{Error, ErrorKind};
 use project::Project;
 
 pub(crate) use embedded::WORLD;
+pub(crate) use project::detect;
 
 pub use project::{Language, is_project};
 pub use sources::newer_than;
@@ -86,6 +88,9 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
         options,
     } = order;
     let project = Project::find(folder)?;
+    if let Some(note) = sdk::difference(&project.folder, project.language)? {
+        toolchain.pass_on(&note);
+    }
     let made = match project.language {
         Language::Rust => rust::build(&project, options, toolchain).await?,
         Language::TypeScript => node::build(&project, options, toolchain).await?,

@@ -1,7 +1,8 @@
 //! New projects.
 
+mod folder;
 mod sdk;
-mod template;
+mod start;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,13 @@ use std::path::{Path, PathBuf};
 use airlock_render::shell;
 use anyhow::{Context, anyhow};
 
+use crate::build::sdk::{FOLDER, Sdk};
+use crate::build::{Language, detect};
 use crate::error::Error;
+use folder::TemplateFile;
+use start::{Start, Words};
+
+pub use crate::build::sdk::{Updated, update as update_sdk};
 
 /// The languages that there are templates for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +45,56 @@ impl NewLanguage {
         Self::Go,
         Self::C,
     ];
+
+    /// The one of this name, as people write it or as in `airlock new --lang`.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match &*name.to_ascii_lowercase() {
+            "rust" => Self::Rust,
+            "ts" | "typescript" => Self::TypeScript,
+            "js" | "javascript" => Self::JavaScript,
+            "python" => Self::Python,
+            "go" => Self::Go,
+            "c" => Self::C,
+            _ => return None,
+        })
+    }
+
+    /// Whose SDK it uses: one serves both of JavaScript's.
+    fn of_sdk(self) -> Language {
+        match self {
+            Self::Rust => Language::Rust,
+            Self::TypeScript | Self::JavaScript => Language::TypeScript,
+            Self::Python => Language::Python,
+            Self::Go => Language::Go,
+            Self::C => Language::C,
+        }
+    }
+}
+
+impl From<Language> for NewLanguage {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Rust => Self::Rust,
+            Language::TypeScript => Self::TypeScript,
+            Language::Python => Self::Python,
+            Language::C => Self::C,
+            Language::Go => Self::Go,
+        }
+    }
+}
+
+/// What a project begins with.
+#[derive(Debug, Clone, Copy)]
+pub enum Template<'a> {
+    /// A small tool that works, with a test.
+    Of(NewLanguage),
+    /// The files of a folder, with their placeholders filled in.
+    Folder {
+        /// Where they are.
+        folder: &'a Path,
+        /// What they are written in, where the files alone don't tell.
+        language: Option<NewLanguage>,
+    },
 }
 
 /// What to create.
@@ -45,11 +102,11 @@ impl NewLanguage {
 pub struct NewOptions<'a> {
     /// The project's name.
     pub name: &'a str,
-    /// What it is written in.
-    pub language: NewLanguage,
+    /// What it begins with.
+    pub template: Template<'a>,
     /// Where it goes; else a folder of its name, in the current one.
     pub folder: Option<&'a Path>,
-    /// A clone of Airlock, whose SDKs it uses in place of published ones.
+    /// A clone of Airlock, whose SDK it uses in place of one of its own.
     pub checkout: Option<&'a Path>,
 }
 
@@ -58,8 +115,10 @@ pub struct NewOptions<'a> {
 pub struct Project {
     /// Where it is.
     pub folder: PathBuf,
-    /// Its files, from there.
-    pub files: Vec<&'static str>,
+    /// Its files, from there, without those of its SDK.
+    pub files: Vec<String>,
+    /// The folder of its SDK, from there, where it has one of its own.
+    pub sdk: Option<&'static str>,
     /// What must be on the machine to build it, for people.
     pub needs: &'static str,
     /// The command lines that lead from nothing to a tool that was called and tested.
@@ -70,42 +129,98 @@ pub struct Project {
 ///
 /// # Errors
 /// If the name is none that every language takes, if there is something in the folder, if the
-/// checkout has no SDK that can be used, and if the files can't be written.
+/// template or the checkout has nothing that can be used, and if the files can't be written.
 pub fn new(order: NewOptions<'_>) -> Result<Project, Error> {
-    let NewOptions { name, language, .. } = order;
+    let name = order.name;
     check_name(name)?;
     let folder = order.folder.unwrap_or(Path::new(name));
     check_folder(folder)?;
-    let template = template::of(language);
-    let sdk = sdk::of(language, order.checkout)?;
-    for (file, text) in template.files {
-        write(&folder.join(file), &template::fill(text, name, &sdk))?;
+    let (language, files) = read_template(order.template)?;
+    let elsewhere = match order.checkout {
+        Some(checkout) => sdk::within_checkout(language, checkout)?,
+        None => None,
+    };
+    let is_own = elsewhere.is_none();
+    let named = elsewhere.unwrap_or_else(|| sdk::within_project(language));
+    let words = Words { name, sdk: &named };
+    let mut written = Vec::new();
+    for file in files {
+        let path = words.fill(&file.path);
+        let place = folder.join(&path);
+        // What is no text is taken as it is.
+        match std::str::from_utf8(&file.contents) {
+            Ok(text) => write(&place, words.fill(text).as_bytes())?,
+            Err(_) => write(&place, &file.contents)?,
+        }
+        if let Some(permissions) = file.permissions {
+            // A script stays one; where there are no such permissions, it is a file.
+            let _ = fs::set_permissions(&place, permissions);
+        }
+        written.push(path);
     }
+    if is_own {
+        Sdk::of(language.of_sdk())?.write(folder)?;
+    }
+    let Start { needs, prepare, .. } = start::of(language);
+    let prepare = prepare.iter().map(|command| words.fill(command)).collect();
+    let is_ours = matches!(order.template, Template::Of(_));
     Ok(Project {
         folder: folder.to_owned(),
-        files: template.files.iter().map(|(file, _)| *file).collect(),
-        needs: template.needs,
-        commands: commands(folder, name, template.prepare),
+        files: written,
+        sdk: is_own.then_some(FOLDER),
+        needs,
+        commands: commands(folder, prepare, is_ours.then_some(name)),
     })
 }
 
-/// Names of packages in every language are made of these.
-fn check_name(name: &str) -> Result<(), Error> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+/// A template's language and files.
+fn read_template(template: Template<'_>) -> Result<(NewLanguage, Vec<TemplateFile>), Error> {
+    match template {
+        Template::Of(language) => {
+            let files = start::of(language).files.iter();
+            let files = files.map(|(path, text)| TemplateFile {
+                path: (*path).to_owned(),
+                contents: text.as_bytes().to_owned(),
+                permissions: None,
+            });
+            Ok((language, files.collect()))
+        }
+        Template::Folder { folder, language } => {
+            let files = folder::read(folder)?;
+            let language = match language {
+                Some(language) => language,
+                None => detect(folder)
+                    .map_err(|error| error.with_advice("say its language: --lang LANGUAGE"))?
+                    .into(),
+            };
+            Ok((language, files))
+        }
+    }
+}
+
+/// Whether a name is one that cargo, npm, pip and Go all take for a package as it is, underscores
+/// included.
+///
+/// # Errors
+/// If it is none, or is reserved.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    // Registries take `-` and `_` for the same.
+    let dashed = name.replace('_', "-");
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(allowed)
-        && !name.ends_with('-')
-        && !name.contains("--")
+        && dashed.chars().all(|c| is_letter(c) || c == '-')
+        && !dashed.ends_with('-')
+        && !dashed.contains("--")
         && name.len() <= 64;
     // The last one is the SDK, which no package can be and need at once.
-    if fits && !["resolve", "test", "airlock-tool"].contains(&name) {
+    if fits && !["resolve", "test", "airlock-tool"].contains(&&*dashed) {
         return Ok(());
     }
     let error = match fits {
         true => anyhow!("a tool can't be called `{name}`: that name is reserved"),
         false => anyhow!("`{name}` can't be a project's name"),
     };
-    let hint = "a name has lowercase letters, digits and single dashes, and begins with a letter, for example: rename-photos";
+    let hint = "a name has lowercase letters, digits and single dashes or underscores, and begins with a letter, for example: rename-photos";
     Err(Error::usage(error).with_advice(hint))
 }
 
@@ -127,24 +242,26 @@ fn check_folder(folder: &Path) -> Result<(), Error> {
     }
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Error> {
+fn write(file: &Path, contents: &[u8]) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder)
-        .and_then(|()| fs::write(file, text))
+        .and_then(|()| fs::write(file, contents))
         .with_context(|| format!("could not write {}", file.display()))
         .map_err(|error| Error::machine(error).with_advice("name another folder: --path DIR"))
 }
 
-/// From nothing to a tool that was called and tested.
-fn commands(folder: &Path, name: &str, prepare: &[&str]) -> Vec<String> {
+/// From nothing to a tool that was tested; where it is one of ours, with this name, called too.
+fn commands(folder: &Path, prepare: Vec<String>, ours: Option<&str>) -> Vec<String> {
     let folder = folder.to_string_lossy();
     let mut commands = vec![shell::join(["cd", &*folder])];
-    commands.extend(prepare.iter().map(|command| (*command).to_owned()));
-    let params = r#"{"path": "notes.txt", "line": "Two"}"#;
-    let component = format!("build/{name}.wasm");
+    commands.extend(prepare);
     commands.push("airlock build".to_owned());
-    commands.push("echo One > notes.txt".to_owned());
-    commands.push(shell::join(["airlock", "run", &component, params]));
+    if let Some(name) = ours {
+        let params = r#"{"path": "notes.txt", "line": "Two"}"#;
+        let component = format!("build/{name}.wasm");
+        commands.push("echo One > notes.txt".to_owned());
+        commands.push(shell::join(["airlock", "run", &component, params]));
+    }
     commands.push("airlock test".to_owned());
     commands
 }
@@ -164,7 +281,12 @@ mod tests {
         check("a--b", false);
         check("2a", false);
         check("Rename", false);
-        check("a_b", false);
+        check("rename_photos", true);
+        check("a__b", false);
+        check("a-_b", false);
+        check("a_", false);
+        check("_a", false);
+        check("airlock_tool", false);
         check("../a", false);
         check("ä", false);
         check("resolve", false);

@@ -90,7 +90,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
         #[cfg(feature = "author")]
-        Command::New(args) => author::new::new(&args.into(), out),
+        Command::New(args) => block_on(author::new::new(args.into(), out)),
         #[cfg(feature = "author")]
         Command::Build(args) => block_on(author::build::build(&args.into(), verbose, out)),
         #[cfg(feature = "author")]

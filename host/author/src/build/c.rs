@@ -10,9 +10,10 @@ use tokio::process::Command;
 
 use super::bindings::{self, World};
 use super::problem;
-use super::project::Project;
+use super::project::{Language, Project};
+use super::sdk::{self, Sdk};
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo, component, embedded};
+use super::{BuildOutput, ProjectInfo, component};
 use crate::error::Error;
 
 /// Names a compiler, with its options for WASI.
@@ -40,17 +41,18 @@ pub async fn build(
 ) -> Result<BuildOutput, Error> {
     let compiler = find_compiler(toolchain).await?;
     let sources = sources(project)?;
-    let generated = generate(&project.folder.join(GENERATED))?;
+    let sdk = provide_sdk(&project.folder)?;
 
     let (program, arguments) = compiler.split_first().expect("a compiler has a name");
     let mut cc = Command::new(program);
     cc.args(arguments)
         .args(OPTIONS)
         .current_dir(&project.folder);
-    cc.arg("-I").arg(GENERATED);
+    for folder in sdk.headers {
+        cc.arg("-I").arg(folder);
+    }
     cc.args(&project.manifest.c.flags).args(options);
-    cc.args(&sources);
-    cc.args(generated.iter().map(|file| Path::new(GENERATED).join(file)));
+    cc.args(&sources).args(sdk.link);
     let module = Path::new(GENERATED).join("core.wasm");
     cc.arg("-o").arg(&module);
     let ended = toolchain.run_to_its_end("Compiling C", &mut cc).await?;
@@ -117,42 +119,75 @@ async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error
     ))
 }
 
-/// What the project says, else all of `src`, in the order of their names.
+/// What the project says, else all of `src`.
 fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
     let named = &project.manifest.c.sources;
     if !named.is_empty() {
         return Ok(named.clone());
     }
-    let folder = project.folder.join("src");
-    let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut sources: Vec<PathBuf> = files
-        .map(|file| Path::new("src").join(file.file_name()))
-        .filter(|file| file.extension().is_some_and(|extension| extension == "c"))
-        .collect();
-    sources.sort();
+    let sources = sources_in(&project.folder, "src");
     match sources.is_empty() {
         false => Ok(sources),
-        true => Err(
-            Error::usage(anyhow!("there is no .c file in {}", folder.display()))
-                .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]"),
-        ),
+        true => Err(Error::usage(anyhow!(
+            "there is no .c file in {}",
+            project.folder.join("src").display()
+        ))
+        .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]")),
     }
 }
 
-/// Writes the SDK and the bindings, and gives the names of what is to be linked.
-fn generate(folder: &Path) -> Result<Vec<String>, Error> {
-    let mut link = Vec::new();
-    let mut put = |name: &str, contents: &[u8]| {
-        if name.ends_with(".c") || name.ends_with(".o") {
-            link.push(name.to_owned());
-        }
-        bindings::write(&folder.join(name), contents)
+/// The sources of a folder, from the project's, in the order of their names.
+fn sources_in(project: &Path, folder: &str) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(project.join(folder));
+    let mut sources: Vec<PathBuf> = files
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|file| Path::new(folder).join(file.file_name()))
+        .filter(|file| file.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    sources.sort();
+    sources
+}
+
+/// What the compiler is given beside the project's own sources.
+struct Provided {
+    /// Folders with headers, from the project's.
+    headers: Vec<&'static str>,
+    /// What is compiled and linked, from the project's folder.
+    link: Vec<PathBuf>,
+}
+
+/// The SDK in the project, else that of this program; and the bindings.
+fn provide_sdk(project: &Path) -> Result<Provided, Error> {
+    let generated = project.join(GENERATED);
+    let mut provided = match sdk::is_kept(project, Language::C) {
+        true => Provided {
+            headers: vec![sdk::FOLDER, GENERATED],
+            link: sources_in(project, sdk::FOLDER),
+        },
+        false => Provided {
+            headers: vec![GENERATED],
+            link: write_sdk(&generated)?,
+        },
     };
-    for (name, text) in embedded::SDK_C {
-        put(name, text.as_bytes())?;
-    }
     for (name, contents) in World::read()?.for_c()?.iter() {
-        put(name, contents)?;
+        bindings::write(&generated.join(name), contents)?;
+        if name.ends_with(".c") || name.ends_with(".o") {
+            provided.link.push(Path::new(GENERATED).join(name));
+        }
     }
-    Ok(link)
+    Ok(provided)
+}
+
+/// Writes this program's, and gives its sources, from the project's folder.
+fn write_sdk(generated: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut sources = Vec::new();
+    for (name, contents) in Sdk::of(Language::C)?.files() {
+        bindings::write(&generated.join(name), contents)?;
+        if name.ends_with(".c") {
+            sources.push(Path::new(GENERATED).join(name));
+        }
+    }
+    Ok(sources)
 }

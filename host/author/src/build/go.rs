@@ -13,9 +13,10 @@ use tokio::process::Command;
 use super::bindings::{self, World};
 use super::manifest::is_file_name;
 use super::problem;
-use super::project::Project;
+use super::project::{Language, Project};
+use super::sdk::{self, Sdk};
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo, component, embedded};
+use super::{BuildOutput, ProjectInfo, component};
 use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
@@ -56,8 +57,8 @@ pub async fn build(
     check_version(project, toolchain).await?;
     let name = module_name(project, toolchain).await?;
     let world = World::read()?;
-    write_sdk(&project.folder.join(GENERATED).join("sdk"), &world)?;
-    write_module_file(project, toolchain).await?;
+    let sdk = provide_sdk(&project.folder)?;
+    write_module_file(project, &sdk, toolchain).await?;
 
     let mut go = go(project, "build");
     go.args(["-trimpath", "-buildvcs=false", "-buildmode=c-shared"]);
@@ -134,9 +135,12 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
     if !module.require.iter().any(|required| required.path == SDK) {
         let error = anyhow!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
-        let hint = format!(
-            "add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{GENERATED}/sdk"
-        );
+        let place = match sdk::is_kept(&project.folder, Language::Go) {
+            true => sdk::FOLDER.to_owned(),
+            false => format!("{GENERATED}/sdk"),
+        };
+        let hint =
+            format!("add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{place}");
         return Err(Error::usage(error).with_advice(hint));
     }
     let name = match &project.manifest.name {
@@ -173,27 +177,39 @@ fn package(folder: &Path) -> &'static str {
     }
 }
 
-/// The SDK as it is in this program, and the bindings, which are packages of it.
-fn write_sdk(folder: &Path, world: &World) -> Result<(), Error> {
-    for (name, text) in embedded::SDK_GO {
-        bindings::write(&folder.join(name), text.as_bytes())?;
-    }
+/// The bindings, which are packages of the SDK, with their paths from its folder.
+pub(super) fn bindings(world: &World) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let ours = format!("\"{SDK}/internal/wit/");
+    let mut files = Vec::new();
     for (name, contents) in world.for_go(&format!("{SDK}/internal/bindings"))?.iter() {
         let text = String::from_utf8_lossy(contents);
         // What the bindings run on is the SDK's own, where the collector is kept away from
         // allocations of the host's.
         let text = text.replace("\"go.bytecodealliance.org/pkg/wit/", &ours);
-        bindings::write(
-            &folder.join("internal/bindings").join(name),
-            text.as_bytes(),
-        )?;
+        files.push((format!("internal/bindings/{name}"), text.into_bytes()));
     }
-    Ok(())
+    Ok(files)
 }
 
-/// A copy of the project's go.mod, in which the SDK is the one that was written.
-async fn write_module_file(project: &Project, toolchain: &Toolchain<'_>) -> Result<(), Error> {
+/// Where the module of the SDK is, from the project's folder: in the project, or as this program
+/// has it.
+fn provide_sdk(project: &Path) -> Result<String, Error> {
+    if sdk::is_kept(project, Language::Go) {
+        return Ok(format!("./{}", sdk::FOLDER));
+    }
+    let place = format!("{GENERATED}/sdk");
+    for (name, contents) in Sdk::of(Language::Go)?.files() {
+        bindings::write(&project.join(&place).join(name), contents)?;
+    }
+    Ok(format!("./{place}"))
+}
+
+/// A copy of the project's go.mod, in which the SDK is the one in this folder.
+async fn write_module_file(
+    project: &Project,
+    sdk: &str,
+    toolchain: &Toolchain<'_>,
+) -> Result<(), Error> {
     for file in ["go.mod", "go.sum"] {
         let from = project.folder.join(file);
         if file == "go.sum" && !from.exists() {
@@ -205,7 +221,7 @@ async fn write_module_file(project: &Project, toolchain: &Toolchain<'_>) -> Resu
         bindings::write(&project.folder.join(GENERATED).join(file), &contents)?;
     }
     let mut edit = go(project, "mod");
-    edit.args(["edit", &format!("-replace={SDK}=./{GENERATED}/sdk")]);
+    edit.args(["edit", &format!("-replace={SDK}={sdk}")]);
     edit.arg(format!("{GENERATED}/go.mod"));
     toolchain.run("Writing a module file", &mut edit).await?;
     Ok(())

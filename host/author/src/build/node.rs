@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::process::Command;
 
 use super::problem::{self, BuilderFailure};
-use super::project::Project;
+use super::project::{Language, Project};
+use super::sdk;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo};
 use crate::error::{Error, ErrorKind};
@@ -141,6 +142,9 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
     }
     let command = match names_sdk(folder)? {
         true => "npm install".to_owned(),
+        false if sdk::is_kept(folder, Language::TypeScript) => {
+            format!("npm install --save-dev ./{}", sdk::NODE_ARCHIVE)
+        }
         false => format!("npm install --save-dev {SDK}"),
     };
     Err(missing(

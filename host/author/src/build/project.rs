@@ -100,7 +100,11 @@ pub fn is_project(folder: &Path) -> bool {
         .any(|mark| folder.join(mark).is_file())
 }
 
-fn detect(folder: &Path) -> Result<Language, Error> {
+/// The language that the files of a folder tell.
+///
+/// # Errors
+/// If they tell none, or several.
+pub fn detect(folder: &Path) -> Result<Language, Error> {
     let found: Vec<_> = MARKS
         .iter()
         .filter(|(mark, _)| folder.join(mark).is_file())

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::problem::{self, BuilderFailure};
-use super::project::Project;
+use super::project::{Language, Project};
+use super::sdk;
 use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo};
 use crate::error::Error;
@@ -64,7 +65,11 @@ pub async fn build(
     let python = find_python(&project.folder)?;
     let described = read(&project.folder.join("pyproject.toml"))?;
     let Some(version) = sdk_version(&python, project, toolchain).await? else {
-        let command = install_command(&project.folder, &python, described.sdk());
+        let sdk = match sdk::is_kept(&project.folder, Language::Python) {
+            true => project.folder.join(sdk::FOLDER).display().to_string(),
+            false => described.sdk().to_owned(),
+        };
+        let command = install_command(&project.folder, &python, &sdk);
         return Err(missing("the SDK for Python", &command));
     };
     let described = described.project;

@@ -1,4 +1,4 @@
-//! How a project names its SDK: as it is published, or in a checkout.
+//! How a project names its SDK: in its own folder, or in a checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -6,55 +6,61 @@ use airlock_render::shell;
 use anyhow::anyhow;
 
 use super::NewLanguage;
+use crate::build::sdk::{FOLDER, NODE_ARCHIVE};
 use crate::error::Error;
 
-/// The line, or the part of one, that stands in a project for its SDK.
+/// How a project names an SDK.
+pub struct Named {
+    /// What stands in its manifest.
+    pub requirement: String,
+    /// The folder from which its own tools install the SDK; for Python, whose manifest can't name
+    /// one.
+    pub folder: String,
+}
+
+/// An SDK in the project, from which it can be shared.
+pub fn within_project(language: NewLanguage) -> Named {
+    Named {
+        requirement: match language {
+            NewLanguage::Rust => format!("{{ path = \"{FOLDER}\" }}"),
+            NewLanguage::TypeScript | NewLanguage::JavaScript => format!("\"file:{NODE_ARCHIVE}\""),
+            NewLanguage::Go => format!("./{FOLDER}"),
+            // Of these, a manifest has no place for it.
+            NewLanguage::Python | NewLanguage::C => String::new(),
+        },
+        folder: format!("./{FOLDER}"),
+    }
+}
+
+/// An SDK as it stands in a checkout, for those who work on it: with an absolute path. None for
+/// languages whose SDK comes from the program, which is built in that checkout too.
 ///
 /// # Errors
 /// Where the checkout is none, or its SDK is not built.
-pub fn of(language: NewLanguage, checkout: Option<&Path>) -> Result<String, Error> {
-    match checkout {
-        None => Ok(published(language)),
-        Some(checkout) => within(language, checkout),
-    }
-}
-
-fn published(language: NewLanguage) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    match language {
-        NewLanguage::Rust => format!("\"{version}\""),
-        NewLanguage::TypeScript | NewLanguage::JavaScript => format!("\"^{version}\""),
-        NewLanguage::Python => format!("\"airlock-tool~={version}\""),
-        // `airlock build` writes it there.
-        NewLanguage::Go => "\nreplace airlock-tool => ./build/generated/sdk\n".to_owned(),
-        // What `airlock build` brings along needs no more.
-        NewLanguage::C => String::new(),
-    }
-}
-
-fn within(language: NewLanguage, checkout: &Path) -> Result<String, Error> {
+pub fn within_checkout(language: NewLanguage, checkout: &Path) -> Result<Option<Named>, Error> {
     let folder = match language {
         NewLanguage::Rust => "sdk/rust",
         NewLanguage::TypeScript | NewLanguage::JavaScript => "sdk/ts",
         NewLanguage::Python => "sdk/python",
-        NewLanguage::Go => "sdk/go",
-        NewLanguage::C => "sdk/c",
+        NewLanguage::Go | NewLanguage::C => return Ok(None),
     };
     let sdk = find(checkout, folder)?;
     let path = sdk.to_string_lossy();
-    // As a TOML string; paths that have no such form are none that cargo takes.
-    let quoted = format!("{path:?}");
-    Ok(match language {
-        NewLanguage::Rust => format!("{{ path = {quoted} }}"),
+    let requirement = match language {
+        // As a TOML string; paths that have no such form are none that cargo takes.
+        NewLanguage::Rust => format!("{{ path = {:?} }}", &*path),
         NewLanguage::TypeScript | NewLanguage::JavaScript => {
             check_built(checkout, &sdk)?;
             // npm takes the path as it is.
             serde_json::Value::from(format!("file:{path}")).to_string()
         }
-        NewLanguage::Python => format!("\"airlock-tool @ file://{}\"", escape(&path)),
-        NewLanguage::Go => format!("\nreplace airlock-tool => {quoted}\n"),
-        NewLanguage::C => String::new(),
-    })
+        _ => String::new(),
+    };
+    let folder = shell::quote(&path).into_owned();
+    Ok(Some(Named {
+        requirement,
+        folder,
+    }))
 }
 
 fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Error> {
@@ -78,17 +84,6 @@ fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Error> {
     Err(Error::usage(error).with_advice(hint))
 }
 
-/// A path, as it stands in a URL.
-fn escape(path: &str) -> String {
-    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    path.bytes()
-        .map(|byte| match harmless(byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -96,49 +91,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checkout_takes_the_place_of_what_is_published() {
+    fn a_checkout_takes_the_place_of_what_the_program_brings() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("a clone");
-        for sdk in ["rust", "go", "c", "python", "ts/dist/build"] {
+        for sdk in ["rust", "python", "ts/dist/build"] {
             fs::create_dir_all(root.join("sdk").join(sdk)).unwrap();
         }
         fs::write(root.join("sdk/ts/dist/build/main.js"), "").unwrap();
+        let named = |language| within_checkout(language, &root).unwrap();
         let check = |language, expected: &str| {
             let place = root.join("sdk").to_string_lossy().into_owned();
             let expected = expected.replace("SDK", &place);
-            assert_eq!(of(language, Some(&root)).unwrap(), expected);
+            assert_eq!(named(language).unwrap().requirement, expected);
         };
         check(NewLanguage::Rust, "{ path = \"SDK/rust\" }");
         check(NewLanguage::TypeScript, "\"file:SDK/ts\"");
         check(NewLanguage::JavaScript, "\"file:SDK/ts\"");
-        check(NewLanguage::Go, "\nreplace airlock-tool => \"SDK/go\"\n");
-        check(NewLanguage::C, "");
-        let python = of(NewLanguage::Python, Some(&root)).unwrap();
-        assert!(python.starts_with("\"airlock-tool @ file:///"), "{python}");
-        assert!(python.ends_with("/a%20clone/sdk/python\""), "{python}");
-        assert!(of(NewLanguage::Rust, Some(Path::new("nowhere"))).is_err());
-    }
-
-    #[test]
-    fn what_is_published_is_named_with_its_version() {
-        let check = |language, expected: &str| {
-            let expected = expected.replace("VERSION", env!("CARGO_PKG_VERSION"));
-            assert_eq!(of(language, None).unwrap(), expected);
-        };
-        check(NewLanguage::Rust, "\"VERSION\"");
-        check(NewLanguage::TypeScript, "\"^VERSION\"");
-        check(NewLanguage::Python, "\"airlock-tool~=VERSION\"");
-        check(
-            NewLanguage::Go,
-            "\nreplace airlock-tool => ./build/generated/sdk\n",
-        );
+        let python = named(NewLanguage::Python).unwrap().folder;
+        assert!(python.ends_with("/a clone/sdk/python'"), "{python}");
+        assert!(named(NewLanguage::Go).is_none() && named(NewLanguage::C).is_none());
+        assert!(within_checkout(NewLanguage::Rust, Path::new("nowhere")).is_err());
     }
 
     #[test]
     fn an_sdk_that_is_not_built_is_told_with_the_command() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("sdk/ts")).unwrap();
-        let failure = of(NewLanguage::TypeScript, Some(folder.path())).unwrap_err();
+        let failure = within_checkout(NewLanguage::TypeScript, folder.path())
+            .err()
+            .unwrap();
         let said = format!("{failure:?}");
         assert!(said.contains("is not built"), "{said}");
         assert!(

@@ -25,7 +25,7 @@ Environment:
   AIRLOCK_NOTIFY     what to run when something waits for a decision, as for `run --notify`
   AIRLOCK_PAGER      what shows long texts on a terminal; default: PAGER, or less
   AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder
-  AIRLOCK_SDK        a clone of Airlock whose SDKs `airlock new` uses, in place of published ones
+  AIRLOCK_SDK        a clone of Airlock whose SDK a project of `airlock new` uses, in place of its own
   AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
                      example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
 
@@ -185,9 +185,34 @@ Examples:
 #[cfg(feature = "author")]
 pub const NEW_EXAMPLES: &str = "\
 Examples:
-  airlock new rename-photos --lang rust
-  airlock new rename-photos --lang ts
-  airlock new rename-photos --lang go --path ~/tools/rename --sdk ~/src/airlock";
+  Asked for the name and the language, on a terminal:
+    airlock new
+
+  In a folder of its name, or in another one:
+    airlock new rename-photos --lang rust
+    airlock new rename-photos --lang ts --path ~/tools/rename
+
+  From a folder of your own:
+    airlock new rename-photos --template ~/templates/tool
+
+  The SDK of a newer `airlock`, in a project that was made before:
+    airlock new --update-sdk
+
+The project:
+  It builds wherever this program and the language's own tools are, and can be moved and shared:
+  the SDK is in its folder `sdk`, and no path leads out of it. Its README tells how a package takes
+  the place of that folder, once it is published.
+
+Templates:
+  All files of the folder are taken, but for .git, .venv, __pycache__, build, node_modules, target
+  and sdk. In their texts and paths, these are filled in:
+    {{name}}        rename-photos
+    {{tool}}        rename_photos
+    {{label}}       Rename photos
+    {{version}}     the SDK's version
+    {{sdk}}         what names the SDK in Cargo.toml and package.json, and behind `replace` in go.mod
+    {{sdk-folder}}  ./sdk, for `pip install`
+  The language is told by the files, or by --lang.";
 
 #[cfg(feature = "author")]
 pub const BUILD_EXAMPLES: &str = "\

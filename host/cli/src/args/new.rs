@@ -2,28 +2,39 @@
 
 use std::path::PathBuf;
 
+use airlock_author::new::NewLanguage as Language;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::examples::NEW_EXAMPLES;
-use crate::commands::author::new::Request;
+use crate::commands::author::new::{NewProject, Request};
 
 /// Create a project for a tool: one that works, with a test, a README and a CI file
 #[derive(Debug, Args)]
 #[command(after_help = NEW_EXAMPLES)]
 pub struct NewArgs {
-    /// The project's name: lowercase letters, digits and dashes, beginning with a letter
-    pub name: String,
+    /// The project's name: lowercase letters, digits, and single dashes or underscores, beginning
+    /// with a letter [default: asked for, on a terminal]
+    pub name: Option<String>,
 
-    /// The language that the tool is written in
+    /// The language that the tool is written in [default: asked for, on a terminal]
     #[arg(long, value_name = "LANGUAGE")]
-    pub lang: NewLanguage,
+    pub lang: Option<NewLanguage>,
 
-    /// The folder to create [default: NAME]
+    /// The folder to create [default: NAME]; with --update-sdk, the project's [default: this one]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub path: Option<PathBuf>,
 
-    /// A clone of Airlock whose SDKs the project uses, in place of published ones [default:
-    /// AIRLOCK_SDK]
+    /// A folder to begin with, in place of the tool that comes with this program
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub template: Option<PathBuf>,
+
+    /// Put this program's SDK into a project that was made by an older one, in place of the one that
+    /// is there
+    #[arg(long, conflicts_with_all = ["name", "lang", "template", "sdk"])]
+    pub update_sdk: bool,
+
+    /// To work on the SDKs themselves: a clone of Airlock, whose SDK the project uses, by its
+    /// absolute path, in place of one of its own [default: AIRLOCK_SDK]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub sdk: Option<PathBuf>,
 
@@ -47,16 +58,20 @@ pub enum NewLanguage {
 
 impl From<NewArgs> for Request {
     fn from(args: NewArgs) -> Self {
-        Self {
+        if args.update_sdk {
+            return Request::UpdateSdk(args.path);
+        }
+        Request::Create(NewProject {
             name: args.name,
-            language: args.lang.into(),
+            language: args.lang.map(Language::from),
+            template: args.template,
             folder: args.path,
             sdk: args.sdk,
-        }
+        })
     }
 }
 
-impl From<NewLanguage> for airlock_author::new::NewLanguage {
+impl From<NewLanguage> for Language {
     fn from(language: NewLanguage) -> Self {
         match language {
             NewLanguage::Rust => Self::Rust,

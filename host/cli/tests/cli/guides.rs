@@ -217,7 +217,6 @@ impl Reader {
         let mut shell = command(self.language, &self.folder, &script);
         shell
             .env("AIRLOCK_STORE", self.home.path().join("pending.db"))
-            .env("AIRLOCK_SDK", root())
             .env("CARGO_TERM_COLOR", "never");
         shell.status().unwrap();
         self.folder = PathBuf::from(fs::read_to_string(place).unwrap().trim_end());

@@ -25,6 +25,8 @@ mod later;
 #[cfg(unix)]
 mod listings;
 mod mistakes;
+#[cfg(unix)]
+mod new_choices;
 mod new_projects;
 mod packages;
 mod params;

@@ -1,8 +1,9 @@
-//! Projects of `airlock new`, each made, built, called and tested as it says itself, with the
-//! language's own tools.
+//! Projects of `airlock new`, each made in an empty folder outside of the checkout, moved, and then
+//! built, called and tested as it says itself, with the language's own tools.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 use crate::airlock::airlock_in;
 use crate::toolchain::{done, failed, root, shell};
 
-/// The project `add-a-line` in a language, just made.
+/// The project `add-a-line` in a language, made in one folder and moved to another.
 struct Project {
     language: &'static str,
     parent: TempDir,
@@ -21,11 +22,14 @@ struct Project {
 impl Project {
     fn new(language: &'static str) -> Self {
         let parent = TempDir::new().unwrap();
-        let line = format!(
-            "airlock new add-a-line --lang {language} --sdk '{}' --json",
-            root().display()
-        );
-        let made = done(shell(language, parent.path(), &line));
+        let place = |name: &str| parent.path().join(name);
+        fs::create_dir(place("at first")).unwrap();
+        let line = format!("airlock new add-a-line --lang {language} --json");
+        let made = done(shell(language, &place("at first"), &line));
+        fs::create_dir(place("moved")).unwrap();
+        let moved = place("moved/add-a-line");
+        fs::rename(place("at first/add-a-line"), &moved).unwrap();
+        names_no_other_folder(&moved, parent.path());
         Self {
             language,
             parent,
@@ -34,12 +38,21 @@ impl Project {
     }
 
     fn folder(&self) -> PathBuf {
-        self.parent.path().join("add-a-line")
+        self.parent.path().join("moved/add-a-line")
     }
 
     /// Runs a line in the project's folder.
-    fn shell(&self, line: &str) -> std::process::Output {
+    fn shell(&self, line: &str) -> Output {
         shell(self.language, &self.folder(), line)
+    }
+
+    /// Changes a source.
+    #[track_caller]
+    fn replace(&self, file: &str, from: &str, to: &str) {
+        let path = self.folder().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        fs::write(path, text.replace(from, to)).unwrap();
     }
 
     /// The commands that `new` told behind `cd`.
@@ -55,11 +68,42 @@ impl Project {
     }
 }
 
-/// Makes a project of a language and does what `new` says comes next, `prepare` first. Then applies
-/// what was pushed. Gives the project, and what `airlock build` said.
-fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
+/// No file has a path to the checkout, to the home of who made it, or to where it was made.
+#[track_caller]
+fn names_no_other_folder(folder: &Path, made_in: &Path) {
+    let home = std::env::var("HOME").unwrap();
+    let foreign = [
+        root().display().to_string(),
+        format!("{home}/"),
+        made_in.display().to_string(),
+    ];
+    let mut folders = vec![folder.to_owned()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(!path.is_symlink(), "{}", path.display());
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            seen += 1;
+            let contents = fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&contents);
+            for other in &foreign {
+                assert!(!text.contains(other), "{} has {other}", path.display());
+            }
+        }
+    }
+    assert!(seen > 8, "{seen}");
+}
+
+/// Does what `new` says comes next, `prepare` first and then what an editor does, before anything
+/// was built. Then applies what was pushed. Gives the project, and what `airlock build` said.
+fn from_nothing(language: &'static str, prepare: &[&str], editors: &[&str]) -> (Project, Value) {
     let project = Project::new(language);
     assert_eq!(project.made["path"], "add-a-line");
+    assert_eq!(project.made["sdk"], "sdk");
     for file in project.made["files"].as_array().unwrap() {
         let path = project.folder().join(file.as_str().unwrap());
         assert!(path.is_file(), "{file}");
@@ -71,12 +115,12 @@ fn from_nothing(language: &'static str, prepare: &[&str]) -> (Project, Value) {
     let [build, write, run, test] = rest else {
         panic!("{rest:?}");
     };
-    // The environment of tests/toolchain/install-python-tools stands for the project's own, so that
-    // nothing is downloaded.
-    if language != "python" {
-        for command in first {
-            done(project.shell(command));
-        }
+    for command in first {
+        done(project.shell(&format!("{command} >&2")));
+    }
+    for command in editors {
+        done(project.shell(&format!("{command} >&2")));
+        assert!(!project.folder().join("build").exists(), "{command}");
     }
     let built = done(project.shell(&format!("{build} --json")));
     assert_eq!(built["path"], "./build/add-a-line.wasm");
@@ -135,7 +179,12 @@ fn check_definition(tool: &Value) {
 
 #[test]
 fn a_new_project_in_rust_is_built_called_and_tested() {
-    let (project, _) = from_nothing("rust", &[]);
+    // What is compiled for it of other packages is the same in each run.
+    let check = format!(
+        "CARGO_TARGET_DIR='{}/new-projects' cargo check --quiet",
+        env!("CARGO_TARGET_TMPDIR")
+    );
+    let (project, _) = from_nothing("rust", &[], &[&check]);
     let component = fs::read(project.folder().join("build/add-a-line.wasm")).unwrap();
     let text = String::from_utf8_lossy(&component);
     assert!(
@@ -155,46 +204,89 @@ fn a_new_project_in_rust_is_built_called_and_tested() {
 
 #[test]
 fn a_new_project_in_typescript_is_built_called_and_tested() {
-    from_nothing("ts", &["npm install"]);
+    let check = "npx --no-install tsc --noEmit";
+    let (project, _) = from_nothing("ts", &["npm install"], &[check]);
+    // It looked at the SDK's types.
+    project.replace("src/tool.ts", "label: \"Add a line\"", "label: 1");
+    let found = project.shell(check);
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(found.contains("src/tool.ts("), "{found}");
 }
 
 #[test]
 fn a_new_project_in_javascript_is_built_called_and_tested() {
-    from_nothing("js", &["npm install"]);
+    from_nothing("js", &["npm install"], &[]);
 }
 
 #[test]
 fn a_new_project_in_python_is_built_called_and_tested() {
     let prepare = [
         "python3 -m venv --upgrade-deps .venv",
-        ".venv/bin/pip install --group dev",
+        ".venv/bin/pip install --group dev ./sdk",
     ];
-    let (project, _) = from_nothing("python", &prepare);
-    done(project.shell("python3 -m pytest --quiet >&2"));
+    let pytest = ".venv/bin/python -m pytest --quiet";
+    let (project, _) = from_nothing("python", &prepare, &["pyright", pytest]);
+    // Made into another tool, it breaks its tests.
+    project.replace("src/tool.py", "{before}{line}\\n", "{line}\\n{before}");
+    let tested = project.shell(pytest);
+    assert_eq!(tested.status.code(), Some(1), "{tested:?}");
 }
 
 #[test]
 fn a_new_project_in_go_is_built_called_and_tested() {
-    from_nothing("go", &[]);
-}
-
-/// Without a checkout, and with Go's proxy switched off: the module of the SDK is nowhere but where
-/// a build lays it.
-#[test]
-fn go_finds_the_sdk_where_a_build_laid_it() {
-    let folder = TempDir::new().unwrap();
-    let airlock = |line: &str| done(shell("go", folder.path(), line));
-    airlock("airlock new add-a-line --lang go --json");
-    airlock("cd add-a-line && airlock build --json");
-    airlock("cd add-a-line && go vet ./src >&2 && go list -deps ./src >&2");
+    // As it is, without the modes that the tests' own Go has.
+    from_nothing("go", &[], &["GOFLAGS= go vet ./..."]);
 }
 
 #[test]
 fn a_new_project_in_c_is_built_called_and_tested_and_is_the_same_in_another_folder() {
-    let (_folder, built) = from_nothing("c", &[]);
+    // As clangd is told.
+    let check = "python3 -m ziglang cc -target wasm32-wasi $(cat compile_flags.txt) -Werror -c src/tool.c -o checked.o";
+    let (_folder, built) = from_nothing("c", &[], &[check]);
     let other = Project::new("c");
     let again = done(other.shell("airlock build --json"));
     assert_eq!(built["digest"], again["digest"]);
+}
+
+/// The first cases say what the tool is for, so that none of these is the same tool.
+#[test]
+fn a_tool_that_is_made_into_another_one_breaks_its_first_cases() {
+    let project = Project::new("c");
+    done(project.shell("airlock test --json --tries 0"));
+    for (from, to) in [
+        (
+            "airlock_format(\"%s%s\\n\", before, line)",
+            "airlock_format(\"%s\\n%s\", line, before)",
+        ),
+        ("fopen(path, \"wb\")", "fopen(\"other.txt\", \"wb\")"),
+        ("\"Add a line: %s\"", "\"Line: %s\""),
+        ("Added a line to %s", "Changed %s"),
+    ] {
+        project.replace("src/tool.c", from, to);
+        let tested = project.shell("airlock test --json --tries 0");
+        let report: Value = serde_json::from_slice(&tested.stdout).unwrap();
+        assert_eq!(
+            (&report["held"], tested.status.code()),
+            (&json!(false), Some(1)),
+            "{to}: {report}"
+        );
+        project.replace("src/tool.c", to, from);
+    }
+}
+
+#[test]
+fn a_name_may_have_underscores() {
+    let folder = TempDir::new().unwrap();
+    for language in ["rust", "ts", "js", "python", "go", "c"] {
+        let line = format!("airlock new add_a_line --lang {language} --path {language}");
+        done(shell("c", folder.path(), &line));
+        let cases =
+            fs::read_to_string(folder.path().join(language).join("airlock-test.toml")).unwrap();
+        assert!(cases.contains("tool = \"add_a_line\""), "{cases}");
+        assert!(cases.contains("\"Add a line: notes.txt\""), "{cases}");
+    }
+    let built = done(shell("c", folder.path(), "airlock build c --json"));
+    assert_eq!(built["name"], "add_a_line");
 }
 
 #[test]
@@ -206,6 +298,7 @@ fn new_tells_what_comes_next() {
     for line in [
         "my tools",
         "  src/tool.ts",
+        "  sdk/",
         "Next (with Node.js 20 or later):",
         "  cd 'my tools'",
         "  npm install",
@@ -243,7 +336,7 @@ fn what_can_not_be_made_is_told_with_what_to_do() {
         "that name is reserved",
     );
     check(
-        &["new", "a", "--lang", "c", "--sdk", "/nowhere"],
+        &["new", "a", "--lang", "rust", "--sdk", "/nowhere"],
         "no SDK in /nowhere",
     );
     check(
@@ -316,7 +409,7 @@ fn a_missing_sdk_for_typescript_is_told_with_the_command() {
     fs::write(project.folder().join("package.json"), "{}").unwrap();
     let (error, said) = failed(project.shell("airlock build --json"), 1);
     assert!(
-        said.contains("npm install --save-dev airlock-tool"),
+        said.contains("npm install --save-dev ./sdk/airlock-tool.tgz"),
         "{error}"
     );
 }
@@ -325,7 +418,7 @@ fn a_missing_sdk_for_typescript_is_told_with_the_command() {
 fn the_sdk_for_typescript_may_be_where_a_workspace_of_several_packages_has_it() {
     let project = Project::new("ts");
     let workspace = r#"{"private": true, "workspaces": ["add-a-line"]}"#;
-    fs::write(project.parent.path().join("package.json"), workspace).unwrap();
+    fs::write(project.folder().with_file_name("package.json"), workspace).unwrap();
     done(project.shell("cd .. && npm install"));
     assert!(!project.folder().join("node_modules").exists());
     let built = done(project.shell("airlock build --json"));
@@ -355,8 +448,8 @@ fn a_missing_sdk_for_python_is_told_with_the_command() {
     assert_eq!(error["kind"], "missing-tool", "{said}");
     let hint = error["hint"].as_str().unwrap();
     let install = format!(
-        "-m venv .venv && .venv/bin/python -m pip install 'airlock-tool @ file://{}/sdk/python')",
-        root().display()
+        "-m venv .venv && .venv/bin/python -m pip install {}/sdk)",
+        project.folder().display()
     );
     assert!(hint.ends_with(&install), "{hint}");
 
@@ -371,7 +464,7 @@ fn a_missing_sdk_for_python_is_told_with_the_command() {
     let hint = error["hint"].as_str().unwrap();
     assert!(!hint.contains("venv .venv"), "{said}");
     assert!(
-        hint.contains("/.venv/bin/python -m pip install 'airlock-tool @ "),
+        hint.contains("/.venv/bin/python -m pip install /"),
         "{said}"
     );
 }

@@ -17,7 +17,7 @@ pub fn shell(language: &str, folder: &Path, line: &str) -> Output {
     command(language, folder, line).output().unwrap()
 }
 
-/// The same, not yet run. npm asks nothing of the network there.
+/// The same, not yet run. npm asks the network only for what it doesn't have.
 pub fn command(language: &str, folder: &Path, line: &str) -> Command {
     let root = root();
     let mut command = match language {
@@ -44,7 +44,7 @@ pub fn command(language: &str, folder: &Path, line: &str) -> Command {
             Path::new(env!("CARGO_TARGET_TMPDIR")).join("home/cache/airlock"),
         )
         .env("AIRLOCK_STORE", folder.join(".pending.db"))
-        .env("npm_config_offline", "true")
+        .env("npm_config_prefer_offline", "true")
         .env_remove("AIRLOCK_SDK")
         .env_remove("VIRTUAL_ENV");
     if let Some(toolchain) = wasm_toolchain() {

@@ -1,49 +1,176 @@
-//! `airlock new`: a project to begin with.
+//! `airlock new`: a project to begin with, and the SDK of one that was made before.
 
-use std::path::PathBuf;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
-use airlock_author::new::{NewLanguage, NewOptions, Project, new as new_project};
+use airlock_author::new::{
+    NewLanguage, NewOptions, Project, Template, Updated, check_name, new as new_project, update_sdk,
+};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
+use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
+use crate::terminal::prompt;
 
-/// The arguments of the command.
-pub struct Request {
-    pub name: String,
-    pub language: NewLanguage,
+/// What the command is asked for.
+pub enum Request {
+    /// A project that there is not yet.
+    Create(NewProject),
+    /// This program's SDK in the project of this folder; none for the current one.
+    UpdateSdk(Option<PathBuf>),
+}
+
+/// A project that is to be made.
+pub struct NewProject {
+    /// Who sits at a terminal is asked for this and for the language, where they are missing.
+    pub name: Option<String>,
+    pub language: Option<NewLanguage>,
+    /// A folder to begin with, if not what comes with this program.
+    pub template: Option<PathBuf>,
     /// Where it goes, if not into a folder of its name.
     pub folder: Option<PathBuf>,
     /// A clone of Airlock, if not that of AIRLOCK_SDK.
     pub sdk: Option<PathBuf>,
 }
 
-pub fn new(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn new(request: Request, out: &mut Output) -> Result<Exit, Failure> {
+    match request {
+        Request::Create(wanted) => create(wanted, out).await,
+        Request::UpdateSdk(folder) => {
+            let folder = folder.unwrap_or_else(|| PathBuf::from("."));
+            update(&folder, out)
+        }
+    }
+}
+
+async fn create(mut wanted: NewProject, out: &mut Output) -> Result<Exit, Failure> {
+    ask_for_missing(&mut wanted, out).await?;
+    let NewProject {
+        name,
+        language,
+        template,
+        folder,
+        sdk,
+    } = wanted;
+    let template = match (&template, language) {
+        (Some(folder), language) => Template::Folder { folder, language },
+        (None, Some(language)) => Template::Of(language),
+        (None, None) => return Err(missing("the language", "--lang LANGUAGE")),
+    };
     let named = std::env::var_os("AIRLOCK_SDK").filter(|named| !named.is_empty());
-    let checkout = request.sdk.clone().or(named.map(PathBuf::from));
+    let checkout = sdk.or(named.map(PathBuf::from));
     let project = new_project(NewOptions {
-        name: &request.name,
-        language: request.language,
-        folder: request.folder.as_deref(),
+        name: &name.ok_or_else(|| missing("the name", "airlock new NAME"))?,
+        template,
+        folder: folder.as_deref(),
         checkout: checkout.as_deref(),
     })?;
-    out.show(&block(&project));
+    out.show(&made(&project));
     out.json(&json!({
         "path": project.folder.display().to_string(),
         "files": project.files,
+        "sdk": project.sdk,
         "commands": project.commands,
     }));
     Ok(Exit::Done)
 }
 
-fn block(project: &Project) -> Block {
+/// Asks whoever sits at a terminal.
+async fn ask_for_missing(wanted: &mut NewProject, out: &Output) -> Result<(), Failure> {
+    let at_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if !at_terminal || out.is_json() {
+        return Ok(());
+    }
+    let interrupt = Interrupt::watch();
+    if wanted.name.is_none() {
+        let question = "Name, for example rename-photos: ";
+        wanted.name = Some(ask(question, &interrupt, read_name).await?);
+    }
+    // A template's files tell it.
+    if wanted.language.is_none() && wanted.template.is_none() {
+        let question = "Language (rust, ts, js, python, go, c): ";
+        let read = |answer: &str| {
+            let answer = answer.trim();
+            let language = NewLanguage::named(answer);
+            language.ok_or_else(|| Failure::usage(format!("`{answer}` is none of these")))
+        };
+        wanted.language = Some(ask(question, &interrupt, read).await?);
+    }
+    Ok(())
+}
+
+fn read_name(answer: &str) -> Result<String, Failure> {
+    let name = answer.trim();
+    check_name(name)?;
+    Ok(name.to_owned())
+}
+
+/// Asks until there is an answer that can be used.
+async fn ask<T>(
+    question: &str,
+    interrupt: &Interrupt,
+    read: impl Fn(&str) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    loop {
+        let Some(answer) = prompt::read_line(question, interrupt).await else {
+            return Err(Failure::interrupted());
+        };
+        match read(&answer) {
+            Ok(answer) => return Ok(answer),
+            Err(refused) => {
+                refused.report_on_stderr();
+            }
+        }
+    }
+}
+
+fn missing(what: &str, how: &str) -> Failure {
+    let failure = Failure::usage(format!("{what} is missing"));
+    failure.with_hint(format!("{how}; on a terminal, `airlock new` asks for it"))
+}
+
+fn made(project: &Project) -> Block {
     let path = project.folder.display().to_string();
-    let listed = |block: Block, line: &str| block.line(Line::from(line).indented(2));
     let block = Block::from(Line::new().with_role(Role::Title, path));
     let files = project.files.iter();
     let block = files.fold(block, |block, file| listed(block, file));
+    let block = match project.sdk {
+        Some(sdk) => listed(block, &format!("{sdk}/")),
+        None => block,
+    };
     let block = block.line("").line(format!("Next ({}):", project.needs));
     let commands = project.commands.iter();
+    commands.fold(block, |block, command| listed(block, command))
+}
+
+fn listed(block: Block, line: &str) -> Block {
+    block.line(Line::from(line).indented(2))
+}
+
+fn update(folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let updated = update_sdk(folder)?;
+    out.show(&now_there(&updated));
+    out.json(&json!({
+        "before": updated.before,
+        "version": updated.version,
+        "changed": updated.changed,
+        "commands": updated.commands,
+    }));
+    Ok(Exit::Done)
+}
+
+fn now_there(updated: &Updated) -> Block {
+    let version = updated.version;
+    if !updated.changed {
+        return Block::new().line(format!("The SDK is this program's already: {version}"));
+    }
+    let block = Block::new().line(match &updated.before {
+        Some(before) => format!("The SDK was {before}, and is {version} now."),
+        None => format!("The SDK is there now: {version}"),
+    });
+    let block = block.line("").line("Next:");
+    let commands = updated.commands.iter();
     commands.fold(block, |block, command| listed(block, command))
 }

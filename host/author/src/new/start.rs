@@ -1,13 +1,15 @@
-//! The templates, which are part of this program.
+//! What new projects begin with: templates that are part of this program.
 
 use super::NewLanguage;
+use super::sdk::Named;
+use crate::build::sdk;
 
 /// The files of a new project.
-pub struct Template {
+pub struct Start {
     pub files: &'static [(&'static str, &'static str)],
     /// What must be on the machine, for people.
     pub needs: &'static str,
-    /// What is run once, before the first build.
+    /// What is run once, before the first build; with placeholders.
     pub prepare: &'static [&'static str],
 }
 
@@ -22,7 +24,7 @@ macro_rules! template {
     };
 }
 
-const RUST: Template = Template {
+const RUST: Start = Start {
     files: template!("rust":
         "Cargo.toml" <- "Cargo.toml.template",
         "src/lib.rs" <- "lib.rs",
@@ -33,7 +35,7 @@ const RUST: Template = Template {
     prepare: &[],
 };
 
-const TYPESCRIPT: Template = Template {
+const TYPESCRIPT: Start = Start {
     files: template!("ts":
         "package.json" <- "package.json.template",
         "tsconfig.json" <- "tsconfig.json",
@@ -45,7 +47,7 @@ const TYPESCRIPT: Template = Template {
     prepare: &["npm install"],
 };
 
-const JAVASCRIPT: Template = Template {
+const JAVASCRIPT: Start = Start {
     files: template!("js":
         "package.json" <- "package.json.template",
         "src/tool.js" <- "tool.js",
@@ -56,7 +58,7 @@ const JAVASCRIPT: Template = Template {
     prepare: &["npm install"],
 };
 
-const PYTHON: Template = Template {
+const PYTHON: Start = Start {
     files: template!("python":
         "pyproject.toml" <- "pyproject.toml.template",
         "src/tool.py" <- "tool.py",
@@ -66,14 +68,14 @@ const PYTHON: Template = Template {
     ),
     needs: "with Python 3.11 or later",
     // An environment that was just made has the pip that came with its Python, and groups need
-    // 25.1.
+    // 25.1. A group can name no folder below the project's.
     prepare: &[
         "python3 -m venv --upgrade-deps .venv",
-        ".venv/bin/pip install --group dev",
+        ".venv/bin/pip install --group dev {{sdk-folder}}",
     ],
 };
 
-const GO: Template = Template {
+const GO: Start = Start {
     files: template!("go":
         "go.mod" <- "go.mod.template",
         "airlock.toml" <- "airlock.toml",
@@ -85,10 +87,11 @@ const GO: Template = Template {
     prepare: &[],
 };
 
-const C: Template = Template {
+const C: Start = Start {
     files: template!("c":
         "airlock.toml" <- "airlock.toml",
         "src/tool.c" <- "tool.c",
+        "compile_flags.txt" <- "compile_flags.txt",
         "README.md" <- "README.md",
         ".github/workflows/ci.yml" <- "ci.yml",
     ),
@@ -96,7 +99,7 @@ const C: Template = Template {
     prepare: &[],
 };
 
-pub fn of(language: NewLanguage) -> &'static Template {
+pub fn of(language: NewLanguage) -> &'static Start {
     match language {
         NewLanguage::Rust => &RUST,
         NewLanguage::TypeScript => &TYPESCRIPT,
@@ -107,18 +110,33 @@ pub fn of(language: NewLanguage) -> &'static Template {
     }
 }
 
-/// Puts a project's own words into a file.
-pub fn fill(text: &str, name: &str, sdk: &str) -> String {
-    text.replace("{{name}}", name)
-        .replace("{{tool}}", &name.replace('-', "_"))
-        .replace("{{label}}", &label(name))
-        .replace("{{version}}", env!("CARGO_PKG_VERSION"))
-        .replace("{{sdk}}", sdk)
+/// A project's own words, which stand in for the placeholders of templates.
+pub struct Words<'a> {
+    /// The project's name.
+    pub name: &'a str,
+    /// How it names its SDK.
+    pub sdk: &'a Named,
 }
+
+impl Words<'_> {
+    /// Puts them into a file, or into its path.
+    pub fn fill(&self, text: &str) -> String {
+        let text = text.replace("{{install}}", INSTALL.trim_end());
+        text.replace("{{name}}", self.name)
+            .replace("{{tool}}", &self.name.replace('-', "_"))
+            .replace("{{label}}", &label(self.name))
+            .replace("{{version}}", sdk::VERSION)
+            .replace("{{sdk}}", &self.sdk.requirement)
+            .replace("{{sdk-folder}}", &self.sdk.folder)
+    }
+}
+
+/// The step of a CI file that installs `airlock`, the same in all of them.
+const INSTALL: &str = include_str!("../../templates/install.yml");
 
 /// As people write it: `rename-photos` is `Rename photos`.
 fn label(name: &str) -> String {
-    let words = name.replace('-', " ");
+    let words = name.replace(['-', '_'], " ");
     match words.split_at_checked(1) {
         Some((first, rest)) => format!("{}{rest}", first.to_ascii_uppercase()),
         None => words,
@@ -128,27 +146,41 @@ fn label(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::new::sdk::within_project;
 
     #[test]
     fn a_file_gets_the_projects_own_words() {
-        let filled = fill(
-            "{{name}} {{tool}} {{label}} {{sdk}}",
+        let sdk = Named {
+            requirement: "\"0.1.0\"".to_owned(),
+            folder: "./sdk".to_owned(),
+        };
+        let check = |name, expected: &str| {
+            let words = Words { name, sdk: &sdk };
+            let filled = words.fill("{{name}} {{tool}} {{label}} {{sdk}} {{sdk-folder}}");
+            assert_eq!(filled, expected);
+        };
+        check(
             "add-a-line",
-            "\"0.1.0\"",
+            "add-a-line add_a_line Add a line \"0.1.0\" ./sdk",
         );
-        assert_eq!(filled, "add-a-line add_a_line Add a line \"0.1.0\"");
+        check(
+            "add_a_line",
+            "add_a_line add_a_line Add a line \"0.1.0\" ./sdk",
+        );
     }
 
     #[test]
     fn nothing_is_left_to_fill_in() {
         for language in NewLanguage::ALL {
+            let sdk = within_project(language);
+            let words = Words {
+                name: "name",
+                sdk: &sdk,
+            };
             for (file, text) in of(language).files {
-                let filled = fill(text, "name", "");
                 // GitHub's own places are `${{ … }}`.
-                assert!(
-                    !filled.replace("${{", "").contains("{{"),
-                    "{language:?}: {file}"
-                );
+                let filled = words.fill(text).replace("${{", "");
+                assert!(!filled.contains("{{"), "{language:?}: {file}");
             }
         }
     }

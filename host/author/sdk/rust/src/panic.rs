@@ -1,0 +1,113 @@
+//! Panics, told in one line that names the tool.
+//!
+//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose end the
+//! host adds to its own report and to its log.
+
+use std::any::Any;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Once;
+
+use crate::running;
+
+/// Has panics reported from here on. To be called first in each export.
+pub(crate) fn report() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| panic::set_hook(Box::new(tell)));
+    running::nothing();
+}
+
+fn tell(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(|at| {
+        format!(
+            "{}:{}:{}",
+            without_machine(at.file()),
+            at.line(),
+            at.column()
+        )
+    });
+    let line = line(
+        running::tool().as_deref(),
+        place.as_deref(),
+        message(info.payload()),
+    );
+    eprintln!("{line}");
+}
+
+fn message(payload: &dyn Any) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+}
+
+fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
+    let who = tool.map_or_else(|| "plugin".to_owned(), |tool| format!("tool `{tool}`"));
+    let place = place.unwrap_or("an unknown place");
+    // `assert_eq!` and others write several lines.
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{who} panicked at {place}: {message}")
+}
+
+/// A source file's path from the folder of its crate on, so that it says nothing about the machine
+/// it was built on.
+///
+/// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes
+/// `regex-1.13.1/src/lib.rs`, and `/rustc/59807616e/library/core/src/option.rs` becomes
+/// `core/src/option.rs`. A relative path is the crate's own already.
+fn without_machine(file: &str) -> &str {
+    let separators = ['/', '\\'];
+    let is_absolute = file.starts_with(separators) || file.get(1..3) == Some(":\\");
+    if !is_absolute {
+        return file;
+    }
+    let source = file.rfind("/src/").or_else(|| file.rfind("\\src\\"));
+    let folder = &file[..source
+        .or_else(|| file.rfind(separators))
+        .unwrap_or_default()];
+    let start = folder.rfind(separators).map_or(0, |at| at + 1);
+    &file[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_one_line_that_names_the_tool() {
+        let check = |tool, message, expected: &str| {
+            assert_eq!(line(tool, Some("src/lib.rs:12:5"), message), expected);
+        };
+        check(
+            Some("greet"),
+            "index out of bounds",
+            "tool `greet` panicked at src/lib.rs:12:5: index out of bounds",
+        );
+        check(
+            Some("greet"),
+            "left: 1\n right: 2",
+            "tool `greet` panicked at src/lib.rs:12:5: left: 1 right: 2",
+        );
+        check(None, "no", "plugin panicked at src/lib.rs:12:5: no");
+    }
+
+    #[test]
+    fn a_place_names_the_crate_but_not_the_machine() {
+        let check = |file, expected| assert_eq!(without_machine(file), expected);
+        check("src/lib.rs", "src/lib.rs");
+        check("batch-rename/src/plan.rs", "batch-rename/src/plan.rs");
+        check(
+            "/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs",
+            "regex-1.13.1/src/lib.rs",
+        );
+        check(
+            "/rustc/59807616e/library/core/src/option.rs",
+            "core/src/option.rs",
+        );
+        check(
+            r"C:\Users\me\.cargo\registry\src\index\regex-1.13.1\src\re.rs",
+            r"regex-1.13.1\src\re.rs",
+        );
+        check("/home/me/plugin/main.rs", "plugin/main.rs");
+        check("/main.rs", "/main.rs");
+        check("", "");
+    }
+}

@@ -1,0 +1,59 @@
+//! A call's parameters, from the JSON that the host passed on.
+
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// Reads the parameters of a call.
+///
+/// The host has checked them against the schema, but a schema can't say everything: what serde
+/// still refuses is the caller's to mend, so the error names the place.
+pub(crate) fn read<P: DeserializeOwned>(json: &str) -> Result<P, Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let problem = without_position(error.inner());
+        match path.as_str() {
+            "." => Error::tool(format!("The parameters are not valid: {problem}.")),
+            path => Error::tool(format!("The parameter `{path}` is not valid: {problem}.")),
+        }
+    })
+}
+
+/// The message without the line and column of a text that the caller never saw.
+fn without_position(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    message
+        .strip_suffix(&position)
+        .unwrap_or(&message)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Params {
+        #[expect(dead_code)]
+        files: Vec<u8>,
+    }
+
+    #[test]
+    fn a_refusal_names_the_place() {
+        let check = |json, message: &str| {
+            assert_eq!(read::<Params>(json).unwrap_err(), Error::tool(message))
+        };
+        check(
+            r#"{"files":[1,2,300]}"#,
+            "The parameter `files[2]` is not valid: invalid value: integer `300`, expected u8.",
+        );
+        check("{}", "The parameters are not valid: missing field `files`.");
+        check(
+            r#"{"files":[],"dirs":[]}"#,
+            "The parameter `dirs` is not valid: unknown field `dirs`, expected `files`.",
+        );
+    }
+}

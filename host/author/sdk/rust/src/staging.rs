@@ -1,0 +1,143 @@
+//! Handing the actions of a preview to the host.
+
+use crate::Error;
+use crate::details::Details;
+use crate::wire::{PendingAction, PushError};
+
+/// An action whose plan has become its durable state.
+pub(crate) struct Sealed {
+    pub(crate) label: String,
+    pub(crate) details: Details,
+    pub(crate) state: Vec<u8>,
+}
+
+/// Where actions are pushed to: the host, outside of tests.
+pub(crate) type Push<'a> = &'a mut dyn FnMut(PendingAction) -> Result<String, PushError>;
+
+/// Pushes the actions that `tool` staged, in their order.
+pub(crate) fn push_all(
+    tool: &str,
+    has_reject: bool,
+    actions: Vec<Sealed>,
+    push: Push<'_>,
+) -> Result<(), Error> {
+    // All of them before the first push, so that an action without a JSON form leaves none of the
+    // others pending.
+    let actions = actions
+        .into_iter()
+        .map(
+            |Sealed {
+                 label,
+                 details,
+                 state,
+             }| {
+                let source_tool_name = Some(tool.to_owned());
+                Ok(PendingAction {
+                    label,
+                    source_tool_name,
+                    details: details.into_json()?,
+                    has_reject,
+                    state: Some(state),
+                })
+            },
+        )
+        .collect::<Result<Vec<_>, Error>>()?;
+    let total = actions.len();
+    for (pushed, action) in actions.into_iter().enumerate() {
+        push(action).map_err(|error| refusal(error, pushed, total))?;
+    }
+    Ok(())
+}
+
+/// The host's words, and what is pending in spite of them.
+fn refusal(error: PushError, pushed: usize, total: usize) -> Error {
+    let message = error.into_message();
+    match pushed {
+        0 => Error::tool(message),
+        _ => Error::tool(format!(
+            "{message} (Of the {total} actions of this preview, the first {pushed} are pending.)"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actions(labels: &[&str]) -> Vec<Sealed> {
+        let seal = |label: &&str| Sealed {
+            label: (*label).into(),
+            details: Details::default(),
+            state: Vec::new(),
+        };
+        labels.iter().map(seal).collect()
+    }
+
+    #[test]
+    fn every_action_is_pushed_with_its_tool_and_state() {
+        let mut pushed = Vec::new();
+        let mut push = |action: PendingAction| {
+            pushed.push((
+                action.label,
+                action.source_tool_name,
+                action.has_reject,
+                action.state,
+            ));
+            Ok(String::new())
+        };
+        push_all("greet", true, actions(&["a", "b"]), &mut push).unwrap();
+        let expected = |label: &str| {
+            (
+                label.to_owned(),
+                Some("greet".to_owned()),
+                true,
+                Some(vec![]),
+            )
+        };
+        assert_eq!(pushed, [expected("a"), expected("b")]);
+    }
+
+    #[test]
+    fn a_refusal_is_the_hosts_text_and_what_is_pending_all_the_same() {
+        let check = |allowed, expected| {
+            let mut left = allowed;
+            let mut push = |_| {
+                if left == 0 {
+                    return Err(PushError::LimitExceeded("No more.".into()));
+                }
+                left -= 1;
+                Ok(String::new())
+            };
+            let refused =
+                push_all("greet", false, actions(&["a", "b", "c"]), &mut push).unwrap_err();
+            assert_eq!(refused, Error::tool(expected));
+        };
+        check(0, "No more.");
+        check(
+            2,
+            "No more. (Of the 3 actions of this preview, the first 2 are pending.)",
+        );
+    }
+
+    #[test]
+    fn without_a_store_the_error_is_exactly_the_contracts_text() {
+        let refused =
+            push_all("greet", false, actions(&["a"]), &mut crate::host::push).unwrap_err();
+        assert_eq!(
+            refused,
+            Error::tool("Pending action store unavailable for custom tools in this runtime.")
+        );
+    }
+
+    #[test]
+    fn details_without_a_json_form_leave_nothing_pending() {
+        let mut all = actions(&["a", "b"]);
+        all[1].details = Details::of(&std::collections::BTreeMap::from([(vec![1], 2)]));
+        let mut push = |_| panic!("nothing should be pushed");
+        let refused = push_all("greet", false, all, &mut push).unwrap_err();
+        assert_eq!(
+            refused,
+            Error::failed("the details can't be written as JSON: key must be a string")
+        );
+    }
+}

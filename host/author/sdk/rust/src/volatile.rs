@@ -1,0 +1,238 @@
+//! Actions that live in the memory of one instance.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::details::Details;
+use crate::wire::{PendingAction, PushError};
+use crate::{Error, Output, Resolution, host, running};
+
+type Apply = dyn Fn(&Resolution) -> Result<Output, Error>;
+type Reject = dyn Fn(&Resolution) -> Result<Option<Output>, Error>;
+
+/// An action that is kept as closures, for what can't be written down: an open connection, a plan
+/// that is too large.
+///
+/// It dies with the instance that pushed it, and can only be discarded then. Prefer an
+/// [`Action`](crate::Action) with a plan wherever one will do.
+///
+/// ```no_run
+/// # use airlock_tool::{Call, Error, Output, VolatileAction};
+/// # struct Params {}
+/// fn preview(_: Params, _call: &Call) -> Result<Output, Error> {
+///     let draft = String::from("Dear …");
+///     VolatileAction::new("Mail: 1 draft", move |_| Ok(Output::text(format!("Sent: {draft}"))))
+///         .reject(|_| Ok(Some(Output::text("Thrown away."))))
+///         .push()?;
+///     Ok(Output::text("Would send 1 mail."))
+/// }
+/// ```
+#[must_use = "an action is pending only once it was pushed"]
+pub struct VolatileAction {
+    label: String,
+    source_tool: Option<String>,
+    details: Details,
+    closures: Closures,
+}
+
+struct Closures {
+    apply: Box<Apply>,
+    reject: Option<Box<Reject>>,
+}
+
+thread_local! {
+    static HELD: RefCell<HashMap<String, Rc<Closures>>> = RefCell::default();
+}
+
+impl VolatileAction {
+    /// An action with a `label` for the person who decides, and what is done when it is applied.
+    ///
+    /// After an error the action is pending again, and `apply` may be called once more.
+    pub fn new(
+        label: impl Into<String>,
+        apply: impl Fn(&Resolution) -> Result<Output, Error> + 'static,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            source_tool: None,
+            details: Details::default(),
+            closures: Closures {
+                apply: Box::new(apply),
+                reject: None,
+            },
+        }
+    }
+
+    /// Sets what is done when it is discarded. Without it, or where it returns `None`, the caller
+    /// reads `Discarded: <label>. Reason: <reason>`.
+    pub fn reject(
+        mut self,
+        reject: impl Fn(&Resolution) -> Result<Option<Output>, Error> + 'static,
+    ) -> Self {
+        self.closures.reject = Some(Box::new(reject));
+        self
+    }
+
+    /// Names the tool that made the preview. Without it that is the one that is running.
+    pub fn source_tool(mut self, name: impl Into<String>) -> Self {
+        self.source_tool = Some(name.into());
+        self
+    }
+
+    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives
+    /// back.
+    ///
+    /// A value that has no JSON form is refused by [`push`](Self::push).
+    pub fn details(mut self, details: impl Serialize) -> Self {
+        self.details = Details::of(&details);
+        self
+    }
+
+    /// Puts the action on top of the pending ones, and returns its id.
+    ///
+    /// # Errors
+    /// [`Error::Tool`] with the host's words where it doesn't take the action, so that `?` tells
+    /// the caller; [`Error::Failed`] for details without a JSON form. Nothing was pushed then, and
+    /// the tool may go on.
+    pub fn push(self) -> Result<String, Error> {
+        self.push_to(host::push)
+    }
+
+    fn push_to(
+        self,
+        push: impl FnOnce(PendingAction) -> Result<String, PushError>,
+    ) -> Result<String, Error> {
+        let action = PendingAction {
+            label: self.label,
+            source_tool_name: self.source_tool.or_else(running::tool),
+            details: self.details.into_json()?,
+            has_reject: self.closures.reject.is_some(),
+            state: None,
+        };
+        let id = push(action).map_err(|refused| Error::tool(refused.into_message()))?;
+        HELD.with_borrow_mut(|held| held.insert(id.clone(), Rc::new(self.closures)));
+        Ok(id)
+    }
+}
+
+/// Applies an action, and forgets it once the output has become the host's: until then it may be
+/// tried again.
+pub(crate) fn apply<R>(
+    resolution: &Resolution,
+    hand_over: impl FnOnce(Output) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let output = (held(resolution)?.apply)(resolution)?;
+    let result = hand_over(output)?;
+    forget(resolution);
+    Ok(result)
+}
+
+pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
+    let held = held(resolution)?;
+    // Whatever comes of it, the action is gone.
+    forget(resolution);
+    held.reject
+        .as_ref()
+        .map_or(Ok(None), |reject| reject(resolution))
+}
+
+/// The closures are borrowed by nobody while they run: they may push actions themselves.
+fn held(resolution: &Resolution) -> Result<Rc<Closures>, Error> {
+    let held = HELD.with_borrow(|held| held.get(&resolution.action_id).cloned());
+    held.ok_or_else(|| Error::failed("the action has no state, and this instance did not stage it"))
+}
+
+fn forget(resolution: &Resolution) {
+    HELD.with_borrow_mut(|held| held.remove(&resolution.action_id));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(id: &str) -> Resolution {
+        Resolution {
+            action_id: id.to_owned(),
+            ..Resolution::new("so be it")
+        }
+    }
+
+    fn pushed_as(id: &str, action: VolatileAction) {
+        let pushed = action.push_to(|_| Ok(id.to_owned()));
+        assert_eq!(pushed.as_deref(), Ok(id));
+    }
+
+    #[test]
+    fn what_was_held_is_applied_until_that_succeeds_and_then_forgotten() {
+        let action = VolatileAction::new("Try", |resolution| match resolution.attempt {
+            1 => Err(Error::failed("not yet")),
+            _ => Ok(Output::text(&resolution.reason)),
+        });
+        pushed_as("a", action);
+        let not_yet = Error::failed("not yet");
+        assert_eq!(apply(&about("a"), Ok), Err(not_yet));
+        let second = Resolution {
+            attempt: 2,
+            ..about("a")
+        };
+        let unwritable = Error::failed("no JSON form");
+        let refused = apply(&second, |_| Err::<Output, _>(unwritable.clone()));
+        assert_eq!(refused, Err(unwritable));
+        assert_eq!(apply(&second, Ok), Ok(Output::text("so be it")));
+        let gone = "the action has no state, and this instance did not stage it";
+        assert_eq!(apply(&second, Ok), Err(Error::failed(gone)));
+    }
+
+    #[test]
+    fn a_reject_forgets_the_action_though_it_fails() {
+        let action = VolatileAction::new("Try", |_| Ok(Output::default()))
+            .reject(|_| Err(Error::tool("still open")));
+        pushed_as("a", action);
+        assert_eq!(reject(&about("a")), Err(Error::tool("still open")));
+        assert!(reject(&about("a")).is_err());
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_made_up() {
+        let action = VolatileAction::new("Bare", |_| Ok(Output::default()));
+        let pushed = action.push_to(|action| {
+            assert_eq!(
+                (action.source_tool_name, action.details, action.state),
+                (None, None, None)
+            );
+            assert!(!action.has_reject);
+            Ok("a".to_owned())
+        });
+        assert!(pushed.is_ok());
+        assert_eq!(reject(&about("a")), Ok(None));
+    }
+
+    #[test]
+    fn the_tool_that_is_running_is_the_source_unless_another_is_named() {
+        let check = |action: VolatileAction, expected: &str| {
+            running::begin("mailer");
+            let pushed = action.push_to(|action| {
+                assert_eq!(action.source_tool_name.as_deref(), Some(expected));
+                Ok("a".to_owned())
+            });
+            assert!(pushed.is_ok());
+        };
+        let action = || VolatileAction::new("Mail", |_| Ok(Output::default()));
+        check(action(), "mailer");
+        check(action().source_tool("another"), "another");
+    }
+
+    #[test]
+    fn a_refusal_is_the_hosts_text() {
+        let action = || VolatileAction::new("No", |_| Ok(Output::default()));
+        let store = "Pending action store unavailable for custom tools in this runtime.";
+        assert_eq!(action().push(), Err(Error::tool(store)));
+        let details = std::collections::BTreeMap::from([(vec![1], 2)]);
+        let unwritable = action().details(details).push();
+        let said = "the details can't be written as JSON: key must be a string";
+        assert_eq!(unwritable, Err(Error::failed(said)));
+    }
+}
