@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::Location;
 
 /// Why a tool did not do what it was asked to.
 ///
@@ -45,8 +46,31 @@ impl fmt::Display for Error {
 
 // `Error` can't implement `std::error::Error` itself, or this would overlap with `From<T> for T`.
 impl<E: StdError> From<E> for Error {
+    #[track_caller]
     fn from(error: E) -> Self {
-        Self::Failed(with_sources(&error))
+        let message = with_sources(&error);
+        match absent(&message) {
+            None => Self::Failed(message),
+            Some(advice) => {
+                // What the standard library says of these names neither what nor where.
+                let at = Location::caller();
+                Self::Failed(format!("{message} ({}:{}): {advice}", at.file(), at.line()))
+            }
+        }
+    }
+}
+
+/// What to do about an error of something that a sandbox doesn't have, by the words of the standard
+/// library, whose errors of these kinds have no number.
+fn absent(message: &str) -> Option<&'static str> {
+    if message.contains("failed to lookup address information") {
+        Some(
+            "a tool has no network here: it gets what it needs as params, or as files of the workspace",
+        )
+    } else if message.contains("operation not supported on this platform") {
+        Some("a tool starts no other programs and no threads here: it does all by itself")
+    } else {
+        None
     }
 }
 
@@ -81,6 +105,17 @@ mod tests {
         fn source(&self) -> Option<&(dyn StdError + 'static)> {
             Some(&self.1)
         }
+    }
+
+    #[test]
+    fn what_a_sandbox_does_not_have_is_told_with_its_place_and_what_to_do() {
+        let no_processes = "operation not supported on this platform";
+        let line = line!() + 1;
+        let error = Error::from(std::io::Error::other(no_processes));
+        let expected = format!(
+            "{no_processes} (src/error.rs:{line}): a tool starts no other programs and no threads here: it does all by itself"
+        );
+        assert_eq!(error, Error::failed(expected));
     }
 
     #[test]

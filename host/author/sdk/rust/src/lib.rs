@@ -75,7 +75,7 @@
 //! named `workspace` or `scratch` is taken for the guest's own root of that name, so a tool that
 //! takes paths from its caller joins them to [`Session::workspace`]. While a tool previews, or
 //! rejects, every write to the workspace fails with a read-only error. `/scratch` is the plugin's
-//! own, writable at any time and gone with the session.
+//! own, writable at any time and gone with the session. [`glob`] finds files by a pattern.
 //!
 //! # Panics
 //!
@@ -97,6 +97,7 @@ mod entry;
 mod envelope;
 mod error;
 mod export;
+mod glob;
 mod host;
 pub mod log;
 mod output;
@@ -116,6 +117,7 @@ pub use call::Call;
 pub use content::{Content, Link};
 pub use context::Context;
 pub use error::Error;
+pub use glob::{glob, matches_glob};
 pub use host::{
     Session, check_cancelled, is_cancelled, report_progress, report_progress_of, session,
 };

@@ -4,6 +4,7 @@
 //! host adds to its own report and to its log.
 
 use std::any::Any;
+use std::io::Write;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
 
@@ -25,12 +26,14 @@ fn tell(info: &PanicHookInfo<'_>) {
             at.column()
         )
     });
-    let line = line(
+    let mut line = line(
         running::tool().as_deref(),
         place.as_deref(),
         message(info.payload()),
     );
-    eprintln!("{line}");
+    line.push('\n');
+    // Nobody is left to be told of a failure.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 fn message(payload: &dyn Any) -> &str {
@@ -40,11 +43,21 @@ fn message(payload: &dyn Any) -> &str {
 }
 
 fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
-    let who = tool.map_or_else(|| "plugin".to_owned(), |tool| format!("tool `{tool}`"));
-    let place = place.unwrap_or("an unknown place");
+    let mut line = String::new();
+    match tool {
+        None => line.push_str("plugin"),
+        Some(tool) => line.extend(["tool `", tool, "`"]),
+    }
+    line.extend([" panicked at ", place.unwrap_or("an unknown place"), ":"]);
     // `assert_eq!` and others write several lines.
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{who} panicked at {place}: {message}")
+    for word in message.split_whitespace() {
+        line.extend([" ", word]);
+    }
+    // Of the standard library's own place nobody learns what is wrong.
+    if message.starts_with("failed to spawn thread: ") {
+        line.push_str(": a tool has no threads here, and does one thing after another");
+    }
+    line
 }
 
 /// A source file's path from the folder of its crate on, so that it says nothing about the machine
@@ -59,11 +72,13 @@ fn without_machine(file: &str) -> &str {
     if !is_absolute {
         return file;
     }
-    let source = file.rfind("/src/").or_else(|| file.rfind("\\src\\"));
-    let folder = &file[..source
-        .or_else(|| file.rfind(separators))
-        .unwrap_or_default()];
-    let start = folder.rfind(separators).map_or(0, |at| at + 1);
+    // By characters alone: a search for texts is much code, in each component.
+    let cuts: Vec<usize> = file.match_indices(separators).map(|(at, _)| at).collect();
+    let is_source = |between: &&[usize]| &file[between[0] + 1..between[1]] == "src";
+    let source = cuts.windows(2).rev().find(is_source);
+    let end = source.map(|between| between[0]).or(cuts.last().copied());
+    let before = |cut: &&usize| Some(**cut) < end;
+    let start = cuts.iter().rev().find(before).map_or(0, |cut| cut + 1);
     &file[start..]
 }
 

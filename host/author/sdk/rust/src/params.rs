@@ -1,6 +1,7 @@
 //! A call's parameters, from the JSON that the host passed on.
 
 use serde::de::DeserializeOwned;
+use serde_path_to_error::Path;
 
 use crate::Error;
 
@@ -9,15 +10,19 @@ use crate::Error;
 /// The host has checked them against the schema, but a schema can't say everything: what serde
 /// still refuses is the caller's to mend, so the error names the place.
 pub(crate) fn read<P: DeserializeOwned>(json: &str) -> Result<P, Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let problem = without_position(error.inner());
-        match path.as_str() {
-            "." => Error::tool(format!("The parameters are not valid: {problem}.")),
-            path => Error::tool(format!("The parameter `{path}` is not valid: {problem}.")),
-        }
-    })
+    // From bytes, as the state is: a second reader would be a second parser in each component.
+    let mut deserializer = serde_json::Deserializer::from_slice(json.as_bytes());
+    serde_path_to_error::deserialize(&mut deserializer)
+        .map_err(|error| refusal(error.path(), error.inner()))
+}
+
+/// Not generic, so that it is there once, however many tools there are.
+fn refusal(path: &Path, error: &serde_json::Error) -> Error {
+    let problem = without_position(error);
+    if path.iter().len() == 0 {
+        return Error::tool(format!("The parameters are not valid: {problem}."));
+    }
+    Error::tool(format!("The parameter `{path}` is not valid: {problem}."))
 }
 
 /// The message without the line and column of a text that the caller never saw.

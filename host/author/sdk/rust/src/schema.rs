@@ -21,7 +21,8 @@ fn generate<T: JsonSchema>(contract: Contract) -> String {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of a Rust type means nothing to a caller.
     schema.remove("title");
-    schema.as_value().to_string()
+    // Written as plans and details are, by the same code. What is a value already can be written.
+    serde_json::to_string(schema.as_value()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Actions that live in the memory of one instance.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -44,7 +43,8 @@ struct Closures {
 }
 
 thread_local! {
-    static HELD: RefCell<HashMap<String, Rc<Closures>>> = RefCell::default();
+    /// By their ids. Few are pending at a time, so a list does: maps and their hashes are code.
+    static HELD: RefCell<Vec<(String, Rc<Closures>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl VolatileAction {
@@ -113,7 +113,7 @@ impl VolatileAction {
             state: None,
         };
         let id = push(action).map_err(|refused| Error::tool(refused.into_message()))?;
-        HELD.with_borrow_mut(|held| held.insert(id.clone(), Rc::new(self.closures)));
+        HELD.with_borrow_mut(|held| held.push((id.clone(), Rc::new(self.closures))));
         Ok(id)
     }
 }
@@ -141,12 +141,16 @@ pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
 
 /// The closures are borrowed by nobody while they run: they may push actions themselves.
 fn held(resolution: &Resolution) -> Result<Rc<Closures>, Error> {
-    let held = HELD.with_borrow(|held| held.get(&resolution.action_id).cloned());
+    let held = HELD.with_borrow(|held| {
+        let mut newest_first = held.iter().rev();
+        let found = newest_first.find(|(id, _)| *id == resolution.action_id);
+        found.map(|(_, closures)| closures.clone())
+    });
     held.ok_or_else(|| Error::failed("the action has no state, and this instance did not stage it"))
 }
 
 fn forget(resolution: &Resolution) {
-    HELD.with_borrow_mut(|held| held.remove(&resolution.action_id));
+    HELD.with_borrow_mut(|held| held.retain(|(id, _)| *id != resolution.action_id));
 }
 
 #[cfg(test)]

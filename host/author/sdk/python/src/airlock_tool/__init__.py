@@ -41,6 +41,7 @@ from airlock_tool._errors import (
     StoreUnavailable,
     ToolError,
 )
+from airlock_tool._glob import glob, matches_glob
 from airlock_tool._log import TRACE
 from airlock_tool._pending import Resolution, push
 from airlock_tool._result import Content, Image, Link, Result
@@ -64,7 +65,9 @@ __all__ = [
     "ToolError",
     "call_id",
     "check_cancelled",
+    "glob",
     "is_cancelled",
+    "matches_glob",
     "progress",
     "push",
     "session",

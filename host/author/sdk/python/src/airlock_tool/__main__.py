@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -18,9 +19,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         built = build(options.entry, output, options.include, options.path)
     except BuildError as error:
-        print(f"error: {error}", file=sys.stderr)
+        if options.json:
+            print(json.dumps({"ok": False, "errors": [error.described()], "trace": error.trace}))
+        else:
+            print(f"error: {error}", file=sys.stderr)
         return 1
-    if not options.quiet:
+    if options.json:
+        print(json.dumps({"ok": True, "out": str(built.path), "bytes": built.size, "packages": built.packages}))
+    elif not options.quiet:
         seconds = time.monotonic() - started
         print(f"{built.path}: {built.size / 1e6:.1f} MB in {seconds:.0f} s, with {', '.join(built.packages)}")
     return 0
@@ -66,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="look for packages there too, before those of this Python; may be repeated",
     )
+    command.add_argument("--json", action="store_true", help="tell the result or the error as JSON on standard output")
     command.add_argument("-q", "--quiet", action="store_true", help="print nothing unless it fails")
     return parser
 

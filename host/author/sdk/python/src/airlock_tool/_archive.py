@@ -59,8 +59,8 @@ class Archive(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         super().exec_module(module)
-        if module.__name__ == "socket":
-            _network.close(module)
+        if module.__name__ in _network.CLOSED:
+            _network.CLOSED[module.__name__](module)
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         # No path: a traceback would look for its lines in the workspace.
@@ -87,8 +87,9 @@ def replace_file_imports() -> None:
     archive.add(library)
     archive.add(built_in)
     _remember_lines(built_in)
-    if "socket" in sys.modules:
-        _network.close(sys.modules["socket"])
+    for name, close in _network.CLOSED.items():
+        if name in sys.modules:
+            close(sys.modules[name])
     sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter, archive]
     sys.path.clear()
     sys.path_hooks.clear()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from airlock_tool._bundle import EntryError, find_entry, stage
+from airlock_tool._dispatch import NO_TOOL
 
 _WIT = Path(__file__).parent / "wit"
 _APP = "airlock_entry"
@@ -30,7 +31,36 @@ Tool, Resolver = load({module!r})
 
 
 class BuildError(Exception):
-    """No component was made; the message says why, for a person."""
+    """No component was made: what is wrong, where, and what to do about it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        help: str | None = None,
+        trace: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.help = help
+        self.trace = trace
+        """All that was said besides."""
+
+    def described(self) -> dict[str, object]:
+        """For programs."""
+        parts = {"message": self.message, "file": self.file, "line": self.line, "help": self.help}
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        told = f"{place}: {self.message}" if place else self.message
+        return "\n".join(
+            [told, *([f"  help: {self.help}"] if self.help else []), *([f"\n{self.trace}"] if self.trace else [])]
+        )
 
 
 @dataclass(frozen=True)
@@ -104,36 +134,61 @@ def _componentize(modules: Path, output: Path, root: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("RUST_BACKTRACE", "VIRTUAL_ENV")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0 or not output.is_file():
-        raise BuildError(_explain(done.stderr or done.stdout, root))
+        raise _explain(done.stderr or done.stdout, root)
 
 
 # The traceback of the guest stands in that of componentize-py, behind this name.
 _INNER = re.compile(r"AssertionError: (.*?)(?:\n\nCaused by:|\n\nStack backtrace:|\Z)", re.DOTALL)
 _OWN_FRAME = re.compile(r'  File "(?:/0/airlock_(?:tool/|entry)|/python/importlib/|<frozen)[^\n]*\n(?:    [^\n]*\n)*')
+_PLACE = re.compile(r'File "([^"\n]+)", line (\d+)')
 
 
-def _explain(output: str, root: Path) -> str:
+def _explain(output: str, root: Path) -> BuildError:
     """What Python said while the tool was imported; where that can't be found, all that was said."""
     found = _INNER.search(output)
     if found is None:
-        return f"componentize-py failed:\n{output.strip()}"
+        return BuildError("componentize-py failed", trace=output.strip())
     text = _OWN_FRAME.sub("", found[1]).replace('File "/0/', f'File "{root}/').strip()
     problem = text.splitlines()[-1] if text else "componentize-py failed"
-    advice = _advice(problem)
-    return f"{problem}\n{advice}\n{text}" if advice else f"{problem}\n\n{text}"
+    file, line = _place(text, root)
+    if problem.startswith("ValueError: ") and problem.endswith(NO_TOOL):
+        return BuildError("the module has no tool", file=file, help=NO_TOOL)
+    return BuildError(problem, file=file, line=line, help=_advice(problem, root), trace=text)
 
 
-def _advice(problem: str) -> str | None:
+def _place(text: str, root: Path) -> tuple[str | None, int | None]:
+    """The last place of the tool's own sources in a traceback, as the folder that is built in knows it."""
+    for file, line in reversed(_PLACE.findall(text)):
+        if Path(file).is_relative_to(root):
+            path = Path(file)
+            here = Path.cwd()
+            return str(path.relative_to(here) if path.is_relative_to(here) else path), int(line)
+    return None, None
+
+
+_NATIVE = "packages with native code (numpy, pydantic) can't go into a component, unless they are built for it: take one that is Python all through"
+
+
+def _advice(problem: str, root: Path) -> str | None:
     missing = re.search(r"No module named '([\w.]+)'", problem)
     if missing is None:
         return None
     name = missing[1].partition(".")[0]
     if name in sys.stdlib_module_names or name.removeprefix("_") in sys.stdlib_module_names:
-        return "That part of Python's library needs what a component can't have.\n"
+        return "that part of Python's library needs what a component can't have"
+    if _has_native(missing[1], [root, *_importable_folders()]):
+        return _NATIVE
     return (
-        f"It is not where {sys.executable} looks for packages. Install it there, or name the folder that it is in with --path.\n"
-        "Packages with native code (numpy, pydantic) can't go into a component, unless they are built for it.\n"
+        f"it is not where {sys.executable} looks for packages: install it there, or name the folder that it is in with --path. And "
+        + _NATIVE
     )
+
+
+def _has_native(module: str, folders: Iterable[Path]) -> bool:
+    """Whether a module is there, but compiled for the machine that builds."""
+    *packages, name = module.split(".")
+    places = [folder.joinpath(*packages) for folder in folders]
+    return any(next(place.glob(f"{name}.{end}"), None) for place in places for end in ("*so", "*pyd", "*dylib"))
 
 
 def _put(made: Path, output: Path) -> None:

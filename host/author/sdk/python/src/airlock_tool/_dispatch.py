@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
+from airlock_tool import _awaited
 from airlock_tool._call import CURRENT, Call, Host
 from airlock_tool._errors import Failure, FailureKind, InvalidParams
 from airlock_tool._pending import Closure, Resolution, Volatile
@@ -17,6 +18,9 @@ from airlock_tool._shapes import Misfit
 from airlock_tool._tool import Definition, Tool
 
 _LOG = logging.getLogger("airlock_tool")
+
+NO_TOOL = "decorate a function at its top level with @airlock.tool"
+"""What to do where a module has none."""
 
 
 class Plugin:
@@ -40,7 +44,7 @@ class Plugin:
         """
         tools = dict.fromkeys(value for value in vars(module).values() if isinstance(value, Tool))
         if not tools:
-            raise ValueError(f"{module.__name__} has no tool: decorate a function at its top level with @airlock.tool")
+            raise ValueError(f"{module.__name__} has no tool: {NO_TOOL}")
         return cls(tools, host)
 
     def definitions(self) -> list[Definition]:
@@ -59,7 +63,8 @@ class Plugin:
             except Misfit as misfit:
                 raise InvalidParams(f"the params of `{name}` don't fit: {misfit}") from misfit
 
-        return _or_empty(self._run(Call(self._host, tool, self._volatile, call_id), body))
+        done = self._run(Call(self._host, tool, self._volatile, call_id), body, tool.must_return)
+        return _or_empty(done)
 
     def apply(self, state: bytes | None, resolution: Resolution) -> Result | Failure:
         """Does what an action announced."""
@@ -96,16 +101,21 @@ class Plugin:
         call = Call(self._host, action.tool, self._volatile, resolution.action_id)
         return self._run(call, lambda: _call_closure(closure, resolution))
 
-    def _run(self, call: Call, body: Callable[[], object]) -> Result | Failure | None:
+    def _run(self, call: Call, body: Callable[[], object], must_return: bool = False) -> Result | Failure | None:
         """What came out: nothing gets past this, since what does, ends the instance with all that it holds."""
         token = CURRENT.set(call)
         try:
-            returned = body()
-            if inspect.isawaitable(returned):
-                from airlock_tool import _loop
+            with _awaited.all_coroutines():
+                returned = body()
+                if inspect.isawaitable(returned):
+                    from airlock_tool import _loop
 
-                returned = _loop.run(returned)
+                    returned = _loop.run(returned)
             if returned is None:
+                if must_return:
+                    raise TypeError(
+                        f"the tool `{call.tool.name}` returned None, which its type hint doesn't allow: a missing return?"
+                    )
                 return None
             result = Result.of(returned)
             result.check()

@@ -91,19 +91,24 @@ def _told(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and sys.platform == "wasi":
         text += "; a component has the modules that were found when it was built: see `airlock-py build --include`"
     if isinstance(error, PushError):
-        # The host's words, unless the SDK refused the action.
-        return text if error.__cause__ is None else f"{text}{_place(error)}"
+        # The host's words, which for what is a mistake of the tool's have a place.
+        is_mistake = isinstance(error, InvalidAction) or error.__cause__ is not None
+        return f"{text}{_place(error, always=True)}" if is_mistake else text
+    if isinstance(error, RuntimeError) and text == "can't start new thread":
+        text += ": a tool has no threads; asyncio does several things in one"
     plain = text if type(error) in _PLAIN else f"{name}: {text}"
     return f"{plain}{_place(error)}"
 
 
-def _place(error: BaseException) -> str:
+def _place(error: BaseException, always: bool = False) -> str:
     """Where in the tool's sources an exception comes from; nothing where the tool raised it with words of its own."""
     frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(module, line) for module, line in frames if _is_tools(module)]
     if not own:
         return ""
-    is_composed = own[-1] == frames[-1] and (type(error) in _PLAIN or type(error).__module__ != "builtins")
+    is_composed = (
+        not always and own[-1] == frames[-1] and (type(error) in _PLAIN or type(error).__module__ != "builtins")
+    )
     module, line = own[-1]
     return "" if is_composed else f" ({module.replace('.', '/')}.py:{line})"
 

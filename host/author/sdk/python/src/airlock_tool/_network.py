@@ -6,7 +6,7 @@ import errno
 import types
 from typing import Any, Never
 
-TEXT = "a tool has no network here"
+TEXT = "a tool has no network here: it gets what it needs as params, or as files of the workspace"
 
 
 def refuse(*_: object, **__: object) -> Never:
@@ -34,3 +34,17 @@ def close(socket: types.ModuleType) -> None:
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
         if hasattr(module, name):
             setattr(module, name, refuse_name)
+
+
+def close_urls(request: types.ModuleType) -> None:
+    """Has the module `urllib.request` refuse addresses like https, for which a component has no library either."""
+
+    def refuse_address(*_: object) -> Never:
+        raise OSError(errno.ENETUNREACH, TEXT)
+
+    module: Any = request
+    module.UnknownHandler.unknown_open = refuse_address
+
+
+CLOSED = {"socket": close, "urllib.request": close_urls}
+"""What is done to which module once it is imported."""

@@ -21,6 +21,9 @@ from airlock_tool._shapes import Anything, Misfit, Schema, Shape
 from airlock_tool._text import require_text, to_json
 from airlock_tool._types import shape_of
 
+# Unlike unions, and Any.
+_RESULTS = (str, dict, Result, Image, Link)
+
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 Handler = TypeVar("Handler", bound=Callable[..., object])
@@ -52,8 +55,12 @@ class Definition:
 class Tool(Generic[P, R]):
     """A function that a host can call; made by the decorator `tool`. Called from Python it is the function."""
 
-    def __init__(self, function: Callable[P, R], definition: Definition, params: _Params) -> None:
+    def __init__(
+        self, function: Callable[P, R], definition: Definition, params: _Params, must_return: bool = False
+    ) -> None:
         update_wrapper(self, function)
+        self.must_return = must_return
+        """Whether its type hint promises a result, so that `None` is none."""
         self._function = function
         self._params = params
         self._apply: _StateHandler | None = None
@@ -272,7 +279,7 @@ def _make(
         Traits(sum(trait.value for trait, is_set in traits.items() if is_set)),
     )
     to_json(definition.parameters)
-    return Tool(function, definition, params)
+    return Tool(function, definition, params, returned in _RESULTS or dataclasses.is_dataclass(returned))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,275 @@
+//! Finds files by a pattern, by the rules that all SDKs share (`tests/conformance/cases/files.json`
+//! holds them).
+
+use std::fs;
+use std::path::Path;
+
+use crate::{Context, Error};
+
+/// The files of the workspace whose paths match `pattern`, sorted.
+///
+/// `*` stands for any characters of one name and `?` for one, `**` as a whole name for any folders
+/// or none, and at the end for all that is below; `{rs,toml}` is either. Nothing else is special,
+/// and capital letters differ from small ones. A name that begins with a dot is matched only by a
+/// pattern that has that dot, so that `.git` is not entered unless it is named.
+///
+/// The paths are relative to the workspace, with `/` between their names. Only files are in it,
+/// each once: symbolic links are neither followed nor listed, nor are names that are not Unicode.
+///
+/// # Errors
+///
+/// A folder could not be read. That nothing matches is no error.
+pub fn glob(pattern: &str) -> Result<Vec<String>, Error> {
+    // A relative path that begins with `workspace` or `scratch` would be taken for the guest's own.
+    let workspace = if cfg!(target_family = "wasm") {
+        "/workspace"
+    } else {
+        "."
+    };
+    glob_below(Path::new(workspace), pattern)
+}
+
+/// Whether a path matches a pattern of [`glob`], whatever is there.
+#[must_use]
+pub fn matches_glob(pattern: &str, path: &str) -> bool {
+    Pattern::new(pattern).matches(path.strip_prefix("./").unwrap_or(path))
+}
+
+fn glob_below(root: &Path, pattern: &str) -> Result<Vec<String>, Error> {
+    let pattern = Pattern::new(pattern);
+    let mut found = Vec::new();
+    // Each but the workspace itself ends with `/`.
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let reading = || format!("reading the folder `./{folder}`");
+        for entry in fs::read_dir(root.join(&folder)).with_context(reading)? {
+            let entry = entry.with_context(reading)?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let kind = entry.file_type().with_context(reading)?;
+            let mut path = format!("{folder}{name}");
+            if kind.is_dir() {
+                path.push('/');
+                if pattern.reaches(&path) {
+                    folders.push(path);
+                }
+            } else if kind.is_file() && pattern.matches(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// What a pattern asks of a path, step by step. A path is followed through all of its ways at once,
+/// so that no pattern takes longer than its length times the path's.
+struct Pattern(Vec<Step>);
+
+#[derive(Clone, Copy)]
+enum Step {
+    Character(char),
+    /// `?`
+    One,
+    /// `*`
+    Many,
+    /// `**/`, between two names; the step behind it is `Inside`.
+    Folders,
+    /// `**/`, within a name.
+    Inside,
+    /// An alternative begins here, and the next one at that step.
+    Either(usize),
+    /// An alternative ends here. Its braces end at that step, which is 0 until they do.
+    Jump(usize),
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> Self {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        let characters: Vec<char> = pattern.chars().collect();
+        let mut steps = Vec::new();
+        // Of the braces that are open: their first step, and the latest alternative.
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        let mut at = 0;
+        while let Some(&character) = characters.get(at) {
+            at += 1;
+            match (character, open.last().copied()) {
+                ('?', _) => steps.push(Step::One),
+                ('*', within) => match alone(&characters, at - 1, within.is_some()) {
+                    Some(next) => {
+                        steps.extend([Step::Folders, Step::Inside]);
+                        if next == at + 1 {
+                            steps.push(Step::Many);
+                        }
+                        at = next;
+                    }
+                    None => steps.push(Step::Many),
+                },
+                ('{', _) if is_closed(&characters[at..]) => {
+                    open.push((steps.len(), steps.len()));
+                    steps.push(Step::Either(0));
+                }
+                (',', Some((first, alternative))) => {
+                    steps.push(Step::Jump(0));
+                    steps[alternative] = Step::Either(steps.len());
+                    open.pop();
+                    open.push((first, steps.len()));
+                    steps.push(Step::Either(0));
+                }
+                ('}', Some((first, alternative))) => {
+                    open.pop();
+                    let end = steps.len();
+                    steps[alternative] = Step::Either(alternative + 1);
+                    for step in &mut steps[first..] {
+                        if let Step::Jump(to @ 0) = step {
+                            *to = end;
+                        }
+                    }
+                }
+                (character, _) => steps.push(Step::Character(character)),
+            }
+        }
+        Self(steps)
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        let (mut reached, begins) = self.follow(path);
+        self.skip(&mut reached, begins, None);
+        reached[self.0.len()]
+    }
+
+    /// Whether something below a folder could match; its path ends with `/`.
+    fn reaches(&self, folder: &str) -> bool {
+        self.follow(folder).0.contains(&true)
+    }
+
+    /// The steps that are next behind `path`, and whether a name begins there.
+    fn follow(&self, path: &str) -> (Vec<bool>, bool) {
+        let mut reached = vec![false; self.0.len() + 1];
+        reached[0] = true;
+        let mut begins = true;
+        for character in path.chars() {
+            self.skip(&mut reached, begins, Some(character));
+            let is_name = character != '/';
+            let is_shown = is_name && !(begins && character == '.');
+            let mut next = vec![false; reached.len()];
+            for (at, step) in self.0.iter().enumerate().filter(|(at, _)| reached[*at]) {
+                match step {
+                    Step::Character(wanted) if *wanted == character => next[at + 1] = true,
+                    Step::One if is_shown => next[at + 1] = true,
+                    Step::Many if is_shown => next[at] = true,
+                    Step::Folders if begins && is_shown => next[at + 1] = true,
+                    Step::Inside if is_name => next[at] = true,
+                    Step::Inside => next[at - 1] = true,
+                    _ => {}
+                }
+            }
+            reached = next;
+            begins = !is_name;
+        }
+        (reached, begins)
+    }
+
+    /// Adds the steps that are reached without a character. All of these lie ahead.
+    fn skip(&self, reached: &mut [bool], begins: bool, next: Option<char>) {
+        for (at, step) in self.0.iter().enumerate() {
+            if !reached[at] {
+                continue;
+            }
+            match *step {
+                // `*.md` is not `.md`.
+                Step::Many if !(begins && next == Some('.')) => reached[at + 1] = true,
+                Step::Folders if begins => reached[at + 2] = true,
+                Step::Either(other) => {
+                    reached[at + 1] = true;
+                    reached[other] = true;
+                }
+                Step::Jump(to) => reached[to] = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Where the pattern goes on behind a `**` that is a whole name, with its `/`.
+fn alone(characters: &[char], at: usize, is_within: bool) -> Option<usize> {
+    let begins = match at.checked_sub(1).map(|before| characters[before]) {
+        None | Some('/') => true,
+        Some('{' | ',') => is_within,
+        Some(_) => false,
+    };
+    if !begins || characters.get(at + 1) != Some(&'*') {
+        return None;
+    }
+    match characters.get(at + 2) {
+        Some('/') => Some(at + 3),
+        None => Some(at + 2),
+        Some(',' | '}') if is_within => Some(at + 2),
+        Some(_) => None,
+    }
+}
+
+/// Whether there is a `}` for the `{` before.
+fn is_closed(rest: &[char]) -> bool {
+    let mut depth = 1_usize;
+    for character in rest {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_matches_a_pattern_or_not() {
+        let check = |pattern: &str, path: &str, expected: bool| {
+            assert_eq!(matches_glob(pattern, path), expected, "{pattern} {path}");
+        };
+        check("**/*.{rs,toml}", "Cargo.toml", true);
+        check("**/*.{rs,toml}", "src/deep/lib.rs", true);
+        check("**/*.{rs,toml}", "src/lib.rsx", false);
+        check("src/**", "src/a/b", true);
+        check("*.md", ".md", false);
+        check("**", ".git/config", false);
+        check("{a,{b,c}d}?", "cd", false);
+        check("{a,{b,c}d}?", "cdx", true);
+        check("{a", "{a", true);
+        check("[ab]", "a", false);
+    }
+
+    /// Each way through the pattern by itself would take longer than anybody waits.
+    #[test]
+    fn no_pattern_takes_long() {
+        let pattern = "{a,a}*".repeat(200) + "b";
+        assert!(!matches_glob(&pattern, &"a".repeat(1000)));
+    }
+
+    #[test]
+    fn files_are_found_sorted_and_without_links() {
+        let root = std::env::temp_dir().join(format!("airlock-glob-{}", std::process::id()));
+        for file in ["b/x.md", "b.md", "b/y.txt", ".git/z.md"] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("b.md", root.join("a.md")).unwrap();
+        let found = glob_below(&root, "**/*.md");
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found.unwrap(), ["b.md", "b/x.md"]);
+        assert!(
+            glob_below(&root, "*").is_err(),
+            "there is no such folder any more"
+        );
+    }
+}
