@@ -1,5 +1,6 @@
-//! Makes tables of the SDKs' files, which are part of the program: a new file of theirs needs no line
-//! here. What is in `sdk` is copied there by `tests/copies`, and `tests/toolchain/pack-node-sdk`.
+//! Makes tables of the SDKs' files, which are part of the program: a new file of theirs needs no
+//! line here. What is in `sdk` is copied there by `tests/copies`, and
+//! `tests/toolchain/pack-node-sdk`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! How large components are, in each language: what an SDK adds, each of its authors ships, and each
-//! host compiles. `tests/sizes.txt` has the sizes; `UPDATE_EXPECT=1` before the test writes it anew.
+//! How large components are, in each language: what an SDK adds, each of its authors ships, and
+//! each host compiles. `tests/sizes.txt` has the sizes; `UPDATE_EXPECT=1` before the test writes it
+//! anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -43,8 +43,8 @@ const CORRECT: &str = "correct that, and build again";
 
 const VERBOSE: &str = "`-v` shows all that was printed";
 
-/// The error of a build that failed on these problems. `trace` is all that the tool printed besides:
-/// stacks, command lines of linkers. Only whoever asks for traces is shown it.
+/// The error of a build that failed on these problems. `trace` is all that the tool printed
+/// besides: stacks, command lines of linkers. Only whoever asks for traces is shown it.
 ///
 /// Where nothing was understood, all is shown.
 pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolchain<'_>) -> Error {

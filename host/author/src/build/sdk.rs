@@ -1,5 +1,5 @@
-//! The SDK that a project keeps in a folder of its own: what is in it, whether it is this program's,
-//! and how it gets there.
+//! The SDK that a project keeps in a folder of its own: what is in it, whether it is this
+//! program's, and how it gets there.
 
 use std::fs;
 use std::io;

@@ -26,8 +26,8 @@ pub trait Reporter: Sync {
         let _ = text;
     }
 
-    /// Whether all that a build tool prints is to be reported, also where what is wrong was found in
-    /// it: stacks and command lines of linkers too.
+    /// Whether all that a build tool prints is to be reported, also where what is wrong was found
+    /// in it: stacks and command lines of linkers too.
     fn wants_traces(&self) -> bool {
         false
     }

@@ -77,8 +77,8 @@ fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
     Ok((man.get_filename(), page))
 }
 
-/// What stands below the options in the help: a section for each heading, which is a line of its own
-/// that ends with a colon, with what is indented below it.
+/// What stands below the options in the help: a section for each heading, which is a line of its
+/// own that ends with a colon, with what is indented below it.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     let mut section = String::new();

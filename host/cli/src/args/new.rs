@@ -28,8 +28,8 @@ pub struct NewArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub template: Option<PathBuf>,
 
-    /// Put this program's SDK into a project that was made by an older one, in place of the one that
-    /// is there
+    /// Put this program's SDK into a project that was made by an older one, in place of the one
+    /// that is there
     #[arg(long, conflicts_with_all = ["name", "lang", "template", "sdk"])]
     pub update_sdk: bool,
 

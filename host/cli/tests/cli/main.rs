@@ -28,6 +28,7 @@ mod mistakes;
 #[cfg(unix)]
 mod new_choices;
 mod new_projects;
+mod new_without;
 mod packages;
 mod params;
 #[cfg(unix)]

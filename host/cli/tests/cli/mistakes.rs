@@ -45,7 +45,8 @@ fn mistakes_in_c_are_told_with_what_to_do() {
     check("c", "src/tool.c", expect_file!["mistakes/c.txt"]);
 }
 
-/// A stack is shown to who asks for it, row by row, and nothing in it reaches the terminal as it is.
+/// A stack is shown to who asks for it, row by row, and nothing in it reaches the terminal as it
+/// is.
 #[test]
 fn with_v_a_stack_is_shown_in_escaped_rows() {
     let project = Project::new("python");
