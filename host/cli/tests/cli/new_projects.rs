@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::airlock::airlock_in;
-use crate::toolchain::{done, failed, root, shell};
+use crate::toolchain::{done, root, shell};
 
 /// The project `add-a-line` in a language, made in one folder and moved to another.
 pub struct Project {

@@ -46,12 +46,12 @@ fn a_project_is_built_where_its_component_is_missing_or_old() {
     check("--junit add-a-line/report.xml", false, "");
     fs::remove_file(in_folder.join("add-a-line/report.xml")).unwrap();
 
-    fs::write(&source, text.replace("Would add", "Will add")).unwrap();
+    fs::write(&source, text.replace("Adds a line", "Puts a line")).unwrap();
     check("--no-build", false, "");
     let why = "building add-a-line: src/tool.c is newer than build/add-a-line.wasm (with --no-build, that is tested)";
     check("", true, why);
     let component = fs::read(in_folder.join("add-a-line/build/add-a-line.wasm")).unwrap();
-    assert!(component.windows(8).any(|bytes| bytes == b"Will add"));
+    assert!(component.windows(11).any(|bytes| bytes == b"Puts a line"));
     check("", false, "");
 
     fs::write(&source, "not C").unwrap();
