@@ -168,7 +168,7 @@ def test_a_forgotten_await_is_refused_with_its_place() -> None:
 
 def test_a_coroutine_that_is_thrown_away_fails_the_call() -> None:
     def forgets() -> str:
-        late()
+        late()  # type: ignore[unused-coroutine]  # The mistake itself.
         return "Done."
 
     async def forgets_inside() -> str:

@@ -71,7 +71,11 @@ fn a_workspace_that_can_not_be_used_is_no_fault_of_the_tool() {
     let own = outer.path().join("own");
     let program = outer.path().join("airlock");
     fs::create_dir(&own).unwrap();
-    fs::copy(command(outer.path()).get_program(), &program).unwrap();
+    // Not by this process: while it had the copy open to write, another test that starts a program
+    // would give it that descriptor, and nobody could run the copy until then.
+    let mut copy = std::process::Command::new("cp");
+    copy.arg(command(outer.path()).get_program()).arg(&program);
+    assert!(copy.status().unwrap().success());
     fs::set_permissions(&program, everybody).unwrap();
     let ws = own.join("ws");
     fs::create_dir(&ws).unwrap();
