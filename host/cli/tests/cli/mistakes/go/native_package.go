@@ -3,7 +3,7 @@ package main
 // int answer(void) { return 42; }
 import "C"
 
-import airlock "airlock-tool"
+import "airlock-tool"
 
 type Params struct {
 	Path string `json:"path"`

@@ -1,6 +1,6 @@
 package main
 
-import airlock "airlock-tool"
+import "airlock-tool"
 
 type Params struct {
 	Path string `json:"path"`
