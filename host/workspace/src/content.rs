@@ -1,6 +1,7 @@
 //! The contents of files in a layer: short ones in memory, others in a folder of the host's own
 //! that is not in the workspace, so that no name appears there.
 
+mod folder;
 mod spill;
 
 use std::fmt;

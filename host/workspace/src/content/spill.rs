@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
-use tempfile::TempDir;
+
+use super::folder::LayerFolder;
 
 /// How many spilled files are kept open.
 const OPEN_FILES: usize = 16;
@@ -24,7 +25,7 @@ pub(super) struct Shared {
 
 #[derive(Default)]
 pub(super) struct Files {
-    folder: Option<TempDir>,
+    folder: Option<LayerFolder>,
     next: u64,
     /// The most recently used last.
     open: Vec<(u64, Arc<File>)>,
@@ -64,10 +65,7 @@ impl Shared {
     pub fn new_file(self: &Arc<Self>) -> io::Result<SpilledFile> {
         let mut files = self.files();
         if files.folder.is_none() {
-            let folder = tempfile::Builder::new()
-                .prefix("layer-")
-                .tempdir_in(&self.place)?;
-            files.folder = Some(folder);
+            files.folder = Some(LayerFolder::make(&self.place)?);
         }
         files.next += 1;
         let number = files.next;
@@ -92,7 +90,10 @@ impl Shared {
 
 impl Files {
     fn path(&self, number: u64) -> PathBuf {
-        let folder = self.folder.as_ref().map_or(Path::new(""), TempDir::path);
+        let folder = self
+            .folder
+            .as_ref()
+            .map_or(Path::new(""), LayerFolder::path);
         folder.join(number.to_string())
     }
 
