@@ -80,6 +80,7 @@ mod directory;
 mod error;
 mod fault;
 mod file;
+pub mod held;
 mod lock;
 mod lower;
 mod metadata;

@@ -7,6 +7,8 @@ use airlock_model::effects::{Change, ChangeKind, Facts, ObjectKind, Withheld};
 use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
 use similar::TextDiff;
 
+use super::folder;
+
 /// Bytes of a file of which a diff is made, before and after.
 const DIFFED: u64 = 256 << 10;
 
@@ -140,15 +142,9 @@ fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
     let Opened::File(file) = view.root().open(path, OpenOptions::default()).ok()? else {
         return None;
     };
-    let mut bytes = vec![0; usize::try_from(size).ok()?];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], filled as u64).ok()? {
-            0 => break,
-            count => filled += count,
-        }
-    }
-    bytes.truncate(filled);
+    let mut bytes = folder::contents(&file, size, size).ok()?;
+    // What came behind it meanwhile is another change.
+    bytes.truncate(usize::try_from(size).ok()?);
     Some(bytes)
 }
 

@@ -326,7 +326,7 @@ fn as_text(path: &Path) -> io::Result<&str> {
 }
 
 /// Up to the end, or one byte more than the limit.
-fn contents(file: &OpenFile, size: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(super) fn contents(file: &OpenFile, size: u64, most: u64) -> io::Result<Vec<u8>> {
     let most = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX);
     let mut bytes = vec![0; (size as usize).saturating_add(1).min(most)];
     let mut filled = 0;

@@ -1,17 +1,16 @@
 //! Directories of the host's own for what plugins write while they work, and what becomes of those
 //! that a killed host left.
 //!
-//! Each engine has one folder of its own in each place where it needs one, and holds it locked. The
-//! system gives the lock back when the process ends, however it ends. Who makes such a folder
-//! removes those beside it that nobody holds. Programs that clean up temporary files spare what is
-//! locked, too: systemd's does.
+//! Each engine has one folder of its own in each place where it needs one, and holds it: see
+//! [`airlock_workspace::held`]. Who makes such a folder removes those beside it that nobody holds.
 
-use std::fs::{self, DirEntry, File, Metadata, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use airlock_model::regular::open_folder;
+use airlock_workspace::held::{self, HeldFolder};
 use tempfile::TempDir;
 use wasmtime_wasi::filesystem::Dir;
 
@@ -21,14 +20,6 @@ use super::roots::writable;
 
 /// What the names of the folders begin with.
 const PREFIX: &str = "airlock-scratch-";
-
-/// How many left folders are removed at one time: a plugin waits for it. The others have to wait
-/// for the next one.
-const MAX_SWEPT: usize = 64;
-
-/// How often to make a folder anew that was taken for a left one, between its making and its
-/// taking.
-const TRIES: usize = 8;
 
 /// The places where an engine has its scratch directories. What is in them is removed with the
 /// engine.
@@ -41,9 +32,7 @@ pub(crate) struct ScratchRoots {
 struct ScratchRoot {
     parent: PathBuf,
     /// Always there until it is dropped.
-    folder: Option<TempDir>,
-    /// The folder itself, locked.
-    _held: File,
+    folder: Option<HeldFolder>,
 }
 
 /// A directory of a plugin's own, made when the guest first asks for its directories and removed
@@ -92,7 +81,7 @@ impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let made = self.made.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = made.take() {
-            remove_or_tell(folder.keep());
+            remove_or_tell(&folder.keep());
         }
     }
 }
@@ -115,7 +104,7 @@ impl ScratchRoots {
         if known.is_none()
             && let Ok(ours) = made.path().metadata()
         {
-            sweep(parent, &ours);
+            held::sweep(parent, PREFIX, &ours, removal::remove);
         }
         Ok(made)
     }
@@ -124,52 +113,30 @@ impl ScratchRoots {
 impl Drop for ScratchRoot {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
-            remove_or_tell(folder.keep());
+            folder.remove_by(remove_or_tell);
         }
     }
 }
 
 /// Nobody waits for it. What stays is removed by the next engine there.
-fn remove_or_tell(folder: PathBuf) {
-    if let Err(error) = removal::remove(&folder) {
+fn remove_or_tell(folder: &Path) {
+    if let Err(error) = removal::remove(folder) {
         tracing::warn!("could not remove {}: {error}", folder.display());
     }
 }
 
 impl ScratchRoot {
     fn path(&self) -> io::Result<&Path> {
-        let folder = self.folder.as_ref().map(TempDir::path);
+        let folder = self.folder.as_ref().map(HeldFolder::path);
         folder.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
     fn make(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
-        for _ in 0..TRIES {
-            let folder = named(PREFIX).tempdir_in(parent)?;
-            if let Some(held) = hold_new(folder.path())? {
-                return Ok(Self {
-                    parent: parent.to_owned(),
-                    folder: Some(folder),
-                    _held: held,
-                });
-            }
-        }
-        Err(io::Error::other("new scratch directories keep vanishing"))
-    }
-}
-
-/// Removes the folders of hosts that are gone, which have the same owner as what is `ours`. What
-/// can't be removed stays, and is no error: nobody asked for it.
-fn sweep(parent: &Path, ours: &Metadata) {
-    let Ok(entries) = fs::read_dir(parent) else {
-        return;
-    };
-    let left = entries.filter_map(|entry| left_behind(&entry.ok()?, ours));
-    for (folder, _held) in left.take(MAX_SWEPT) {
-        match removal::remove(&folder) {
-            Ok(()) => tracing::debug!("removed {}, left by a host", folder.display()),
-            Err(error) => tracing::debug!("could not remove {}: {error}", folder.display()),
-        }
+        Ok(Self {
+            parent: parent.to_owned(),
+            folder: Some(HeldFolder::make(parent, PREFIX)?),
+        })
     }
 }
 
@@ -186,53 +153,10 @@ fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
     builder
 }
 
-/// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or
-/// is about to.
-fn hold_new(folder: &Path) -> io::Result<Option<File>> {
-    let held = match open_folder(folder) {
-        Ok(held) => held,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    match held.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system that locks no folders: nobody can take this one either, so nobody sweeps
-        // there.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
-    }
-    Ok(folder.try_exists()?.then_some(held))
-}
-
-/// A folder that was ours and that nobody holds. We do, until it is removed.
-fn left_behind(entry: &DirEntry, ours: &Metadata) -> Option<(PathBuf, File)> {
-    let name = entry.file_name();
-    if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
-        return None;
-    }
-    // Of the entry itself, so that no link leads anywhere else.
-    let metadata = entry.metadata().ok()?;
-    if !metadata.is_dir() || !is_of_the_same_user(&metadata, ours) {
-        return None;
-    }
-    let folder = entry.path();
-    let held = open_folder(&folder).ok()?;
-    held.try_lock().ok()?;
-    Some((folder, held))
-}
-
-#[cfg(unix)]
-fn is_of_the_same_user(theirs: &Metadata, ours: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    theirs.uid() == ours.uid()
-}
-
-#[cfg(not(unix))]
-fn is_of_the_same_user(_: &Metadata, _: &Metadata) -> bool {
-    true
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     /// A folder as a host has it, with a file in it.
@@ -300,17 +224,5 @@ mod tests {
         }
         drop(other);
         assert_eq!(count(), 0);
-    }
-
-    #[test]
-    fn a_folder_that_is_taken_for_a_left_one_is_not_used() {
-        let parent = TempDir::new().unwrap();
-        assert!(hold_new(&parent.path().join("removed")).unwrap().is_none());
-        let folder = folder(parent.path(), "new");
-        let held = hold_new(&folder).unwrap();
-        assert!(held.is_some());
-        assert!(hold_new(&folder).unwrap().is_none());
-        drop(held);
-        assert!(hold_new(&folder).unwrap().is_some());
     }
 }
