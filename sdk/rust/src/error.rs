@@ -113,7 +113,8 @@ mod tests {
         let line = line!() + 1;
         let error = Error::from(std::io::Error::other(no_processes));
         let expected = format!(
-            "{no_processes} (src/error.rs:{line}): a tool starts no other programs and no threads here: it does all by itself"
+            "{no_processes} ({}:{line}): a tool starts no other programs and no threads here: it does all by itself",
+            file!()
         );
         assert_eq!(error, Error::failed(expected));
     }
