@@ -34,6 +34,7 @@ NAMED: dict[str, dict[str, str]] = {
     },
     "airlock_ast_edit": {"serde_json": "params"},
     "airlock_desk": {"serde_core": "records are written", "tokio_util": "`CancellationToken`"},
+    "airlock_serve": {"tokio_util": "`CancellationToken`"},
     "airlock_author": {
         "anyhow": "what went wrong, with its causes",
         "serde_core": "values are written and read",

@@ -191,6 +191,7 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             "airlock-desk",
             vec![terminals, protocols, authors, programs],
         ),
+        ("airlock-serve", vec![terminals, authors, programs]),
         (
             "airlock-author",
             vec![databases, terminals, protocols, desk, programs],
@@ -333,7 +334,7 @@ fn tracked(end: &str) -> Vec<String> {
 
 #[test]
 fn what_any_front_door_needs_shows_nothing() {
-    for package in ["desk", "author", "test-kit"] {
+    for package in ["desk", "serve", "author", "test-kit"] {
         for (file, text) in sources(&format!("host/{package}/src")) {
             for name in [
                 "print!(",

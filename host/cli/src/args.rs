@@ -9,6 +9,8 @@ pub mod manual;
 #[cfg(feature = "author")]
 mod new;
 pub mod run_line;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod store;
 #[cfg(feature = "author")]
@@ -34,6 +36,8 @@ use completing::{Plugins, Tools};
 use manual::ManualArgs;
 #[cfg(feature = "author")]
 use new::NewArgs;
+#[cfg(feature = "serve")]
+use serve::ServeArgs;
 use shared::{CallArgs, SessionArgs, StoreArgs};
 use store::StoreCommand;
 #[cfg(feature = "author")]
@@ -79,6 +83,8 @@ pub enum Command {
     Resolve(ResolveArgs),
     Refresh(RefreshArgs),
     Log(LogArgs),
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// Maintain the store in which pending actions are kept
     #[command(subcommand)]
     Store(StoreCommand),
@@ -241,6 +247,8 @@ impl Command {
             Command::Resolve(args) => args.json,
             Command::Refresh(args) => args.json,
             Command::Log(args) => args.json,
+            #[cfg(feature = "serve")]
+            Command::Serve(_) => false,
             Command::Store(command) => command.json(),
             Command::Inspect(args) => args.json,
             #[cfg(feature = "author")]

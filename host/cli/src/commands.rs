@@ -14,6 +14,8 @@ pub mod refresh;
 pub mod rehearsed;
 pub mod resolve;
 pub mod run;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod show;
 mod still_pending;
 pub mod store;

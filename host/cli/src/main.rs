@@ -20,6 +20,8 @@ use crate::args::run_line::RunLine;
 use crate::args::{Cli, Command};
 #[cfg(feature = "author")]
 use crate::commands::author;
+#[cfg(feature = "serve")]
+use crate::commands::serve;
 use crate::commands::{inspect, log, pending, plugins, refresh, resolve, run, show, store};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -87,6 +89,8 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
         Command::Refresh(args) => block_on(refresh::refresh(&args.into(), verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => block_on(serve::serve(&args.into(), verbose)),
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
         #[cfg(feature = "author")]

@@ -127,5 +127,7 @@ pub mod store {
 
 /// What a tool says of itself.
 pub mod tool {
-    pub use airlock_model::tool::{RejectedTool, ToolDefinition, ToolTraits, resolve_tool};
+    pub use airlock_model::tool::{
+        RESOLVE, RejectedTool, ToolDefinition, ToolTraits, resolve_tool,
+    };
 }

@@ -202,6 +202,11 @@ impl Store {
         self.durable.location()
     }
 
+    /// How it was chosen, for who outlives the store.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
     /// See [`Choice::command`].
     pub fn command(&self, words: &[&str]) -> String {
         self.choice.command(words)

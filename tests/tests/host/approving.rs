@@ -119,6 +119,22 @@ async fn who_decided_is_the_model_or_whoever_took_the_decision_over() {
 }
 
 #[tokio::test]
+async fn whoever_took_a_decision_over_may_give_a_reason_of_their_own() {
+    let mut fixture = Fixture::new().await;
+    let ann = Actor::person("ann").with_evidence(Evidence::Client);
+    let told = durable("Say why", json!([{"do": "resolution"}]));
+    fixture.puppet.push(told).await;
+    let approval = Approval::AllowedWithReason {
+        decided_by: ann.clone(),
+        reason: "I have read it".to_owned(),
+    };
+    let said = fixture.asks_for(apply(), approval).await.unwrap();
+    assert!(said.contains("I have read it"), "{said}");
+    assert!(!said.contains("it is right"), "{said}");
+    assert_eq!(fixture.decided(), [ann]);
+}
+
+#[tokio::test]
 async fn a_refusal_leaves_the_action_as_it_was_and_the_model_is_told_which_and_why() {
     let mut fixture = Fixture::new().await;
     let id = fixture.puppet.push(says("never")).await;

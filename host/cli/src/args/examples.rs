@@ -67,6 +67,19 @@ environment:
   AIRLOCK_STATE    `pending`, or with `decided`: `applied` or `discarded`
 For example: --notify 'notify-send Airlock \"$AIRLOCK_LABEL\"'";
 
+#[cfg(feature = "serve")]
+pub const SERVE_EXAMPLES: &str = "\
+Examples:
+  In a client's configuration, for all that is bundled:
+    {\"mcpServers\": {\"airlock\": {\"command\": \"airlock\", \"args\": [\"serve\", \"--workspace\", \"/home/ann/photos\"]}}}
+
+  A plugin of your own, where a person at a terminal decides:
+    airlock serve ./my_plugin.wasm --decide terminal
+
+  What waits, and its decision, meanwhile in a terminal:
+    airlock pending --all
+    airlock resolve apply --id 438b --reason 'I read the list'";
+
 pub const PENDING_EXAMPLES: &str = "\
 Examples:
   What waits for a decision about this directory?

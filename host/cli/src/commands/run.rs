@@ -217,18 +217,23 @@ pub enum Grant {
     FreshRandomness,
 }
 
+impl Grant {
+    pub fn add_to(self, policy: Policy) -> Policy {
+        match self {
+            Grant::RealTime => policy.with_real_time(),
+            Grant::FreshRandomness => policy.with_fresh_randomness(),
+        }
+    }
+}
+
 impl Request {
     fn policy(&self) -> Policy {
         let policy = match self.rehearse {
             Some(rehearse) => Policy::default().with_rehearse(rehearse),
             None => Policy::default(),
         };
-        self.grants
-            .iter()
-            .fold(policy, |policy, grant| match grant {
-                Grant::RealTime => policy.with_real_time(),
-                Grant::FreshRandomness => policy.with_fresh_randomness(),
-            })
+        let grants = self.grants.iter();
+        grants.fold(policy, |policy, grant| grant.add_to(policy))
     }
 }
 

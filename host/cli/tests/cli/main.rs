@@ -35,6 +35,8 @@ mod params;
 mod pipes;
 mod rehearsing;
 mod resolving;
+#[cfg(all(unix, feature = "serve"))]
+mod serving;
 mod stores;
 mod terminal;
 mod test_building;

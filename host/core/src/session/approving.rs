@@ -94,6 +94,14 @@ pub enum Approval {
     Allow,
     /// Somebody else has decided so, and the decision is recorded as theirs.
     AllowedBy(DecidedBy),
+    /// The same, with a reason of their own, which the tool and the record get in place of the
+    /// model's.
+    AllowedWithReason {
+        /// Who decided.
+        decided_by: DecidedBy,
+        /// Why.
+        reason: String,
+    },
     /// No. The action stays as it was, and the model is told why.
     Refuse {
         /// Why, as a clause for the model.
@@ -159,6 +167,13 @@ impl Session {
         match approval {
             Approval::Allow => {}
             Approval::AllowedBy(somebody) => *decided_by = somebody,
+            Approval::AllowedWithReason {
+                decided_by: somebody,
+                reason,
+            } => {
+                *decided_by = somebody;
+                resolution.reason = reason;
+            }
             Approval::Refuse { reason } => {
                 return Err(Error::Refused {
                     action: named(),

@@ -1,0 +1,91 @@
+//! What `serve` is asked for.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use airlock_serve::Decides;
+use clap::{Args, ValueEnum};
+use clap_complete::ArgValueCompleter;
+
+use super::completing::Plugins;
+use super::examples::SERVE_EXAMPLES;
+use super::shared::{CallArgs, SessionArgs, StoreArgs};
+use super::values::{GrantName, RehearseWhen, age};
+use crate::commands::serve::Request;
+
+/// Serve tools to a client of the Model Context Protocol (MCP), over standard input and output
+///
+/// Every tool only previews, and is listed as read-only. What it would do stays pending until the
+/// tool `resolve` applies it, once whoever decides has decided.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub struct ServeArgs {
+    /// Components' files, or names of bundled plugins [default: all that are bundled]
+    #[arg(value_name = "PLUGIN", add = ArgValueCompleter::new(Plugins))]
+    pub plugins: Vec<OsString>,
+
+    /// Who decides about what a model wants applied
+    #[arg(long, value_name = "WHO", default_value = "person")]
+    pub decide: DecideWho,
+
+    #[command(flatten)]
+    pub session: SessionArgs,
+
+    #[command(flatten)]
+    pub call: CallArgs,
+
+    /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
+    /// [default: for ever]
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub expires: Option<Duration>,
+
+    /// Whether the host tries out what would happen, above the workspace, before anybody decides
+    /// [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub rehearse: Option<RehearseWhen>,
+
+    /// What all plugins may do beside the default; may be given more than once. What an apply does
+    /// may be something else then than was shown, which is refused, and decided about again
+    #[arg(long = "grant", value_name = "GRANT")]
+    pub grants: Vec<GrantName>,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+/// Who decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DecideWho {
+    /// A person: whom the client asks, where it says that it can, and else at a terminal. What the
+    /// client answers is its own word
+    Person,
+    /// A person at a terminal, with `airlock resolve`
+    Terminal,
+    /// The model itself
+    Model,
+}
+
+impl From<DecideWho> for Decides {
+    fn from(who: DecideWho) -> Self {
+        match who {
+            DecideWho::Person => Decides::Person,
+            DecideWho::Terminal => Decides::Terminal,
+            DecideWho::Model => Decides::Model,
+        }
+    }
+}
+
+impl From<ServeArgs> for Request {
+    fn from(args: ServeArgs) -> Self {
+        Self {
+            plugins: args.plugins,
+            decides: args.decide.into(),
+            session: args.session.into(),
+            limits: args.call.limits(),
+            expires: args.expires,
+            rehearse: args.rehearse.map(Into::into),
+            grants: args.grants.into_iter().map(Into::into).collect(),
+            store: args.store.store,
+        }
+    }
+}

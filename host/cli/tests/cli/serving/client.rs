@@ -1,0 +1,180 @@
+//! A client of `airlock serve` that can say whatever it likes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::airlock::{Store, command};
+
+/// How long anything may take: it is bound by nothing but the machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The server, and what it writes.
+pub struct Server {
+    pub child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    last: u64,
+    /// What is in each request beside its params, in the newest era of the protocol.
+    meta: Option<Value>,
+}
+
+impl Server {
+    /// Started in this folder, with these arguments.
+    pub fn start(store: &Store, folder: &Path, args: &[&str]) -> Self {
+        let mut command: Command = command(folder);
+        let mut child = command
+            .arg("serve")
+            .args(args)
+            .env("AIRLOCK_STORE", store.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in stdout.lines() {
+                let line = line.unwrap();
+                let message = serde_json::from_str(&line).expect("each line is a message");
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            last: 0,
+            meta: None,
+        }
+    }
+
+    /// The same, after `initialize` in this version, by a client that can do this.
+    pub fn initialized(
+        store: &Store,
+        folder: &Path,
+        args: &[&str],
+        version: &str,
+        capabilities: Value,
+    ) -> (Self, Value) {
+        let mut server = Self::start(store, folder, args);
+        let said = server.request(
+            "initialize",
+            json!({
+                "protocolVersion": version,
+                "capabilities": capabilities,
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        (server, said["result"].clone())
+    }
+
+    /// The same without, as of 2026-07-28.
+    pub fn stateless(store: &Store, folder: &Path, args: &[&str], capabilities: Value) -> Self {
+        let mut server = Self::start(store, folder, args);
+        server.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
+        server
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        self.write(&format!("{message}\n"));
+    }
+
+    pub fn write(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().expect("it is open");
+        stdin.write_all(line.as_bytes()).unwrap();
+    }
+
+    #[track_caller]
+    pub fn next(&self) -> Value {
+        let next = self.lines.recv_timeout(PATIENCE);
+        next.expect("the server says something")
+    }
+
+    pub fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        self.last += 1;
+        let id = self.last;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// What comes back of a request; in between may be notifications.
+    #[track_caller]
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        self.answer(id)
+    }
+
+    #[track_caller]
+    pub fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next();
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+            assert!(message.get("id").is_none(), "{message}");
+        }
+    }
+
+    /// The result of a tool.
+    #[track_caller]
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let said = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert!(said.get("error").is_none(), "{said}");
+        said["result"].clone()
+    }
+
+    #[track_caller]
+    pub fn preview(&mut self) -> Value {
+        let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
+        self.call("batch_rename_preview", params)
+    }
+
+    #[track_caller]
+    pub fn resolve(&mut self, decision: &str) -> Value {
+        self.call("resolve", json!({"action": decision, "reason": "as asked"}))
+    }
+
+    /// Ends the connection; gives the exit code.
+    pub fn end(mut self) -> i32 {
+        drop(self.stdin.take());
+        self.child
+            .wait()
+            .unwrap()
+            .code()
+            .expect("it ends by itself")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn text(result: &Value) -> String {
+    let content = result["content"].as_array().expect("it has content");
+    let texts = content.iter().filter_map(|block| block["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+pub fn asks() -> Value {
+    json!({"elicitation": {}})
+}

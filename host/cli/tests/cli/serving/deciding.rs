@@ -1,0 +1,241 @@
+//! Who decides about what a model wants applied, and how that is known.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::client::{Server, asks, text};
+use crate::airlock::{Store, folder, names};
+
+#[test]
+fn where_the_client_can_ask_nobody_a_person_decides_at_a_terminal() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    for (args, capabilities) in [(&[][..], json!({})), (&["--decide", "terminal"], asks())] {
+        let (mut server, _) =
+            Server::initialized(&store, folder.path(), args, "2025-11-25", capabilities);
+        let previewed = server.preview();
+        let id = previewed["_meta"]["airlock/pending"][0]["id"]
+            .as_str()
+            .unwrap();
+        let refused = server.resolve("apply");
+        assert_eq!(refused["isError"], true);
+        let command = format!("airlock resolve apply --id {id}");
+        assert!(text(&refused).contains(&command), "{refused}");
+        assert_eq!(names(&folder), ["a.jpeg"]);
+        // A model's discard has no effect, so it needs nobody.
+        let discarded = server.resolve("discard");
+        assert_eq!(discarded["isError"], false, "{discarded}");
+    }
+    let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", json!({}));
+    let previewed = server.preview();
+    let id = previewed["_meta"]["airlock/pending"][0]["id"]
+        .as_str()
+        .unwrap();
+    let decided = ["resolve", "apply", "--id", id, "--reason", "seen"];
+    let ran = store.airlock(folder.path(), &decided).run();
+    assert_eq!(
+        (ran.code, names(&folder)),
+        (0, vec!["a.jpg".to_owned()]),
+        "{ran:#?}"
+    );
+    let nothing = server.resolve("apply");
+    assert!(
+        text(&nothing).starts_with("No pending action to resolve."),
+        "{nothing}"
+    );
+}
+
+/// The record of the last decision: who, how that is known, and why.
+fn last_decision(store: &Store, folder: &Path) -> (Value, Value, Value) {
+    let log = store.json(folder, &["log", "--all"]);
+    let resolved = &log["log"][0]["resolved"];
+    let by = &resolved["decidedBy"];
+    (
+        by["name"].clone(),
+        by["evidence"].clone(),
+        resolved["reason"].clone(),
+    )
+}
+
+#[test]
+fn a_person_whom_the_client_asks_decides_and_the_record_says_it_is_the_clients_word() {
+    let check = |answer: Value, expected: &str, left: &str, pending: usize| {
+        let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+        let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-06-18", asks());
+        server.preview();
+        let arguments = json!({"action": "apply", "reason": "the model's"});
+        let id = server.begin(
+            "tools/call",
+            json!({"name": "resolve", "arguments": arguments}),
+        );
+        let asked = server.next();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        let message = asked["params"]["message"].as_str().unwrap();
+        for told in ["The model says: the model's", "renamed a.jpeg -> a.jpg"] {
+            assert!(message.contains(told), "{message}");
+        }
+        let form = &asked["params"]["requestedSchema"]["properties"];
+        assert!(
+            form["decision"].is_object() && form["reason"].is_object(),
+            "{form}"
+        );
+        // Asking takes no claim, and changes nothing.
+        assert_eq!(names(&folder), ["a.jpeg"]);
+        server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}));
+        let said = server.answer(id);
+        assert!(text(&said["result"]).contains(expected), "{said}");
+        assert_eq!(names(&folder), [left], "{said}");
+        let open = store.json(folder.path(), &["pending", "--all"]);
+        assert_eq!(open["pending"].as_array().unwrap().len(), pending);
+        if pending == 0 {
+            let by = last_decision(&store, folder.path());
+            assert_eq!(
+                by,
+                (json!("user of test"), json!("client"), json!("their own"))
+            );
+        }
+    };
+    let accept = |decision: &str| json!({"action": "accept", "content": {"decision": decision, "reason": "their own"}});
+    check(
+        accept("apply"),
+        "Applied batch rename. Reason: their own",
+        "a.jpg",
+        0,
+    );
+    check(
+        accept("discard"),
+        "whoever was asked discarded it instead",
+        "a.jpeg",
+        0,
+    );
+    check(accept("later"), "leaves it pending for now", "a.jpeg", 1);
+    check(
+        json!({"action": "decline"}),
+        "declined to decide",
+        "a.jpeg",
+        1,
+    );
+    check(
+        json!({"action": "cancel"}),
+        "dismissed the question",
+        "a.jpeg",
+        1,
+    );
+    // An agent that accepts whatever it is shown has decided nothing.
+    check(
+        json!({"action": "accept"}),
+        "has no decision in it",
+        "a.jpeg",
+        1,
+    );
+    check(
+        json!({"action": "accept", "content": {}}),
+        "has no decision in it",
+        "a.jpeg",
+        1,
+    );
+}
+
+/// A call that ends with a question: the question, and the state that goes with its answer.
+#[track_caller]
+fn question(server: &mut Server, arguments: &Value) -> (String, String) {
+    let asked = server.call("resolve", arguments.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let state = asked["requestState"].as_str().unwrap().to_owned();
+    let message = asked["inputRequests"]["decision"]["params"]["message"].as_str();
+    (message.unwrap().to_owned(), state)
+}
+
+fn answered(arguments: &Value, state: &str) -> Value {
+    let answer = json!({"action": "accept", "content": {"decision": "apply"}});
+    json!({
+        "name": "resolve",
+        "arguments": arguments,
+        "requestState": state,
+        "inputResponses": {"decision": answer},
+    })
+}
+
+#[test]
+fn an_answer_counts_once_for_the_question_that_was_asked_and_for_nothing_else() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let mut server = Server::stateless(&store, folder.path(), &[], asks());
+    server.preview();
+    let arguments = json!({"action": "apply", "reason": "as asked"});
+    let (message, state) = question(&mut server, &arguments);
+    assert!(message.contains("renamed a.jpeg -> a.jpg"), "{message}");
+
+    // Made up, changed, for another call, or from another server: each is asked about anew.
+    let mut other = Server::stateless(&store, folder.path(), &[], asks());
+    other.preview();
+    let (_, of_other) = question(&mut other, &arguments);
+    let another_call = json!({"action": "apply", "reason": "something else"});
+    for (arguments, state) in [
+        (&arguments, "made up".to_owned()),
+        (&arguments, format!("{state}x")),
+        (&arguments, of_other),
+        (&another_call, state.clone()),
+    ] {
+        let again = server.request("tools/call", answered(arguments, &state));
+        assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+        assert_eq!(names(&folder), ["a.jpeg"]);
+    }
+
+    // What was pushed since is not what was asked about.
+    fs::write(folder.path().join("b.jpeg"), "b").unwrap();
+    server.preview();
+    let again = server.request("tools/call", answered(&arguments, &state));
+    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    assert_eq!(names(&folder), ["a.jpeg", "b.jpeg"]);
+
+    let (_, state) = question(&mut server, &arguments);
+    let applied = server.request("tools/call", answered(&arguments, &state));
+    assert_eq!(applied["result"]["isError"], false, "{applied}");
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
+    let used = server.request("tools/call", answered(&arguments, &state));
+    assert_ne!(used["result"]["isError"], false, "{used}");
+}
+
+#[test]
+fn a_model_decides_where_the_operator_wants_that() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let args = ["--decide", "model"];
+    let (mut server, said) =
+        Server::initialized(&store, folder.path(), &args, "2025-11-25", asks());
+    assert!(
+        said["instructions"]
+            .as_str()
+            .unwrap()
+            .contains("You decide.")
+    );
+    server.preview();
+    assert_eq!(server.resolve("apply")["isError"], false);
+    assert_eq!(names(&folder), ["a.jpg"]);
+    let (name, evidence, reason) = last_decision(&store, folder.path());
+    assert_eq!(
+        (name, evidence, reason),
+        (Value::Null, json!("none"), json!("as asked"))
+    );
+}
+
+#[test]
+fn a_conversation_is_told_how_many_others_wait_and_resolves_none_of_them() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let elsewhere = store.push_rename(folder.path());
+    let (mut one, said) = Server::initialized(&store, folder.path(), &[], "2025-11-25", json!({}));
+    let told = said["instructions"].as_str().unwrap();
+    assert!(
+        told.contains("1 more action waits in this workspace"),
+        "{told}"
+    );
+    assert!(!told.contains(&elsewhere), "{told}");
+    for arguments in [
+        json!({"action": "discard", "reason": "r"}),
+        json!({"action": "discard", "reason": "r", "id": elsewhere}),
+    ] {
+        assert_eq!(one.call("resolve", arguments)["isError"], true);
+    }
+    let open = store.json(folder.path(), &["pending"]);
+    assert_eq!(open["pending"][0]["id"], elsewhere.as_str());
+}

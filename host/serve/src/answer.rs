@@ -1,0 +1,166 @@
+//! Results of calls, as clients get them.
+
+use airlock_host::Error;
+use airlock_host::content::{CallOutcome, Content};
+use airlock_host::effects::Effects;
+use airlock_host::json::Json;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
+
+/// How many bytes of content one result may have. Clients put it into a model's context, and cut
+/// what is longer in ways of their own, or refuse it.
+const MOST: usize = 100_000;
+
+/// How many changes a result's `_meta` lists of each action.
+const LISTED: usize = 1000;
+
+/// Where a result's `_meta` has what is pending.
+const PENDING: &str = "airlock/pending";
+
+/// Where it has what was applied, as the host saw it.
+const EFFECTS: &str = "airlock/effects";
+
+/// Where it has what kind of error there was.
+const ERROR: &str = "airlock/error";
+
+/// A call that succeeded.
+pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
+    let mut result = CallToolResult::success(blocks(&outcome.content_for_model()));
+    // As the tool gave it: it fits the tool's own output schema.
+    result.structured_content = outcome
+        .details
+        .as_ref()
+        .map(Json::value)
+        .filter(Value::is_object);
+    result.with_meta(pending(outcome))
+}
+
+/// One that failed, in words by which a model can act.
+pub fn of_error(error: &Error) -> CallToolResult {
+    let result = CallToolResult::error(blocks(&[Content::text(error.to_string())]));
+    result.with_meta(Some(meta([(ERROR, json!(error.kind()))])))
+}
+
+/// The same, with a text before the content.
+pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
+    result.content.insert(0, ContentBlock::text(text));
+    result
+}
+
+/// For programs: what a call has pushed, topmost first, with what the host saw it do; or what was
+/// applied.
+fn pending(outcome: &CallOutcome) -> Option<MetaObject> {
+    let seen = |id: &str| {
+        let mut effects = outcome.effects.iter();
+        let seen = effects.find(|it| it.action.as_str() == id)?;
+        Some(shown(&seen.effects))
+    };
+    if outcome.pushed.is_empty() {
+        let applied = outcome.effects.first()?;
+        return Some(meta([(EFFECTS, shown(&applied.effects))]));
+    }
+    let pushed = outcome.pushed.iter().map(|action| {
+        json!({
+            "id": action.id,
+            "label": action.label,
+            "sourceToolName": action.source_tool_name,
+            "effects": seen(action.id.as_str()),
+        })
+    });
+    Some(meta([(PENDING, Value::Array(pushed.collect()))]))
+}
+
+/// Effects without what files hold, as far as they are listed; `moreChanges` counts the rest.
+fn shown(effects: &Effects) -> Value {
+    let mut shown = effects.without_contents();
+    let more = shown.changes.len().saturating_sub(LISTED);
+    shown.changes.truncate(LISTED);
+    let mut shown = json!(shown);
+    if more > 0 {
+        shown["moreChanges"] = more.into();
+    }
+    shown
+}
+
+fn meta<const N: usize>(entries: [(&str, Value); N]) -> MetaObject {
+    let mut meta = MetaObject::new();
+    for (key, value) in entries {
+        meta.insert(key.to_owned(), value);
+    }
+    meta
+}
+
+/// The blocks, as far as there is room; then a note of what was left out.
+fn blocks(content: &[Content]) -> Vec<ContentBlock> {
+    let mut room = MOST;
+    let mut left_out = 0;
+    let mut blocks = Vec::with_capacity(content.len());
+    for block in content {
+        let length = block.byte_length();
+        if length <= room {
+            room -= length;
+            blocks.push(of_content(block));
+            continue;
+        }
+        let kept = match block {
+            Content::Text { text } => &text[..text.floor_char_boundary(room)],
+            _ => "",
+        };
+        if !kept.is_empty() {
+            blocks.push(ContentBlock::text(kept));
+        }
+        left_out += length - kept.len();
+        room = 0;
+    }
+    if left_out > 0 {
+        blocks.push(ContentBlock::text(format!(
+            "[{left_out} bytes are left out here; a result has at most {MOST}. Ask for less, for example for fewer files.]"
+        )));
+    }
+    blocks
+}
+
+fn of_content(content: &Content) -> ContentBlock {
+    // Content has MCP's own shape.
+    let block = serde_json::to_value(content).and_then(serde_json::from_value);
+    block.unwrap_or_else(|error| ContentBlock::text(format!("[a block is left out: {error}]")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_content_reaches_the_client() {
+        let image = Content::Image {
+            data: vec![1, 2, 3],
+            mime_type: "image/png".to_owned(),
+        };
+        let link = Content::ResourceLink {
+            uri: "file:///a".to_owned(),
+            name: "a".to_owned(),
+            mime_type: None,
+        };
+        let blocks = serde_json::to_value(blocks(&[Content::text("t"), image, link])).unwrap();
+        let expected = json!([
+            {"type": "text", "text": "t"},
+            {"type": "image", "data": "AQID", "mimeType": "image/png"},
+            {"type": "resource_link", "uri": "file:///a", "name": "a"},
+        ]);
+        assert_eq!(blocks, expected);
+    }
+
+    #[test]
+    fn a_long_result_is_cut_between_characters_and_says_so() {
+        let long = [Content::text("ü".repeat(MOST)), Content::text("behind it")];
+        let blocks = serde_json::to_value(blocks(&long)).unwrap();
+        let text = |at: usize| blocks[at]["text"].as_str().unwrap();
+        assert_eq!(text(0).len(), MOST);
+        assert!(
+            text(1).starts_with("[100009 bytes are left out here"),
+            "{}",
+            text(1)
+        );
+        assert_eq!(blocks.as_array().unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,119 @@
+//! Who calls, and how a person can be asked there.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use airlock_host::pending::ActionId;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
+    InputRequests, InputRequiredResult, ProtocolVersion,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+
+tokio::task_local! {
+    static CALLER: Caller;
+}
+
+/// What a question is called among those of one call.
+const KEY: &str = "decision";
+
+/// The caller of a tool, while it is called. Clones are the same.
+#[derive(Clone)]
+pub struct Caller {
+    /// What the client calls itself.
+    pub client: String,
+    pub way: Way,
+    asked: Arc<Mutex<Asked>>,
+}
+
+/// How a person can be asked.
+#[derive(Clone)]
+pub enum Way {
+    /// They can't: the client has not said that it asks.
+    None,
+    /// The client is asked, and answers while the call waits.
+    Request(Peer<RoleServer>),
+    /// The call ends with the question, and the client makes it again, with the answer.
+    Round {
+        /// What an answer must come with: the call itself.
+        bound: Arc<[u8]>,
+        /// The state that the client was given with the question, and its answer.
+        answer: Option<(String, ElicitResult)>,
+    },
+}
+
+/// What has come of asking.
+#[derive(Default)]
+struct Asked {
+    question: Option<InputRequiredResult>,
+    discarded: Option<(ActionId, String)>,
+}
+
+impl Caller {
+    pub fn of(call: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Self {
+        let info = context.client_info();
+        let name = info.map_or_else(String::new, |info| info.name);
+        Self {
+            client: name.chars().take(100).collect(),
+            way: Way::of(call, context),
+            asked: Arc::default(),
+        }
+    }
+
+    /// The caller in whose call this runs.
+    pub fn current() -> Option<Self> {
+        CALLER.try_with(Clone::clone).ok()
+    }
+
+    /// Runs a call of theirs.
+    pub async fn scope<T>(&self, call: impl Future<Output = T>) -> T {
+        CALLER.scope(self.clone(), call).await
+    }
+
+    /// Has the call end with this question.
+    pub fn end_with(&self, question: ElicitRequestParams, state: String) {
+        let request = InputRequest::Elicitation(ElicitRequest::new(question));
+        let requests = InputRequests::from([(KEY.to_owned(), request)]);
+        self.change(|asked| {
+            asked.question = Some(InputRequiredResult::new(Some(requests), Some(state)));
+        });
+    }
+
+    /// Has it end with a discard, for which somebody decided who was asked about an apply.
+    pub fn discard(&self, action: ActionId, reason: String) {
+        self.change(|asked| asked.discarded = Some((action, reason)));
+    }
+
+    pub fn take_question(&self) -> Option<InputRequiredResult> {
+        self.change(|asked| asked.question.take())
+    }
+
+    pub fn take_discarded(&self) -> Option<(ActionId, String)> {
+        self.change(|asked| asked.discarded.take())
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Asked) -> T) -> T {
+        change(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Way {
+    fn of(call: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Self {
+        let capabilities = context.client_capabilities();
+        let asks = capabilities.and_then(|it| it.elicitation);
+        // One that says nothing more shows forms: that is what there was at first.
+        if !asks.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
+            return Way::None;
+        }
+        let version = context.protocol_version();
+        if version.is_none_or(|it| it.as_str() < ProtocolVersion::V_2026_07_28.as_str()) {
+            return Way::Request(context.peer.clone());
+        }
+        let bound = serde_json::to_vec(&(&call.name, &call.arguments)).unwrap_or_default();
+        let answer = call.input_responses.as_ref().and_then(|it| it.get(KEY));
+        let answer = answer.and_then(|it| serde_json::from_value(it.clone()).ok());
+        Way::Round {
+            bound: bound.into(),
+            answer: call.request_state.clone().zip(answer),
+        }
+    }
+}

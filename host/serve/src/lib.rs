@@ -1,0 +1,28 @@
+//! A session's tools for clients of the Model Context Protocol (MCP).
+//!
+//! | to | see |
+//! | --- | --- |
+//! | make a server of a session | [`Server`] |
+//! | say who decides about what is pending | [`Decides`] |
+//!
+//! A call of a tool previews, and no more: that is the sandbox's doing, and not a promise of the
+//! tool, so each is listed as read-only, whatever its apply does. What it would do is pending then,
+//! and the result says so before anything else. The tool `resolve` alone applies it, which needs
+//! somebody's decision.
+//!
+//! Nothing here reads arguments, or prints: but for the protocol's own messages, which
+//! [`Server::serve_stdio`] reads from standard input and writes to standard output.
+
+#![warn(missing_docs)]
+
+mod answer;
+mod asking;
+mod deciding;
+mod listing;
+mod progress;
+mod question;
+mod seal;
+mod server;
+
+pub use deciding::Decides;
+pub use server::{ServeError, Server};

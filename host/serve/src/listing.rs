@@ -1,0 +1,78 @@
+//! Tools, as clients list them.
+
+use std::sync::Arc;
+
+use airlock_host::json::Json;
+use airlock_host::tool::{ToolDefinition, resolve_tool};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+/// A tool of a session. Calling it previews, and the sandbox sees to that: so it is read-only, and
+/// destroys nothing, whatever the tool says of its apply.
+pub fn of_session(tool: &ToolDefinition) -> Tool {
+    let annotations = ToolAnnotations::with_title(&tool.label)
+        .read_only(true)
+        .destructive(false)
+        .open_world(tool.traits.open_world);
+    listed(tool).with_annotations(annotations)
+}
+
+/// The one tool that has effects.
+pub fn resolve() -> Tool {
+    let tool = resolve_tool();
+    let annotations = ToolAnnotations::with_title(&tool.label)
+        .read_only(false)
+        .destructive(true)
+        .idempotent(false);
+    listed(&tool).with_annotations(annotations)
+}
+
+fn listed(tool: &ToolDefinition) -> Tool {
+    let listed = Tool::new(
+        tool.name.clone(),
+        tool.description.clone(),
+        object(&tool.parameters),
+    );
+    let listed = listed.with_title(&tool.label);
+    match &tool.output {
+        Some(output) => listed.with_raw_output_schema(object(output)),
+        None => listed,
+    }
+}
+
+/// A schema, which was checked to be an object when the plugin was loaded.
+fn object(schema: &Json) -> Arc<JsonObject> {
+    Arc::new(match schema.value() {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use airlock_host::tool::ToolTraits;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_is_read_only_whatever_it_says_of_its_apply_and_resolve_is_not() {
+        let mut tool = resolve_tool();
+        tool.name = "wipe".to_owned();
+        for destructive in [false, true] {
+            let mut traits = ToolTraits::default();
+            traits.destructive = destructive;
+            traits.deferrable = true;
+            tool.traits = traits;
+            let hints = of_session(&tool).annotations.unwrap();
+            assert_eq!(
+                (hints.read_only_hint, hints.destructive_hint),
+                (Some(true), Some(false))
+            );
+        }
+        let hints = resolve().annotations.unwrap();
+        assert_eq!(
+            (hints.read_only_hint, hints.destructive_hint),
+            (Some(false), Some(true))
+        );
+    }
+}

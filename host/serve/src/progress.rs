@@ -1,0 +1,188 @@
+//! Progress of a call, for the client that asked for it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use airlock_host::event::{Event, EventSource};
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RoleServer};
+use tokio::sync::mpsc;
+
+/// How many reports may wait. A tool that reports faster than its client reads goes on, and the
+/// rest is left out.
+const WAITING: usize = 16;
+
+tokio::task_local! {
+    static LISTENER: Listener;
+}
+
+/// Who listens to which call.
+#[derive(Clone, Default)]
+pub struct Listeners(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    by_call: Mutex<HashMap<u64, Listener>>,
+    next: AtomicU64,
+}
+
+#[derive(Clone)]
+struct Listener {
+    number: u64,
+    reports: mpsc::Sender<Report>,
+}
+
+struct Report {
+    message: String,
+    progress: Option<f64>,
+    total: Option<f64>,
+}
+
+impl Listeners {
+    /// For the session's observer.
+    pub fn observe(&self, source: EventSource<'_>, event: &Event) {
+        let Some(call) = source.call else {
+            return;
+        };
+        match event {
+            // Told within the future of the call, unlike what its guest reports.
+            Event::Began { .. } => {
+                if let Ok(listener) = LISTENER.try_with(Clone::clone) {
+                    self.change(|by_call| by_call.insert(call, listener));
+                }
+            }
+            Event::Ended { .. } => {
+                self.change(|by_call| by_call.remove(&call));
+            }
+            Event::Progress {
+                message,
+                progress,
+                total,
+            } => {
+                let listener = self.change(|by_call| by_call.get(&call).cloned());
+                if let Some(listener) = listener {
+                    let _ = listener.reports.try_send(Report {
+                        message: message.clone(),
+                        progress: *progress,
+                        total: *total,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Does a call, and tells the client how far it is.
+    pub async fn told<T>(
+        &self,
+        peer: &Peer<RoleServer>,
+        token: Option<ProgressToken>,
+        call: impl Future<Output = T>,
+    ) -> T {
+        let Some(token) = token else {
+            return call.await;
+        };
+        let (reports, mut waiting) = mpsc::channel(WAITING);
+        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let _forgotten_at_the_end = Forgotten {
+            listeners: self,
+            number,
+        };
+        let mut teller = Teller {
+            peer,
+            token,
+            last: None,
+        };
+        let call = LISTENER.scope(Listener { number, reports }, call);
+        let mut call = std::pin::pin!(call);
+        loop {
+            tokio::select! {
+                done = &mut call => {
+                    // Nothing may be told of a call that was answered.
+                    while let Ok(report) = waiting.try_recv() {
+                        teller.tell(report).await;
+                    }
+                    return done;
+                }
+                Some(report) = waiting.recv() => teller.tell(report).await,
+            }
+        }
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut HashMap<u64, Listener>) -> T) -> T {
+        let by_call = self.0.by_call.lock();
+        change(&mut by_call.unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A call whose future was dropped has no end.
+struct Forgotten<'a> {
+    listeners: &'a Listeners,
+    number: u64,
+}
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        let number = self.number;
+        self.listeners
+            .change(|by_call| by_call.retain(|_, listener| listener.number != number));
+    }
+}
+
+struct Teller<'a> {
+    peer: &'a Peer<RoleServer>,
+    token: ProgressToken,
+    last: Option<f64>,
+}
+
+impl Teller<'_> {
+    async fn tell(&mut self, report: Report) {
+        let progress = increasing(self.last, report.progress);
+        self.last = Some(progress);
+        let mut told = ProgressNotificationParam::new(self.token.clone(), progress);
+        if let Some(total) = report.total.filter(|total| total.is_finite()) {
+            told = told.with_total(total);
+        }
+        if !report.message.is_empty() {
+            told = told.with_message(report.message);
+        }
+        // A client that is gone hears of nothing.
+        let _ = self.peer.notify_progress(told).await;
+    }
+}
+
+/// The protocol wants each report's number to be greater than the last one's, whatever a tool says.
+fn increasing(last: Option<f64>, said: Option<f64>) -> f64 {
+    let said = said.filter(|said| said.is_finite());
+    match (last, said) {
+        (None, said) => said.unwrap_or_default(),
+        (Some(last), Some(said)) if said > last => said,
+        (Some(last), Some(_)) => last.next_up(),
+        (Some(last), None) => last + 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_increases_whatever_a_tool_says() {
+        let said = [
+            Some(1.0),
+            Some(1.0),
+            Some(0.5),
+            None,
+            Some(f64::NAN),
+            Some(9.0),
+        ];
+        let mut last = None;
+        for said in said {
+            let next = increasing(last, said);
+            assert!(last.is_none_or(|last| next > last), "{last:?} {next}");
+            last = Some(next);
+        }
+        assert_eq!(last, Some(9.0));
+    }
+}

@@ -1,0 +1,210 @@
+//! A server of one session.
+
+use std::sync::Arc;
+
+use airlock_host::cancel::CancellationToken;
+use airlock_host::content::CallOutcome;
+use airlock_host::pending::Evidence;
+use airlock_host::tool::RESOLVE;
+use airlock_host::{Error, Resolution, Session, SessionBuilder};
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::stdio_pipes;
+use serde_json::Value;
+
+use crate::asking::Caller;
+use crate::deciding::{Command, Decider, Decides, asked_in};
+use crate::progress::Listeners;
+use crate::seal::Seals;
+use crate::{answer, listing};
+
+/// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
+/// same server, with one stack.
+#[derive(Clone)]
+pub struct Server {
+    session: Session,
+    listeners: Listeners,
+    instructions: Arc<str>,
+}
+
+/// Why a server could not go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The system has no randomness, with which questions are sealed.
+    #[error("there is no randomness for the seals of questions: {0}")]
+    Randomness(String),
+    /// The session could not be opened.
+    #[error(transparent)]
+    Session(#[from] Error),
+    /// The client began with something else than the protocol.
+    #[error("the client did not speak MCP: {0}")]
+    Protocol(String),
+}
+
+impl Server {
+    /// Opens a session for a server: its observer and its approver are the server's own.
+    ///
+    /// `command` makes a command line of the words that it gets, with which a person decides at a
+    /// terminal. `others` is how many actions wait in the same workspace that are not the session's
+    /// own: the model is told of their number.
+    ///
+    /// # Errors
+    /// [`ServeError::Session`] where [`SessionBuilder::open`] fails, and
+    /// [`ServeError::Randomness`].
+    pub fn open(
+        session: SessionBuilder,
+        decides: Decides,
+        others: usize,
+        command: impl Fn(&[&str]) -> String + Send + Sync + 'static,
+    ) -> Result<Self, ServeError> {
+        let command: Command = Arc::new(command);
+        let seals = Seals::new().map_err(ServeError::Randomness)?;
+        let listeners = Listeners::default();
+        let observing = listeners.clone();
+        let session = session
+            .observer(move |source, event| observing.observe(source, event))
+            .approver(Decider {
+                decides,
+                seals,
+                command,
+            })
+            .open()?;
+        Ok(Self {
+            session,
+            listeners,
+            instructions: instructions(decides, others).into(),
+        })
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Serves one client over standard input and output, until it closes them, or until `stop` is
+    /// cancelled. Nothing else may read or write there meanwhile.
+    ///
+    /// # Errors
+    /// [`ServeError::Protocol`].
+    pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
+        let serving =
+            serve_server_with_ct(Handler(self.clone()), stdio_pipes(), stop.child_token());
+        match serving.await {
+            Ok(running) => {
+                let _ = running.waiting().await;
+                Ok(())
+            }
+            // It went before it had said anything, or the operator stopped it.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                Ok(())
+            }
+            Err(error) => Err(ServeError::Protocol(error.to_string())),
+        }
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        tool == RESOLVE || !self.session.tools_named(&[tool]).is_empty()
+    }
+
+    /// A tool's outcome, with the question that stands in its place where somebody has to be asked
+    /// first.
+    async fn answer(
+        &self,
+        caller: &Caller,
+        outcome: Result<CallOutcome, Error>,
+    ) -> CallToolResponse {
+        let error = match outcome {
+            Ok(outcome) => return answer::of_outcome(&outcome).into(),
+            Err(error) => error,
+        };
+        if let Some(question) = caller.take_question() {
+            return question.into();
+        }
+        let Some((action, reason)) = caller.take_discarded() else {
+            return answer::of_error(&error).into();
+        };
+        let somebody = asked_in(&caller.client).with_evidence(Evidence::Client);
+        let discard = Resolution::discard(reason).with_id(action);
+        match self.session.resolve(discard, somebody).await {
+            Ok(outcome) => {
+                let result = answer::of_outcome(&outcome.into());
+                let told = "Nothing was applied: whoever was asked discarded it instead.";
+                answer::preceded(result, told).into()
+            }
+            Err(error) => answer::of_error(&error).into(),
+        }
+    }
+}
+
+/// The protocol's side of it, which is nobody else's.
+struct Handler(Server);
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let airlock = Implementation::new("airlock", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(airlock.with_title("Airlock"))
+            .with_instructions(&*self.0.instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.0.session.tools();
+        let tools = tools.iter().map(listing::of_session);
+        Ok(ListToolsResult::with_all_items(
+            tools.chain([listing::resolve()]).collect(),
+        ))
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = request.name.clone();
+        if !self.0.has(&tool) {
+            let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let caller = Caller::of(&request, &context);
+        let params = Value::Object(request.arguments.take().unwrap_or_default());
+        let call = self.0.session.call(&tool, &params);
+        let call = caller.scope(call.cancelled_by(&context.ct).into_future());
+        let token = context.meta.get_progress_token();
+        let outcome = self.0.listeners.told(&context.peer, token, call).await;
+        Ok(self.0.answer(&caller, outcome).await)
+    }
+}
+
+/// What a client puts before its model, where it does that.
+fn instructions(decides: Decides, others: usize) -> String {
+    let decides = match decides {
+        Decides::Person => {
+            "A person decides: they are asked by this client, or decide at a terminal."
+        }
+        Decides::Terminal => {
+            "A person decides at a terminal: `resolve` with `apply` tells which command they run."
+        }
+        Decides::Model => "You decide.",
+    };
+    let mut text = format!(
+        "Every tool here but `resolve` only previews: calling one changes nothing, and its result says what would change, as the host itself has seen it. \
+         What is previewed stays pending until `resolve` applies or discards it. {decides} \
+         Look at a preview before you resolve it, and leave nothing pending that nobody wants."
+    );
+    match others {
+        0 => {}
+        1 => text.push_str(" 1 more action waits in this workspace, from another conversation: it is not yours to resolve."),
+        _ => text.push_str(&format!(" {others} more actions wait in this workspace, from other conversations: they are not yours to resolve.")),
+    }
+    text
+}
