@@ -54,8 +54,8 @@ pub(crate) fn push_all(
     Ok(())
 }
 
-/// The host's words, with the place of what is a mistake of the tool's, and what is pending in spite
-/// of them.
+/// The host's words, with the place of what is a mistake of the tool's, and what is pending in
+/// spite of them.
 fn refusal(error: PushError, Made(at): Made, pushed: usize, total: usize) -> Error {
     let message = match error {
         PushError::Invalid(message) => {
