@@ -4,10 +4,13 @@
 #include "airlock.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "custom_tool.h"
+
+/* That memory is used up, the host says by itself; what says a place is more code in each component. */
+#undef abort
 
 struct airlock_reply {
   airlock_tool_types_content_t *content;
@@ -36,13 +39,44 @@ static held *held_actions;
 /* The tool that is running: what it pushes is its own. */
 static const airlock_tool *running;
 
+/* A place in the tool's sources. */
+typedef struct {
+  const char *file;
+  int line;
+} place;
+
+/* Of the last push. */
+static place pushing;
+/* What the host said of the last action that it found invalid, and where that was pushed. */
+static struct {
+  const char *message;
+  place at;
+} invalid;
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+/* The line goes to the standard error, whose end the host puts into its report. There may be no
+ * memory left. */
+void airlock_abort_at(const char *file, int line) {
+  char text[512];
+  const char *who = running ? "tool `" : "plugin", *name = running ? running->name : "", *behind = running ? "`" : "";
+  int length = snprintf(text, sizeof text, "%s%s%s panicked at %s:%d: abort() was called\n", who, name, behind, file, line);
+  if (length >= (int)sizeof text) length = sizeof text - 1;
+  /* Nobody is left to be told of a failure. */
+  ssize_t written = write(STDERR_FILENO, text, (size_t)length);
+  (void)written;
+  abort();
+}
+
+void airlock_at(const char *file, int line) { pushing = (place){file, line}; }
+
 /* --- Memory ----------------------------------------------------------------------------------- */
 
 /* No memory for no bytes: the bindings free none of that size. */
 static void *allocate(size_t size) {
   if (!size) return NULL;
   void *memory = malloc(size);
-  /* There is nobody who could do without it; the host sees a trap. */
+  /* There is nobody who could do without it. */
   if (!memory) abort();
   return memory;
 }
@@ -60,6 +94,8 @@ void airlock_defer(void (*release)(void *value), void *value) {
 }
 
 static void release_deferred(void) {
+  /* Its text is one of them. */
+  invalid.message = NULL;
   while (deferred_values) {
     deferred *entry = deferred_values;
     deferred_values = entry->next;
@@ -230,7 +266,11 @@ void airlock_details(airlock_reply *reply, const char *json) {
 static void set_error(airlock_reply *reply, const char *format, va_list arguments) {
   char *text = format_text(format, arguments);
   custom_tool_option_string_free(&reply->error);
-  reply->error = copy_option(text);
+  if (invalid.message && invalid.at.file && strcmp(text, invalid.message) == 0) {
+    reply->error = copy_option(airlock_format("%s (%s:%d)", text, invalid.at.file, invalid.at.line));
+  } else {
+    reply->error = copy_option(text);
+  }
   free(text);
 }
 
@@ -284,6 +324,8 @@ static bool give(airlock_status status, airlock_reply *reply, airlock_tool_types
 /* --- Pushing ---------------------------------------------------------------------------------- */
 
 static airlock_pushed push(airlock_tool_pending_actions_pending_action_t *action) {
+  place at = pushing;
+  pushing = (place){NULL, 0};
   custom_tool_string_t id;
   airlock_tool_pending_actions_push_error_t error;
   bool pushed = airlock_tool_pending_actions_push_pending_action(action, &id, &error);
@@ -292,10 +334,15 @@ static airlock_pushed push(airlock_tool_pending_actions_pending_action_t *action
   airlock_push_status status = AIRLOCK_INVALID;
   if (error.tag == AIRLOCK_TOOL_PENDING_ACTIONS_PUSH_ERROR_STORE_UNAVAILABLE) status = AIRLOCK_STORE_UNAVAILABLE;
   if (error.tag == AIRLOCK_TOOL_PENDING_ACTIONS_PUSH_ERROR_LIMIT_EXCEEDED) status = AIRLOCK_LIMIT_EXCEEDED;
-  return (airlock_pushed){status, NULL, take_string(error.val.invalid)};
+  const char *message = take_string(error.val.invalid);
+  if (status == AIRLOCK_INVALID) {
+    invalid.message = message;
+    invalid.at = at;
+  }
+  return (airlock_pushed){status, NULL, message};
 }
 
-airlock_pushed airlock_push(const airlock_action *action) {
+airlock_pushed (airlock_push)(const airlock_action *action) {
   custom_tool_list_u8_t state = {allocate(action->state_length), action->state_length};
   if (action->state_length) memcpy(state.ptr, action->state, action->state_length);
   airlock_tool_pending_actions_pending_action_t pending = {
@@ -308,7 +355,7 @@ airlock_pushed airlock_push(const airlock_action *action) {
   return push(&pending);
 }
 
-airlock_pushed airlock_push_volatile(const airlock_volatile_action *action) {
+airlock_pushed (airlock_push_volatile)(const airlock_volatile_action *action) {
   airlock_tool_pending_actions_pending_action_t pending = {
       .label = copy(action->label),
       .source_tool_name = copy_option(action->source_tool_name ? action->source_tool_name : running ? running->name : NULL),

@@ -8,6 +8,9 @@
 
 #include "airlock.h"
 
+/* As in airlock.c. */
+#undef abort
+
 typedef enum {
   CHARACTER,
   /* ? */

@@ -38,9 +38,13 @@ var (
 
 // PushError tells why the host refused an action. Nothing was pushed, and the tool may go on.
 // Returned from a tool, it reaches the caller word for word, as a [ToolError] does.
+//
+// Where the action is invalid, which is a mistake of the tool's, the caller reads the place of the
+// push behind it.
 type PushError struct {
 	kind    guest.RefusalKind
 	message string
+	place   string
 }
 
 // Error gives the host's message.
@@ -67,7 +71,11 @@ func lowerError(err error) *guest.Failure {
 		return &guest.Failure{Kind: guest.Cancelled}
 	case errors.As(err, &said), errors.As(err, &refused):
 		// Word for word includes what was wrapped around it.
-		return &guest.Failure{Kind: guest.ToolSaid, Message: err.Error()}
+		message := err.Error()
+		if refused != nil && refused.kind == guest.Invalid && refused.place != "" {
+			message += " (" + refused.place + ")"
+		}
+		return &guest.Failure{Kind: guest.ToolSaid, Message: message}
 	default:
 		message := err.Error()
 		switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,48 @@ func TestWithoutAHostAPushIsRefused(t *testing.T) {
 		failure.Message != "Pending action store unavailable for custom tools in this runtime." {
 		t.Errorf("%+v", failure)
 	}
+}
+
+// strict is a host that finds every action invalid.
+type strict struct{ guest.Imports }
+
+func (strict) Push(guest.Action) (string, *guest.Refusal) {
+	return "", &guest.Refusal{Kind: guest.Invalid, Message: "the label is empty"}
+}
+
+func TestAnInvalidActionIsToldWithThePlaceOfItsPush(t *testing.T) {
+	check := func(push func(call *Call) error) {
+		t.Helper()
+		with(t, strict{}, Tool{Name: "a", Execute: Typed(func(call *Call, _ params) (*Result, error) {
+			err := push(call)
+			if said := err.Error(); !strings.HasSuffix(said, "the label is empty") {
+				t.Errorf("the host said something else: %s", said)
+			}
+			return nil, err
+		})})
+		_, failure := component.execute("1", "a", `{"text":""}`)
+		if failure == nil || failure.Kind != guest.ToolSaid || !strings.HasSuffix(failure.Message, fmt.Sprintf("the label is empty (tool_test.go:%d)", pushedAt)) {
+			t.Errorf("%+v", failure)
+		}
+	}
+	check(func(call *Call) error {
+		pushedAt = line() + 1
+		_, err := call.Push(Action{})
+		return err
+	})
+	check(func(call *Call) error {
+		pushedAt = line() + 1
+		_, err := call.PushVolatile(VolatileAction{})
+		return fmt.Errorf("at the end: %w", err)
+	})
+}
+
+var pushedAt int
+
+// line gives that of its caller.
+func line() int {
+	_, _, line, _ := runtime.Caller(1)
+	return line
 }
 
 // What is there before a test puts a host of its own in its place.

@@ -13,6 +13,7 @@ from airlock_tool.__main__ import main
 from airlock_tool._archive import Archive
 from airlock_tool._build import _explain
 from airlock_tool._bundle import Entry, EntryError, find_entry, stage
+from airlock_tool._dispatch import NO_TOOL
 
 SDK = Path(__file__).parent.parent
 
@@ -164,6 +165,12 @@ def test_what_python_said_while_a_tool_was_built_is_told_with_its_place(
     told = _explain(FAILED.replace("{module}", "fast"), project / "src")
     assert told.help is not None
     assert told.help.startswith("packages with native code")
+    (project / "src/tool.py").touch()
+    problem = f"ValueError: tool has no tool: {NO_TOOL}"
+    told = _explain(
+        FAILED.replace("ModuleNotFoundError: No module named '{module}'\n\n\n", f"{problem}\n\n\n"), project / "src"
+    )
+    assert (told.message, told.file, told.help) == ("the module has no tool", "src/tool.py", NO_TOOL)
     told = _explain("it broke\n", Path())
     assert (told.message, told.trace, told.file) == ("componentize-py failed", "it broke", None)
 

@@ -180,6 +180,70 @@ def test_a_coroutine_that_is_thrown_away_fails_the_call() -> None:
             call(body)
 
 
+async def fails() -> None:
+    await asyncio.sleep(0)
+    raise ValueError("in a task")
+
+
+def test_a_task_that_is_left_behind_fails_the_call() -> None:
+    ended: list[bool] = []
+
+    async def work(seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        ended.append(True)
+
+    async def at_once() -> str:
+        asyncio.create_task(work(0))  # noqa: RUF006
+        return "Done."
+
+    async def half_way() -> str:
+        asyncio.create_task(work(60))  # noqa: RUF006
+        await asyncio.sleep(0.001)
+        return "Done."
+
+    told = r"^`.*work` \(.*test_tools\.py:\d+\) had not ended when the tool returned, so the rest of it is lost: await its task, or cancel it$"
+    for body in (at_once, half_way):
+        with pytest.raises(FailedError, match=told):
+            call(body)
+    assert not ended
+
+
+def test_a_task_that_fails_and_that_nobody_awaits_fails_the_call() -> None:
+    async def body() -> str:
+        asyncio.create_task(fails())  # noqa: RUF006
+        await asyncio.sleep(0.001)
+        return "Done."
+
+    told = r"^a task that nobody awaits failed: ValueError: in a task \(test_tools\.py:\d+\): a missing await\?$"
+    with pytest.raises(FailedError, match=told):
+        call(body)
+
+
+def test_tasks_that_ended_were_cancelled_or_were_asked_are_no_mistake() -> None:
+    async def ended() -> str:
+        asyncio.create_task(asyncio.sleep(0))  # noqa: RUF006
+        await asyncio.sleep(0.001)
+        return "Done."
+
+    async def cancelled() -> str:
+        asyncio.create_task(asyncio.sleep(60)).cancel()
+        return "Done."
+
+    async def asked() -> str:
+        results = await asyncio.gather(fails(), return_exceptions=True)
+        return f"{results}"
+
+    async def timed_out() -> str:
+        try:
+            await asyncio.wait_for(asyncio.sleep(60), 0.001)
+        except TimeoutError:
+            return "Too late."
+        return "Done."
+
+    for body in (ended, cancelled, asked, timed_out):
+        call(body)
+
+
 def test_none_is_no_result_where_the_type_hint_promises_one() -> None:
     @airlock.tool(description="Does it.")
     def promises() -> str:  # type: ignore[return]
@@ -190,7 +254,10 @@ def test_none_is_no_result_where_the_type_hint_promises_one() -> None:
         return None
 
     host = Host([promises, may])
-    with pytest.raises(FailedError, match=r"^TypeError: the tool `promises` returned None, .*: a missing return\?$"):
+    with pytest.raises(
+        FailedError,
+        match=r"^TypeError: the tool `promises` returned None, .*: a missing return\? \(test_tools\.py:\d+\)$",
+    ):
         host.call("promises")
     assert host.call("may").content == ()
 

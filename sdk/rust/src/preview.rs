@@ -1,5 +1,7 @@
 //! What a tool shows before anything happens.
 
+use std::panic::Location;
+
 use serde::Serialize;
 
 use crate::Output;
@@ -53,7 +55,21 @@ pub struct Action<Plan> {
     pub(crate) label: String,
     pub(crate) plan: Plan,
     pub(crate) details: Details,
+    pub(crate) made: Made,
 }
+
+/// Where an action was made, for what the host has against it. It is no part of what the action is:
+/// all places are equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made(pub(crate) &'static Location<'static>);
+
+impl PartialEq for Made {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Made {}
 
 impl<Plan> Action<Plan> {
     /// An action with a `label` for the person who decides (one line, such as
@@ -61,11 +77,16 @@ impl<Plan> Action<Plan> {
     ///
     /// The plan is kept as JSON, and may be applied in another process and on another day: it holds
     /// everything that `apply` needs, and what the workspace looked like where that matters.
+    ///
+    /// Where the host finds it invalid, for example for a label of two lines, the caller reads the
+    /// place of this call.
+    #[track_caller]
     pub fn new(label: impl Into<String>, plan: Plan) -> Self {
         Self {
             label: label.into(),
             plan,
             details: Details::default(),
+            made: Made(Location::caller()),
         }
     }
 

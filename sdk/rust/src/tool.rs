@@ -113,6 +113,7 @@ impl Tool {
                     label: action.label,
                     details: action.details,
                     state,
+                    made: action.made,
                 })
             });
             Ok((output, sealed.collect::<Result<_, Error>>()?))

@@ -28,6 +28,18 @@ export class ForgottenError extends Error {
   }
 }
 
+/** A promise waits for a timer, and nobody awaits it. */
+export class UnfinishedError extends Error {
+  constructor(
+    what: string,
+    /** What was made when the timer was set. */
+    set: Error,
+  ) {
+    super(`a promise that nobody awaits still waited for a timer when ${what} returned, so what follows it is lost: a missing await?`);
+    if (set.stack !== undefined) this.stack = set.stack;
+  }
+}
+
 /** Mistakes in the program: their names say more than their messages alone. */
 const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];
 

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "cJSON.h"
 
@@ -201,7 +202,8 @@ typedef struct {
 } airlock_pushed;
 
 /* Puts an action on top of the session's stack. To end the call where it is refused:
- * if (pushed.status != AIRLOCK_PUSHED) return airlock_tool_error(reply, "%s", pushed.message); */
+ * if (pushed.status != AIRLOCK_PUSHED) return airlock_tool_error(reply, "%s", pushed.message);
+ * For AIRLOCK_INVALID, which is a mistake of the tool's, that tells the place of the push too. */
 airlock_pushed airlock_push(const airlock_action *action) AIRLOCK_LOOK_AT;
 airlock_pushed airlock_push_volatile(const airlock_volatile_action *action) AIRLOCK_LOOK_AT;
 
@@ -278,7 +280,18 @@ const char *airlock_print(const cJSON *tree);
 /* A new object that lives until the function returns. */
 cJSON *airlock_object(void);
 
+/* --- Places ----------------------------------------------------------------------------------- */
+
+/* Ends the instance as `abort` does, and the caller reads where, as it does of an `assert`. */
+__attribute__((__noreturn__)) void airlock_abort_at(const char *file, int line);
+/* From here on, where the next push is. */
+void airlock_at(const char *file, int line);
+
 #ifdef __cplusplus
 }
+#else
+#define abort() airlock_abort_at(__FILE__, __LINE__)
+#define airlock_push(...) (airlock_at(__FILE__, __LINE__), airlock_push(__VA_ARGS__))
+#define airlock_push_volatile(...) (airlock_at(__FILE__, __LINE__), airlock_push_volatile(__VA_ARGS__))
 #endif
 #endif

@@ -2,6 +2,7 @@ package airlock
 
 import (
 	"fmt"
+	"runtime"
 
 	"airlock-tool/internal/guest"
 )
@@ -90,9 +91,19 @@ func push(action guest.Action, details any) (string, error) {
 	action.Details = written
 	id, refusal := guest.Host.Push(action)
 	if refusal != nil {
-		return "", &PushError{kind: refusal.Kind, message: refusal.Message}
+		return "", &PushError{kind: refusal.Kind, message: refusal.Message, place: placeOfCaller(2)}
 	}
 	return id, nil
+}
+
+// placeOfCaller gives the file and line of the caller so many functions up, that of the caller
+// being 0; nothing where Go doesn't know it.
+func placeOfCaller(up int) string {
+	_, file, line, known := runtime.Caller(up + 1)
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", shortened(file), line)
 }
 
 // IsCancelled tells whether nobody waits for the answer any more. A tool that runs for long asks

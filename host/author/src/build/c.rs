@@ -23,13 +23,15 @@ const COMPILER: &str = "AIRLOCK_CC";
 /// sources elsewhere give the same component.
 const GENERATED: &str = "build/generated";
 
-const OPTIONS: [&str; 5] = [
+const OPTIONS: [&str; 6] = [
     // A library that is initialized once, and then called.
     "-mexec-model=reactor",
     "-Os",
     "-s",
     // What such a function returns is anything, and a tool would end with it.
     "-Werror=return-type",
+    // An assertion is there to be looked at; zig leaves it out of what is optimized.
+    "-UNDEBUG",
     // All of it is part of each instance.
     "-Wl,-z,stack-size=1048576",
 ];

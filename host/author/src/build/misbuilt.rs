@@ -20,12 +20,14 @@ fn advice(error: &LoadError, language: Language) -> Option<&'static str> {
     match error {
         LoadError::NoTools { rejected, .. } if rejected.is_empty() => Some(match language {
             Language::Rust => {
-                "add one where `airlock_tool::export!` has them from: Tools::new().with(tool)"
+                "add one in src/lib.rs, where `airlock_tool::export!` has them from: Tools::new().with(tool)"
             }
             Language::TypeScript => "return one from the function that `export default` names",
             Language::Python => "decorate a function at the top level with @airlock.tool",
             Language::C => "name one: AIRLOCK_TOOLS(&tool);",
-            Language::Go => "register one in a function init: airlock.Register(airlock.Tool{…})",
+            Language::Go => {
+                "register one in a function init, for example in src/tool.go: airlock.Register(airlock.Tool{…})"
+            }
         }),
         LoadError::World { .. } => match language {
             Language::Rust => Some(

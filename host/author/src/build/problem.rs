@@ -38,8 +38,9 @@ impl Problem {
     }
 }
 
-/// What to do where a problem says nothing of it.
-const CORRECT: &str = "correct that, and build again";
+/// What to do about a value of another type than is taken where it goes to.
+pub const OF_ANOTHER_TYPE: &str =
+    "convert the value, or change the type that is declared where it goes to";
 
 const VERBOSE: &str = "`-v` shows all that was printed";
 
@@ -66,12 +67,14 @@ pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolc
         0 => first.in_one_line(),
         more => format!("{} (and {more} more, above)", first.in_one_line()),
     };
-    let help = first.help.as_deref().unwrap_or(CORRECT);
-    let advice = match !is_traced && hides_much(&all, trace) {
-        true => format!("{help}; {VERBOSE}"),
-        false => help.to_owned(),
-    };
-    failed(anyhow!(message)).with_advice(advice)
+    let error = failed(anyhow!(message));
+    // Where there is no help, the message says it, or who wrote the source knows best.
+    let verbose = (!is_traced && hides_much(&all, trace)).then_some(VERBOSE);
+    let advice: Vec<&str> = first.help.as_deref().into_iter().chain(verbose).collect();
+    match advice.is_empty() {
+        true => error,
+        false => error.with_advice(advice.join("; ")),
+    }
 }
 
 /// Whether it is worth a look what of a trace was not shown: more than a heading and a sum.

@@ -140,7 +140,11 @@ pub async fn run(
         failure.as_ref(),
     ));
     let left = discard::left_of(&outcome.pushed, &pending);
+    let is_push_expected = is_push_expected(&loaded, tool);
     let tell_what_is_left = || {
+        if is_push_expected && outcome.pushed.is_empty() && !out.is_json() {
+            still_pending::tell_of_nothing();
+        }
         still_pending::explain(&request.session, &store, &left);
         let others = pending.len() - left.len();
         if !out.is_json() {
@@ -165,6 +169,12 @@ pub async fn run(
         (None, Some(_)) => Exit::Failed,
         (None, None) => Exit::Done,
     })
+}
+
+/// Whether a call of the tool that pushes nothing may be a mistake of its author's.
+fn is_push_expected(loaded: &Loaded, tool: &str) -> bool {
+    let mut tools = loaded.tools().into_iter();
+    tools.any(|known| known.name == tool && known.traits.deferrable)
 }
 
 async fn call(context: &CommandContext, tool: &str, called: &Call) -> Result<CallOutcome, Failure> {

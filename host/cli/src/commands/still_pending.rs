@@ -50,6 +50,14 @@ pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction
     }
 }
 
+/// Says that a call of a tool which pushes actions pushed none: it may have found nothing to do, or
+/// forgotten to push what it says.
+pub fn tell_of_nothing() {
+    on_stderr("");
+    let note = Line::new().with_role(Role::Note, "note:");
+    on_stderr(note.with(" nothing became pending: the tool pushed no action"));
+}
+
 /// Says how many actions are pending in the session that the words name.
 pub fn tell_of_all(count: usize, words: &[String], store: &Store) {
     let are = if count == 1 {

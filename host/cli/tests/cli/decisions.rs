@@ -4,7 +4,9 @@ use std::fs;
 use std::fs::File;
 use std::process::Stdio;
 
-use crate::airlock::{RENAME, airlock_in, command, folder, names};
+use serde_json::json;
+
+use crate::airlock::{RENAME, airlock_in, command, folder, guest, names, steps};
 
 #[test]
 fn only_an_apply_changes_files() {
@@ -102,4 +104,32 @@ fn what_can_not_be_printed_is_decided_all_the_same() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let message = "error: could not write the output: No space left on device (os error 28)\n";
     check(full.into(), 1, message);
+}
+
+#[test]
+fn where_a_tool_that_pushes_has_pushed_nothing_that_is_told() {
+    let note = "note: nothing became pending: the tool pushed no action";
+    let folder = folder(&["a.jpeg"]);
+    let check = |args: &[&str], told: bool| {
+        let ran = airlock_in(folder.path(), args).run();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        let is_told = ran.stderr.lines().any(|line| line == note);
+        assert_eq!(is_told, told, "{ran:#?}");
+        assert!(!ran.stdout.contains("note:"), "{ran:#?}");
+    };
+    let nothing = r#"{"files": ["*"], "find": "no such name", "replace": ""}"#;
+    let run = ["run", "batch-rename"];
+    check(&[&run[..], &[nothing]].concat(), true);
+    check(&[&run[..], &[nothing, "--apply", "yes"]].concat(), true);
+    // Programs read it off the object.
+    check(&[&run[..], &[nothing, "--json"]].concat(), false);
+    check(&[&run[..], &[RENAME]].concat(), false);
+    check(&[&run[..], &[RENAME, "--discard", "no"]].concat(), false);
+    let (puppet, text) = (guest("puppet"), steps(json!([{"do": "text", "text": "a"}])));
+    check(&["run", &puppet, "puppet", &text], true);
+    // It has promised to push nothing.
+    check(
+        &["run", &puppet, "typed", r#"{"name": "a", "count": 1}"#],
+        false,
+    );
 }

@@ -19,7 +19,10 @@ fn zero_where_all_is_done() {
     check(
         puppet(json!([{"do": "text", "text": "hello"}]), &[]).run(),
         0,
-        &[],
+        &[
+            "",
+            "note: nothing became pending: the tool pushed no action",
+        ],
     );
     let push = json!([{"do": "push", "label": "One", "quiet": true}]);
     check(puppet(push.clone(), &["--apply", "yes"]).run(), 0, &[]);

@@ -52,6 +52,24 @@ fn only_what_is_missing_is_asked_for_and_no_answer_makes_nothing() {
 }
 
 #[test]
+fn an_interrupt_at_a_question_ends_it_and_makes_nothing() {
+    let folder = TempDir::new().unwrap();
+    let check = |args: &[&str], question: &str| {
+        let mut terminal = Terminal::run(folder.path(), args);
+        terminal
+            .sees(question)
+            .presses(ControlCode::EndOfText)
+            .sees("cancelled");
+        terminal.ends(130);
+        let mut made = fs::read_dir(folder.path()).unwrap();
+        assert!(made.next().is_none(), "{args:?}");
+    };
+    check(&["new"], "Name, for example rename-photos: ");
+    check(&["new", "second"], "Language ");
+    check(&["new", "--lang", "c"], "Name, ");
+}
+
+#[test]
 fn without_a_terminal_what_is_missing_is_named() {
     let check = |args: &[&str], part: &str| {
         let folder = TempDir::new().unwrap();

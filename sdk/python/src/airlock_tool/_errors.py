@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import traceback
 from dataclasses import dataclass
@@ -77,17 +78,18 @@ class Failure:
             case SystemExit():
                 return cls(FailureKind.FAILED, f"it called sys.exit({'' if error.code is None else repr(error.code)})")
             case _:
-                return cls(FailureKind.FAILED, _told(error))
+                return cls(FailureKind.FAILED, told(error))
 
 
 # Their names say nothing that the message doesn't.
 _PLAIN = (Exception, RuntimeError)
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException, always: bool = False) -> str:
+    """What is said of an exception, with its place: `always`, or where the tool has no words of its own for it."""
     name, text = type(error).__qualname__, _text(error)
     if not text:
-        return f"{name}{_place(error)}"
+        return f"{name}{_place(error, always)}"
     if isinstance(error, ModuleNotFoundError) and sys.platform == "wasi":
         text += "; a component has the modules that were found when it was built: see `airlock-py build --include`"
     if isinstance(error, PushError):
@@ -97,7 +99,18 @@ def _told(error: BaseException) -> str:
     if isinstance(error, RuntimeError) and text == "can't start new thread":
         text += ": a tool has no threads; asyncio does several things in one"
     plain = text if type(error) in _PLAIN else f"{name}: {text}"
-    return f"{plain}{_place(error)}"
+    return f"{plain}{_place(error, always)}"
+
+
+def place_of(function: object) -> str:
+    """Where a function of the tool's stands, behind what is said of it; nothing where that isn't known."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    module = getattr(function, "__module__", None) or ""
+    return f" ({_file(module)}:{code.co_firstlineno})" if code and _is_tools(module) else ""
+
+
+def _file(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _place(error: BaseException, always: bool = False) -> str:
@@ -110,7 +123,7 @@ def _place(error: BaseException, always: bool = False) -> str:
         not always and own[-1] == frames[-1] and (type(error) in _PLAIN or type(error).__module__ != "builtins")
     )
     module, line = own[-1]
-    return "" if is_composed else f" ({module.replace('.', '/')}.py:{line})"
+    return "" if is_composed else f" ({_file(module)}:{line})"
 
 
 def _is_tools(module: str) -> bool:

@@ -8,9 +8,9 @@ from asyncio import base_events
 from collections.abc import Awaitable
 from typing import Any
 
-from airlock_tool import _network
+from airlock_tool import _awaited, _network
 from airlock_tool._call import is_cancelled
-from airlock_tool._errors import Cancelled
+from airlock_tool._errors import Cancelled, told
 
 # How long a cancelled call may sleep before it hears of it, in seconds; the host waits for 250 ms.
 _NAP = 0.05
@@ -22,14 +22,20 @@ def run(awaitable: Awaitable[Any]) -> Any:
     Where the host cancels the call, its task is cancelled, as tasks of asyncio are.
 
     # Raises
-    Cancelled where it was cancelled; RuntimeError where it waits for what nothing can bring about; whatever it raises.
+    - Cancelled where it was cancelled
+    - RuntimeError where it waits for what nothing can bring about, and where it left a task behind that had not ended, or
+      that failed and that nobody asked
+    - whatever it raises
     """
     loop = _Loop()
     try:
         asyncio.set_event_loop(loop)
-        loop.main = loop.create_task(_awaited(awaitable))
+        loop.main = loop.create_task(_await(awaitable))
         try:
-            return loop.run_until_complete(loop.main)
+            returned = loop.run_until_complete(loop.main)
+            loop.main = None
+            loop.check_left()
+            return returned
         except asyncio.CancelledError:
             if loop.cancelled_by_host:
                 raise Cancelled from None
@@ -41,7 +47,7 @@ def run(awaitable: Awaitable[Any]) -> Any:
         loop.close()
 
 
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
+async def _await(awaitable: Awaitable[Any]) -> Any:
     return await awaitable
 
 
@@ -54,6 +60,37 @@ class _Loop(base_events.BaseEventLoop):
         self._selector = _Clock(self)
         self.main: asyncio.Task[Any] | None = None
         self.cancelled_by_host = False
+        self._failed: list[BaseException] = []
+        """Of tasks that nobody asked for their results."""
+        self.set_exception_handler(self._note)
+
+    def _note(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What asyncio says of a task or future as it is thrown away, among others."""
+        error = context.get("exception")
+        if isinstance(error, Exception) and str(context.get("message", "")).endswith(" exception was never retrieved"):
+            self._failed.append(error)
+        else:
+            self.default_exception_handler(context)
+
+    def check_left(self) -> None:
+        """Looks at the tasks that the tool left behind: what they had to do is lost.
+
+        # Raises
+        RuntimeError for one that failed, or that has not ended and was not cancelled.
+        """
+        if self._failed:
+            error = self._failed[0]
+            raise RuntimeError(
+                f"a task that nobody awaits failed: {told(error, always=True)}: a missing await?"
+            ) from error
+        left = [task for task in asyncio.all_tasks(self) if not task.cancelling()]
+        if left:
+            # They are called Task-2, Task-10 and so on as they are made.
+            first = min(left, key=lambda task: (len(task.get_name()), task.get_name()))
+            raise RuntimeError(
+                f"{_awaited.describe(first.get_coro())} had not ended when the tool returned, so the rest of it is lost: "
+                "await its task, or cancel it"
+            )
 
     def _process_events(self, event_list: object) -> None:
         pass

@@ -75,6 +75,11 @@ class Tool(Generic[P, R]):
         return f"<airlock tool {self.name!r}>"
 
     @property
+    def function(self) -> Callable[..., object]:
+        """The one that was decorated."""
+        return self._function
+
+    @property
     def name(self) -> str:
         """What a host calls it."""
         return self.definition.name
@@ -133,6 +138,11 @@ class Tool(Generic[P, R]):
             raise TypeError(f"the state doesn't fit the type hint of @{self.name}.apply: {misfit}") from misfit
         # Not as UTF-8: this comes back exactly as it is, a surrogate without its partner too.
         return json.dumps({"tool": self.name, "state": plain}, separators=(",", ":")).encode()
+
+    def handler(self, applied: bool) -> Callable[..., object] | None:
+        """What a state is given to, where there is one."""
+        handler = self._apply if applied else self._reject
+        return None if handler is None else handler.function
 
     def resolve(self, applied: bool, state: Any, resolution: Resolution) -> object:
         """Calls the handler for a state that `seal` has written, or returns None where there is no such handler.

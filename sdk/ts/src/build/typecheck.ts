@@ -25,7 +25,18 @@ export async function checkTypes(project: Project): Promise<void> {
     else if (last && line.startsWith("  ")) problems[problems.length - 1] = { ...last, message: `${last.message}\n${line}` };
     else if (line.trim()) problems.push({ stage: "types", message: line.replace(/^error /, "") });
   }
-  throw new BuildError(problems.length > 0 ? problems : [{ stage: "types", message: "tsc failed without a message" }]);
+  throw new BuildError(problems.length > 0 ? problems.map(withHelp) : [{ stage: "types", message: "tsc failed without a message" }]);
+}
+
+const NO_RESULT = 'end each path of the function with a result: return { content: [{ type: "text", text: "…" }] }';
+const OF_ANOTHER_TYPE = "convert the value, or change the type that is declared where it goes to";
+
+/** Nothing where the compiler's words have to do. */
+function withHelp(problem: Problem): Problem {
+  const { message } = problem;
+  if (/^TS(2355|2366|7030):|Type '(void|undefined)' is not assignable to type 'AgentToolResult/.test(message)) return { ...problem, help: NO_RESULT };
+  if (message.startsWith("TS2304:")) return { ...problem, help: "import it at the top of the file, or declare it" };
+  return /^TS(2322|2345):/.test(message) ? { ...problem, help: OF_ANOTHER_TYPE } : problem;
 }
 
 /** With a tsconfig.json elsewhere, so that none of a folder above counts. */

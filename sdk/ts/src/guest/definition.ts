@@ -4,7 +4,7 @@ import { messageOf } from "../errors.js";
 import { isPromise, MISSING_AWAIT } from "../json.js";
 import { jsonSchema } from "../schema.js";
 import type { CustomTool } from "../types.js";
-import { located } from "./places.js";
+import { located, placeOfFunction } from "./places.js";
 
 /**
  * Something in the place of a tool that is none. The plugin's other tools can be used all the same.
@@ -39,14 +39,17 @@ export async function makeTools<Api>(factory: unknown, api: Api): Promise<(Custo
     throw new NoFactory(`it is ${what}, and must be a function that gets \`pi\` and returns the tool: \`export default factory\``);
   }
   const made: unknown = await (factory as (api: Api) => unknown)(api);
-  if (!Array.isArray(made)) return [checked(made, "what the factory returned")];
-  if (made.length === 0) throw new NoFactory("the factory returned an empty array instead of tools");
-  return made.map((tool, index) => checked(tool, `[${index}] of what the factory returned`));
+  const place = placeOfFunction(factory);
+  const at = place === undefined ? "" : ` (${place})`;
+  if (!Array.isArray(made)) return [checked(made, "what the factory returned", at)];
+  if (made.length === 0) throw new NoFactory(`the factory returned an empty array instead of tools${at}`);
+  return made.map((tool, index) => checked(tool, `[${index}] of what the factory returned`, at));
 }
 
-function checked(tool: unknown, place: string): CustomTool | NoTool {
-  if (isPromise(tool)) return new NoTool(place, `it ${MISSING_AWAIT}`);
-  if (typeof tool !== "object" || tool === null) return new NoTool(place, tool === undefined ? "it is undefined: a missing return?" : `it is not a tool but ${kindOf(tool)}`);
+/** @param at stands behind what is said of something that has no place of its own */
+function checked(tool: unknown, place: string, at: string): CustomTool | NoTool {
+  if (isPromise(tool)) return new NoTool(place, `it ${MISSING_AWAIT}${at}`);
+  if (typeof tool !== "object" || tool === null) return new NoTool(place, `${tool === undefined ? "it is undefined: a missing return?" : `it is not a tool but ${kindOf(tool)}`}${at}`);
   const { name, label, description, parameters, execute, apply, reject } = tool as Record<keyof CustomTool, unknown>;
   const texts = { name, label, description };
   for (const [field, text] of Object.entries(texts)) {

@@ -1,4 +1,4 @@
-import { ForgottenError, isProgramError, PushError } from "../errors.js";
+import { ForgottenError, isProgramError, PushError, UnfinishedError } from "../errors.js";
 import { decode } from "../vendor/sourcemap.js";
 
 /**
@@ -27,7 +27,7 @@ export function provideLines(provided: Lines): void {
  */
 export function located(thrown: unknown, message: string): string {
   if (!(thrown instanceof Error)) return message;
-  const isMistake = thrown instanceof ForgottenError || (thrown instanceof PushError && thrown.kind === "invalid");
+  const isMistake = thrown instanceof ForgottenError || thrown instanceof UnfinishedError || (thrown instanceof PushError && thrown.kind === "invalid");
   if (thrown instanceof PushError && !isMistake) return message;
   const places = placesOf(thrown.stack ?? "");
   const place = places.find((found) => found !== undefined);
@@ -60,6 +60,31 @@ export function placesOf(stack: string): (string | undefined)[] {
     else if (/^\s*at /.test(line)) places.push(undefined);
   }
   return places;
+}
+
+/**
+ * Where a function begins, if that is in the tool's own sources. Of the engines, QuickJS knows it.
+ */
+export function placeOfFunction(value: unknown): string | undefined {
+  const found = positionOf(value);
+  return found && placeOf(...found);
+}
+
+/** Runs `check` on what a function of the tool's returned. What is wrong with that has its place. */
+export function blaming<T>(returnedBy: unknown, check: () => T): T {
+  try {
+    return check();
+  } catch (thrown) {
+    const found = positionOf(returnedBy);
+    if (thrown instanceof TypeError && found) thrown.stack = `    at ${(returnedBy as { name: string }).name} (tool.js:${found.join(":")})`;
+    throw thrown;
+  }
+}
+
+function positionOf(value: unknown): [line: number, column: number] | undefined {
+  if (typeof value !== "function") return undefined;
+  const { lineNumber, columnNumber } = value as { lineNumber?: unknown; columnNumber?: unknown };
+  return typeof lineNumber === "number" && typeof columnNumber === "number" ? [lineNumber, columnNumber] : undefined;
 }
 
 /** Both from 1. */

@@ -10,7 +10,7 @@ import { Cancellation } from "./cancellation.js";
 import { definitionOf, makeTools, noTools, NoTool } from "./definition.js";
 import { describeValues } from "./describe.js";
 import { closuresOf, forget } from "./pending.js";
-import { located } from "./places.js";
+import { blaming, located } from "./places.js";
 import { toWire } from "./result.js";
 import { openState } from "./state.js";
 
@@ -53,17 +53,18 @@ export function serve(factory: unknown, engine: Engine) {
           const tool = await find(name);
           const read = await readParams(tool.parameters, JSON.parse(params));
           const work = () => tool.execute(callId, read as never, onUpdate, contextFor(tool), cancellation.signal);
-          return toWire(await whileRunning(tool, work), `execute of tool "${name}"`);
+          const returned = await whileRunning(tool, work);
+          return blaming(tool.execute, () => toWire(returned, `execute of tool "${name}"`));
         }),
     },
 
     resolver: {
       apply: (wire: WireResolution): ToolResult | Promise<ToolResult> =>
         answer("apply", async (cancellation) => {
-          const { apply, what } = await handlersOf(wire, find);
+          const { apply, what, functions } = await handlersOf(wire, find);
           const result = await apply(resolutionOf(wire, cancellation));
           // What was applied is applied: without a result there is just nothing to say about it.
-          const said = result === undefined ? { content: [] } : toWire(result, `apply of ${what}`);
+          const said = result === undefined ? { content: [] } : blaming(functions.apply, () => toWire(result, `apply of ${what}`));
           // Not before: after an error the action is pending again, and needs its closures.
           forget(wire.actionId);
           return said;
@@ -71,10 +72,10 @@ export function serve(factory: unknown, engine: Engine) {
 
       reject: (wire: WireResolution): ToolResult | undefined | Promise<ToolResult | undefined> =>
         answer("reject", async (cancellation) => {
-          const { reject, what } = await handlersOf(wire, find);
+          const { reject, what, functions } = await handlersOf(wire, find);
           forget(wire.actionId);
           const result = await reject?.(resolutionOf(wire, cancellation));
-          return result === undefined ? undefined : toWire(result, `reject of ${what}`);
+          return result === undefined ? undefined : blaming(functions.reject, () => toWire(result, `reject of ${what}`));
         }),
     },
   };
@@ -83,6 +84,8 @@ export function serve(factory: unknown, engine: Engine) {
 interface Handlers {
   /** For errors. */
   readonly what: string;
+  /** The tool's own, for their places. */
+  readonly functions: { readonly apply: unknown; readonly reject: unknown };
   readonly apply: (resolution: Resolution) => unknown;
   readonly reject?: ((resolution: Resolution) => unknown) | undefined;
 }
@@ -93,6 +96,7 @@ async function handlersOf(wire: WireResolution, find: (name: string) => Promise<
     if (!closures) throw new Error(`this instance did not push the action ${wire.actionId}, so it has no closures for it`);
     return {
       what: `the action "${wire.label}"`,
+      functions: { apply: closures.apply, reject: closures.reject },
       apply: (resolution) => closures.apply(wire.reason, resolution),
       reject: closures.reject && ((resolution) => closures.reject?.(wire.reason, resolution)),
     };
@@ -101,6 +105,7 @@ async function handlersOf(wire: WireResolution, find: (name: string) => Promise<
   const tool = await find(name);
   return {
     what: `tool "${name}"`,
+    functions: { apply: tool.apply, reject: tool.reject },
     apply: (resolution) => {
       if (!tool.apply) throw new Error(`tool "${name}" has no \`apply\``);
       return whileRunning(tool, () => tool.apply?.(state, wire.reason, resolution));

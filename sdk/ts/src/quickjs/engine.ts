@@ -2,12 +2,14 @@ import { log } from "airlock:tool/host@0.1.0";
 import { subscribeDuration } from "wasi:clocks/monotonic-clock@0.2.12";
 
 import { askWhetherCancelled } from "../guest/cancellation.js";
-import { ForgottenError } from "../errors.js";
+import { ForgottenError, UnfinishedError } from "../errors.js";
 import { describeValues } from "../guest/describe.js";
 import { onceStarted, start } from "../guest/lifecycle.js";
+import { placesOf } from "../guest/places.js";
 import type { Engine } from "../guest/serve.js";
 import { runJobs } from "./queue.js";
-import { clearTimers, nextDue, runDue } from "./timers.js";
+import { clearTimers, nextDue, runDue, type Setter } from "./timers.js";
+import { takeForgotten } from "./waiting.js";
 
 /**
  * How long a cancellation may go unnoticed while the program waits for a timer, in milliseconds.
@@ -33,15 +35,29 @@ export const engine: Engine = {
       waitForTimer(what);
       runJobs(uncaught);
     }
-    clearTimers();
+    const setters = clearTimers();
+    const isForgotten = takeForgotten();
     if ("thrown" in outcome) {
       forgotten.forEach(uncaught);
       throw outcome.thrown;
     }
     if (forgotten.length > 0) throw new ForgottenError(forgotten[0]);
+    tellOfTimers(what, setters, isForgotten);
     return outcome.value;
   },
 };
+
+/**
+ * Timers that have not run, and never will. What a promise would have done that waits for one is
+ * lost; others may be there in case something took too long.
+ */
+function tellOfTimers(what: string, setters: readonly Setter[], isForgotten: boolean): void {
+  const [first] = setters;
+  if (!first) return;
+  if (isForgotten) throw new UnfinishedError(what, (setters.find(({ isSettled }) => !isSettled()) ?? first).at);
+  const place = placesOf(first.at.stack ?? "").find((found) => found !== undefined);
+  log("warn", `a timer was still set when ${what} returned, and never runs: clear it, or await what it is for${place === undefined ? "" : ` (${place})`}`);
+}
 
 /** Why promises of this call were rejected that nobody looks at. */
 const forgotten: unknown[] = [];

@@ -5,6 +5,7 @@ import { fetch } from "../globals/fetch.js";
 import { requireStarted } from "../guest/lifecycle.js";
 import { handledLater, unhandled } from "./engine.js";
 import { makePromise } from "./promise.js";
+import { begin } from "./waiting.js";
 import { enqueue } from "./queue.js";
 import { clearTimer, setTimer } from "./timers.js";
 
@@ -12,7 +13,8 @@ function timer(name: string, repeats: boolean) {
   return (run: unknown, delay = 0, ...values: unknown[]): number => {
     requireStarted(name);
     if (typeof run !== "function") throw new TypeError(`${name} needs a function`);
-    return setTimer(performance.now(), () => (run as (...values: unknown[]) => void)(...values), delay, repeats);
+    const setter = { at: new Error("set"), isSettled: begin() };
+    return setTimer(performance.now(), () => (run as (...values: unknown[]) => void)(...values), delay, repeats, setter);
   };
 }
 

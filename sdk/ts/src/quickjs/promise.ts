@@ -1,12 +1,6 @@
 import { Polyfill } from "../vendor/promise.js";
 import { enqueue } from "./queue.js";
-
-/** What the polyfill keeps in a promise. */
-interface Settled {
-  isHandled?: boolean;
-  _state: number;
-  _value: unknown;
-}
+import { construct, constructing, watched, type Kept } from "./waiting.js";
 
 const REJECTED = 2;
 
@@ -18,12 +12,13 @@ export function makePromise(unhandled: (reason: unknown) => void, handledLater: 
   Polyfill._immediateFn = enqueue;
   // The polyfill asks once, in the next job; a tool may look at a promise after others.
   Object.defineProperty(Polyfill.prototype, "_handled", {
-    get(this: Settled) {
+    get(this: Kept) {
       return this.isHandled ?? false;
     },
-    set(this: Settled, isHandled: boolean) {
+    set(this: Kept, isHandled: boolean) {
       this.isHandled = isHandled;
-      if (isHandled && this._state === REJECTED) handledLater(this._value);
+      if (!isHandled) construct(this);
+      else if (this._state === REJECTED) handledLater(this._value);
     },
   });
   Polyfill._unhandledRejectionFn = unhandled;
@@ -33,19 +28,33 @@ export function makePromise(unhandled: (reason: unknown) => void, handledLater: 
     Object.assign(Polyfill, {
       [name](values: Iterable<unknown>) {
         try {
-          return ofArray.call(Polyfill, Array.from(values));
+          const array = name === "any" ? Array.from(values, awaited) : Array.from(values);
+          return constructing(() => ofArray.call(Polyfill, array));
         } catch (thrown) {
           return Polyfill.reject(thrown);
         }
       },
     });
   }
-  return Object.assign(Polyfill, {
+  const Promise = watched(Polyfill);
+  Object.assign(Polyfill, {
+    // The polyfill knows its own by their constructor.
+    resolve(value: unknown) {
+      const isOne = typeof value === "object" && value !== null && value.constructor === Promise;
+      return isOne ? value : new Polyfill((resolve) => resolve(value));
+    },
+  });
+  return Object.assign(Promise, Polyfill, {
     withResolvers() {
       let resolve, reject;
       const promise = new Polyfill((...both) => ([resolve, reject] = both));
       return { promise, resolve, reject };
     },
-    try: (work: (...values: unknown[]) => unknown, ...values: unknown[]) => new Polyfill((resolve) => resolve(work(...values))),
-  });
+    try: (work: (...values: unknown[]) => unknown, ...values: unknown[]) => constructing(() => new Polyfill((resolve) => resolve(work(...values)))),
+  }) as unknown as PromiseConstructor;
+}
+
+/** What the polyfill's `any` has only a `then` and a `catch` for, one behind the other. */
+function awaited(value: unknown): Promise<unknown> {
+  return new Polyfill((resolve, reject) => void Polyfill.resolve(value).then(resolve, reject));
 }

@@ -73,7 +73,7 @@ test("each failure says what went wrong", () => {
   check("timer-error", "failed", /^a timer came to a bad end$/);
   check("never-settled", "failed", /^execute of tool "failures" waits for a promise that nothing can settle/);
   check("no-result", "failed", /must return an object with an array `content`/);
-  check("bad-content", "failed", /^TypeError: .* there are "text", "image" and "resource_link"$/);
+  check("bad-content", "failed", /^TypeError: .* there are "text", "image" and "resource_link" \(src\/tool\.ts:\d+\)$/);
   check("bad-details", "failed", /^the details .* can't be written as JSON: details is a Map, which JSON would lose$/);
   check("fetch", "failed", /a tool has no network here/);
   check("memory", "failed", /out of memory/);

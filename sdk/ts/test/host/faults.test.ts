@@ -27,6 +27,20 @@ for (const options of [[], ["--no-minify"], ["--engine", "starlingmonkey"]]) {
   });
 }
 
+test("a promise that waits for a timer, and that nobody awaits, fails the call, and a timer alone is told in the log", () => {
+  const { error } = run(component({ entry: "faults.js" }), "faults", { how: "left" }, workspace());
+  assert.match(error?.message ?? "", /^a promise that nobody awaits still waited for a timer when execute of tool "faults" returned, .*: a missing await\? \(faults\.js:44\)$/);
+  const args = ["-v", "run", component({ entry: "faults.js" }), "faults", '{"how": "race"}', "--workspace", workspace()];
+  const { status, stderr } = spawnSync(airlock, args, { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /a timer was still set when execute of tool "faults" returned, and never runs: clear it, or await what it is for \(faults\.js:44\)/);
+});
+
+test("what is wrong with a result is told with the place of the function", () => {
+  const { error } = run(component({ entry: "faults.js" }), "no_result", {}, workspace());
+  assert.match(error?.message ?? "", /^TypeError: execute of tool "no_result" must return an object .* \(faults\.js:72\)$/);
+});
+
 test("an apply that returns an error has failed, and its action is pending again", () => {
   const check = (how: string, left: string[]) => {
     const { resolved, pending } = run(component({ entry: "faults.js" }), "applies", { how }, workspace(), "--apply", "go");
@@ -42,7 +56,7 @@ test("a tool with a mistake in its definition is left out with the reason, and t
   const plugin = component({ entry: "faults.js" });
   const { stdout } = spawnSync(airlock, ["inspect", plugin, "--json"], { encoding: "utf8" });
   const { tools, rejected } = JSON.parse(stdout);
-  assert.deepEqual(tools.map(({ name }: { name: string }) => name), ["faults", "applies"]);
+  assert.deepEqual(tools.map(({ name }: { name: string }) => name), ["faults", "applies", "no_result"]);
   assert.deepEqual(rejected, [
     { name: "no_execute", reason: "the plugin says: its `execute` is missing; it must be a function" },
     { name: "no_label", reason: "the plugin says: its `label` is missing; it must be a text" },

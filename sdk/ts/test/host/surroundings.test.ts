@@ -61,7 +61,8 @@ test("the console writes to the host's log", () => {
 test("an error that nobody catches is logged, and a timer that nobody waits for goes with its call", () => {
   const { said } = probe("abandoned", "-v");
   assert.match(said, /uncaught: .*nobody caught this/);
-  assert.doesNotMatch(said, /never runs/);
+  assert.match(said, /a timer was still set when execute of tool "probe" returned, and never runs: .* \(probe\.ts:119\)/);
+  assert.doesNotMatch(said, /too late/);
 });
 
 test("a call fails with a promise that was rejected and that nobody looks at, and not with one that is looked at later", () => {

@@ -30,6 +30,21 @@ const ends = {
   text: () => Promise.reject("no error at all"),
   push: (_, pi) => pi.pushPendingAction({ label: "", apply() {} }),
   error: () => ({ isError: true, content: [{ type: "text", text: "as MCP says it" }] }),
+  async left() {
+    setTimeout(() => {}, 60_000);
+    later();
+    return { content: [] };
+  },
+  async race() {
+    await Promise.race([sleep(1), sleep(60_000)]);
+    return { content: [] };
+  },
+};
+
+const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
+const later = async () => {
+  await sleep(60_000);
+  console.log("too late");
 };
 
 const parameters = { type: "object", properties: { how: { type: "string" } } };
@@ -48,5 +63,12 @@ export default (pi) => [
       return { content: [] };
     },
     apply: ends.error,
+  },
+  {
+    name: "no_result",
+    label: "No result",
+    description: "d",
+    parameters,
+    async execute() {},
   },
 ];

@@ -116,7 +116,7 @@ const PROBES: Record<string, (signal: AbortSignal) => unknown> = {
       throw new Error("nobody caught this");
     }, 0);
     await new Promise((resolve) => setTimeout(resolve, 1));
-    setTimeout(() => console.error("never runs"), 60_000);
+    setTimeout(() => console.error("too late"), 60_000);
     await null;
     return {};
   },

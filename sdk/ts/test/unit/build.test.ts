@@ -54,8 +54,21 @@ test("what is no project says what is missing", async () => {
 test("an error of types is told with its place", async () => {
   const folder = project({ "src/tool.ts": 'const count: number =\n  "one";\nexport default count;\n' });
   const problems = await problemsOf(() => checkTypes(readProject(folder, undefined)));
-  assert.deepEqual(problems, [{ stage: "types", file: "src/tool.ts", line: 1, column: 7, message: "TS2322: Type 'string' is not assignable to type 'number'." }]);
-  assert.equal(describeProblem(problems[0] as Problem), "error: src/tool.ts:1:7: TS2322: Type 'string' is not assignable to type 'number'.");
+  assert.deepEqual(problems, [{ stage: "types", file: "src/tool.ts", line: 1, column: 7, message: "TS2322: Type 'string' is not assignable to type 'number'.", help: "convert the value, or change the type that is declared where it goes to" }]);
+  assert.equal(describeProblem(problems[0] as Problem), "error: src/tool.ts:1:7: TS2322: Type 'string' is not assignable to type 'number'.\n  help: convert the value, or change the type that is declared where it goes to");
+});
+
+test("a missing return and a missing import are told with what to do", async () => {
+  const check = async (body: string, help: RegExp) => {
+    const source = ['import { defineTool, type CustomToolAPI } from "airlock-tool";', "export default (pi: CustomToolAPI) =>", `  defineTool({ name: "t", label: "T", description: "d", parameters: pi.typebox.Type.Object({}), async execute() { ${body} } });`];
+    const folder = project({ "src/tool.ts": source.join("\n") });
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(process.cwd(), join(folder, "node_modules/airlock-tool"));
+    const [problem] = await problemsOf(() => checkTypes(readProject(folder, undefined)));
+    assert.match(problem?.help ?? "", help, JSON.stringify(problem));
+  };
+  await check("", /^end each path of the function with a result: return \{ content: /);
+  await check('return { content: [{ type: "text" as const, text: readFile() }] };', /^import it /);
 });
 
 test("a result that says that it is an error is an error of types, which says what to do instead", async () => {

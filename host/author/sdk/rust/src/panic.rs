@@ -66,7 +66,7 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
 /// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes
 /// `regex-1.13.1/src/lib.rs`, and `/rustc/59807616e/library/core/src/option.rs` becomes
 /// `core/src/option.rs`. A relative path is the crate's own already.
-fn without_machine(file: &str) -> &str {
+pub(crate) fn without_machine(file: &str) -> &str {
     let separators = ['/', '\\'];
     let is_absolute = file.starts_with(separators) || file.get(1..3) == Some(":\\");
     if !is_absolute {

@@ -2,6 +2,8 @@
 
 use crate::Error;
 use crate::details::Details;
+use crate::panic::without_machine;
+use crate::preview::Made;
 use crate::wire::{PendingAction, PushError};
 
 /// An action whose plan has become its durable state.
@@ -9,6 +11,7 @@ pub(crate) struct Sealed {
     pub(crate) label: String,
     pub(crate) details: Details,
     pub(crate) state: Vec<u8>,
+    pub(crate) made: Made,
 }
 
 /// Where actions are pushed to: the host, outside of tests.
@@ -30,28 +33,36 @@ pub(crate) fn push_all(
                  label,
                  details,
                  state,
+                 made,
              }| {
                 let source_tool_name = Some(tool.to_owned());
-                Ok(PendingAction {
+                let action = PendingAction {
                     label,
                     source_tool_name,
                     details: details.into_json()?,
                     has_reject,
                     state: Some(state),
-                })
+                };
+                Ok((action, made))
             },
         )
         .collect::<Result<Vec<_>, Error>>()?;
     let total = actions.len();
-    for (pushed, action) in actions.into_iter().enumerate() {
-        push(action).map_err(|error| refusal(error, pushed, total))?;
+    for (pushed, (action, made)) in actions.into_iter().enumerate() {
+        push(action).map_err(|error| refusal(error, made, pushed, total))?;
     }
     Ok(())
 }
 
-/// The host's words, and what is pending in spite of them.
-fn refusal(error: PushError, pushed: usize, total: usize) -> Error {
-    let message = error.into_message();
+/// The host's words, with the place of what is a mistake of the tool's, and what is pending in
+/// spite of them.
+fn refusal(error: PushError, Made(at): Made, pushed: usize, total: usize) -> Error {
+    let message = match error {
+        PushError::Invalid(message) => {
+            format!("{message} ({}:{})", without_machine(at.file()), at.line())
+        }
+        other => other.into_message(),
+    };
     match pushed {
         0 => Error::tool(message),
         _ => Error::tool(format!(
@@ -62,6 +73,8 @@ fn refusal(error: PushError, pushed: usize, total: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::Location;
+
     use super::*;
 
     fn actions(labels: &[&str]) -> Vec<Sealed> {
@@ -69,6 +82,7 @@ mod tests {
             label: (*label).into(),
             details: Details::default(),
             state: Vec::new(),
+            made: Made(Location::caller()),
         };
         labels.iter().map(seal).collect()
     }
@@ -116,6 +130,23 @@ mod tests {
         check(
             2,
             "No more. (Of the 3 actions of this preview, the first 2 are pending.)",
+        );
+    }
+
+    #[test]
+    fn an_invalid_action_is_told_with_the_place_where_it_was_made() {
+        let line = line!() + 1;
+        let made = crate::Action::new("", ()).made;
+        let sealed = Sealed {
+            made,
+            ..actions(&[""]).remove(0)
+        };
+        let mut push = |_| Err(PushError::Invalid("the label is empty".into()));
+        let refused = push_all("greet", false, vec![sealed], &mut push).unwrap_err();
+        let file = without_machine(file!());
+        assert_eq!(
+            refused,
+            Error::tool(format!("the label is empty ({file}:{line})"))
         );
     }
 

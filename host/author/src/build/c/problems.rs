@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::problem::{Problem, placed};
+use super::super::problem::{OF_ANOTHER_TYPE, Problem, placed};
 use super::GENERATED;
 
 const LIBRARY: &str = "a C library has to be compiled with the tool: put its sources into the project, and name them in airlock.toml, in `sources` below [c]";
 
 const NO_TOOLS: &str = "name them once at the end of a source: AIRLOCK_TOOLS(&tool);";
+
+const NO_STATUS: &str = "end each path with a status: return AIRLOCK_OK;";
 
 /// What a tool has nothing of here, whatever it is linked with.
 const ABSENT: [&str; 12] = [
@@ -72,6 +74,16 @@ fn help_for(message: &str) -> Option<String> {
     if message.ends_with("' file not found") {
         return Some(LIBRARY.to_owned());
     }
+    if message.contains(" does not return a value") {
+        return Some(NO_STATUS.to_owned());
+    }
+    if message.starts_with("incompatible ") {
+        return Some(OF_ANOTHER_TYPE.to_owned());
+    }
+    // What the SDK's own header refuses says what to do.
+    if message.contains(": a tool ") {
+        return None;
+    }
     let (_, behind) = message.split_once('\'')?;
     let (name, _) = behind.split_once('\'')?;
     ABSENT.contains(&name).then(|| SANDBOX.to_owned())
@@ -81,8 +93,13 @@ fn help_for(message: &str) -> Option<String> {
 fn of_linker(line: &str, sources: &[PathBuf]) -> Option<Problem> {
     let (object, symbol) = line.split_once(": undefined symbol: ")?;
     if symbol == "airlock_tools" || symbol == "airlock_tool_count" {
+        let only = match sources {
+            [only] => Some(only.display().to_string()),
+            _ => None,
+        };
         return Some(Problem {
             message: "no source says which tools there are".to_owned(),
+            place: only,
             help: Some(NO_TOOLS.to_owned()),
             ..Problem::default()
         });
@@ -143,6 +160,26 @@ mod tests {
     }
 
     #[test]
+    fn what_to_do_is_told_unless_the_message_says_it() {
+        let help = |message: &str| {
+            let found = of(&format!("src/tool.c:7:1: error: {message}"), &[]);
+            found[0].help.clone()
+        };
+        assert_eq!(
+            help("non-void function does not return a value [-Werror,-Wreturn-type]").as_deref(),
+            Some(NO_STATUS)
+        );
+        assert_eq!(
+            help("incompatible pointer to integer conversion").as_deref(),
+            Some(OF_ANOTHER_TYPE)
+        );
+        let refused =
+            "'fork' is unavailable: a tool starts no processes here: it does all by itself";
+        assert_eq!(help(refused), None);
+        assert_eq!(help("expected ';' after expression"), None);
+    }
+
+    #[test]
     fn an_excerpt_holds_the_notes_on_the_sources_of_the_project() {
         let said = "src/tool.c:3:1: error: no\n    3 | no\nsrc/tool.c:1:1: note: yes\n    1 | yes\nbuild/generated/airlock.h:9:1: note: there\n    9 | there\n1 error generated.";
         let found = of(said, &[]);
@@ -170,7 +207,11 @@ mod tests {
                 of_sdk("airlock_tools"),
                 of_sdk("airlock_tool_count")
             ),
-            &[("no source says which tools there are", None, Some(NO_TOOLS))],
+            &[(
+                "no source says which tools there are",
+                Some("src/tool.c"),
+                Some(NO_TOOLS),
+            )],
         );
     }
 }

@@ -1,9 +1,13 @@
 //! What Go's compiler says.
 
-use super::super::problem::{Problem, placed};
+use super::super::problem::{OF_ANOTHER_TYPE, Problem, placed};
 
 /// What to do about a package that is left out for the system that it is compiled for.
 const EXCLUDED: &str = "C code (`import \"C\"`) and files for other systems can't go into a component: take a package that is Go all through";
+
+/// What to do where a function of a tool ends without a result.
+const NO_RESULT: &str =
+    "end each path with what the function promises: return airlock.Text(…), nil";
 
 /// What it found wrong.
 pub fn of(said: &str) -> Vec<Problem> {
@@ -51,8 +55,17 @@ fn of_line(line: &str) -> Option<Problem> {
     Some(Problem {
         message: message.to_owned(),
         place: Some(place.to_owned()),
+        help: help_for(message).map(str::to_owned),
         ..Problem::default()
     })
+}
+
+fn help_for(message: &str) -> Option<&'static str> {
+    if message == "missing return" {
+        return Some(NO_RESULT);
+    }
+    let is_of_another_type = message.starts_with("cannot use ") && message.contains(" as ");
+    is_of_another_type.then_some(OF_ANOTHER_TYPE)
 }
 
 #[cfg(test)]
@@ -72,11 +85,14 @@ mod tests {
     fn each_line_with_a_place_is_a_problem() {
         let said = "# example.com/a/src\nsrc/tool.go:3:1: missing return\nsrc/tool.go:9:2: declared and not used: a";
         let expected = [
-            problem("missing return", Some("src/tool.go:3:1"), None),
+            problem("missing return", Some("src/tool.go:3:1"), Some(NO_RESULT)),
             problem("declared and not used: a", Some("src/tool.go:9:2"), None),
         ];
         assert_eq!(of(said), expected);
         assert_eq!(of("go: no such tool"), []);
+        let said = "cannot use path (variable of type string) as int value in assignment";
+        let found = of(&format!("src/tool.go:3:1: {said}"));
+        assert_eq!(found[0].help.as_deref(), Some(OF_ANOTHER_TYPE));
     }
 
     #[test]

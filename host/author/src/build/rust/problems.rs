@@ -2,10 +2,13 @@
 
 use serde::Deserialize;
 
-use super::super::problem::Problem;
+use super::super::problem::{OF_ANOTHER_TYPE, Problem};
 
 /// Where a package brings along sources of another language, or names a library of the system.
 const NATIVE: &str = "native code can't go into a component, unless it is compiled for wasm32-wasip2: take a package that is Rust all through";
+
+/// What to do where a function of a tool ends without a result.
+const NO_RESULT: &str = "end each path with what the function promises: Ok(Output::text(…))";
 
 /// A line of what cargo writes, if it is a message of the compiler's.
 #[derive(Deserialize)]
@@ -80,6 +83,10 @@ impl Diagnostic {
         let span = self.spans.iter().find(|span| span.is_primary);
         let label = span.and_then(|span| span.label.as_deref());
         let help = self.children.iter().find(|child| child.level == "help");
+        // Its spans are in the excerpt, without which it may be half a sentence.
+        let whole = help
+            .filter(|help| help.spans.is_empty())
+            .map(|help| help.message.replace('\n', " "));
         Problem {
             message: match label {
                 Some(label) => format!("{}: {label}", self.message),
@@ -87,11 +94,24 @@ impl Diagnostic {
             }
             .replace('\n', " "),
             place: span.map(Span::place),
-            // Its spans are in the excerpt, without which it may be half a sentence.
-            help: help
-                .filter(|help| help.spans.is_empty())
-                .map(|help| help.message.replace('\n', " ")),
+            help: match help {
+                Some(_) => whole,
+                None => self.help().map(str::to_owned),
+            },
             excerpt: self.rendered.clone(),
+        }
+    }
+
+    /// Where the compiler itself has none.
+    fn help(&self) -> Option<&'static str> {
+        if self.message != "mismatched types" {
+            return None;
+        }
+        let mut labels = self.spans.iter().filter_map(|span| span.label.as_deref());
+        // As in "implicitly returns `()` as its body has no tail or `return` expression".
+        match labels.any(|label| label.starts_with("implicitly returns ")) {
+            true => Some(NO_RESULT),
+            false => Some(OF_ANOTHER_TYPE),
         }
     }
 
@@ -159,6 +179,30 @@ mod tests {
             &[],
         );
         check("no object", "", &[]);
+    }
+
+    #[test]
+    fn what_to_do_is_told_where_the_compiler_has_no_help_of_its_own() {
+        let check = |spans: &str, children: &str, expected: Option<&str>| {
+            let line = format!(
+                r#"{{"reason": "compiler-message", "message": {{"message": "mismatched types", "level": "error", "spans": [{spans}], "children": [{children}]}}}}"#
+            );
+            let found = of(&diagnostics(line.as_bytes()), "");
+            assert_eq!(found[0].help.as_deref(), expected, "{line}");
+        };
+        let span = |label: &str| {
+            format!(
+                r#"{{"file_name": "src/lib.rs", "line_start": 1, "column_start": 1, "is_primary": true, "label": "{label}"}}"#
+            )
+        };
+        let returns = "implicitly returns `()` as its body has no tail or `return` expression";
+        check(&span(returns), "", Some(NO_RESULT));
+        let other = span("expected `usize`, found `String`");
+        check(&other, "", Some(OF_ANOTHER_TYPE));
+        let help = r#"{"message": "take a borrow", "level": "help"}"#;
+        check(&other, help, Some("take a borrow"));
+        let half = format!(r#"{{"message": "try", "level": "help", "spans": [{other}]}}"#);
+        check(&other, &half, None);
     }
 
     #[test]

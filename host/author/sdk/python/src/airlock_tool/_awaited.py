@@ -19,7 +19,7 @@ def all_coroutines() -> Iterator[None]:
     forgotten: list[str] = []
 
     def note(coroutine: Coroutine[Any, Any, Any]) -> None:
-        forgotten.append(_describe(coroutine))
+        forgotten.append(describe(coroutine))
 
     # What the interpreter calls for such a coroutine, to warn of it.
     hook = "_warn_unawaited_coroutine"
@@ -35,7 +35,8 @@ def all_coroutines() -> Iterator[None]:
         raise RuntimeError(f"{forgotten[0]} was never awaited, so nothing came of it: a missing await?")
 
 
-def _describe(coroutine: Coroutine[Any, Any, Any]) -> str:
+def describe(coroutine: object) -> str:
+    """Its function, and where it was called."""
     name = getattr(coroutine, "__qualname__", "a coroutine")
     origin = getattr(coroutine, "cr_origin", None)
     if not origin:

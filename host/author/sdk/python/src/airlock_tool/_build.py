@@ -152,17 +152,28 @@ def _explain(output: str, root: Path) -> BuildError:
     problem = text.splitlines()[-1] if text else "componentize-py failed"
     file, line = _place(text, root)
     if problem.startswith("ValueError: ") and problem.endswith(NO_TOOL):
-        return BuildError("the module has no tool", file=file, help=NO_TOOL)
+        return BuildError("the module has no tool", file=file or _file_of(problem, root), help=NO_TOOL)
     return BuildError(problem, file=file, line=line, help=_advice(problem, root), trace=text)
+
+
+def _file_of(problem: str, root: Path) -> str | None:
+    """The file of the module that a problem begins with, as the folder that is built in knows it."""
+    module = problem.removeprefix("ValueError: ").partition(" ")[0]
+    path = root.joinpath(*module.split("."))
+    files = [path.with_suffix(".py"), path / "__init__.py"]
+    return next((_from_here(file) for file in files if file.is_file()), None)
+
+
+def _from_here(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _place(text: str, root: Path) -> tuple[str | None, int | None]:
     """The last place of the tool's own sources in a traceback, as the folder that is built in knows it."""
     for file, line in reversed(_PLACE.findall(text)):
         if Path(file).is_relative_to(root):
-            path = Path(file)
-            here = Path.cwd()
-            return str(path.relative_to(here) if path.is_relative_to(here) else path), int(line)
+            return _from_here(Path(file)), int(line)
     return None, None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from airlock_tool import _awaited
 from airlock_tool._call import CURRENT, Call, Host
-from airlock_tool._errors import Failure, FailureKind, InvalidParams
+from airlock_tool._errors import Failure, FailureKind, InvalidParams, place_of
 from airlock_tool._pending import Closure, Resolution, Volatile
 from airlock_tool._result import Result
 from airlock_tool._shapes import Misfit
@@ -63,7 +63,7 @@ class Plugin:
             except Misfit as misfit:
                 raise InvalidParams(f"the params of `{name}` don't fit: {misfit}") from misfit
 
-        done = self._run(Call(self._host, tool, self._volatile, call_id), body, tool.must_return)
+        done = self._run(Call(self._host, tool, self._volatile, call_id), body, tool.function, tool.must_return)
         return _or_empty(done)
 
     def apply(self, state: bytes | None, resolution: Resolution) -> Result | Failure:
@@ -89,7 +89,7 @@ class Plugin:
         except (ValueError, TypeError, KeyError):
             return Failure(FailureKind.FAILED, "this plugin has not pushed the action: its state is of another form")
         call = Call(self._host, tool, self._volatile, resolution.action_id)
-        return self._run(call, lambda: tool.resolve(applied, plain, resolution))
+        return self._run(call, lambda: tool.resolve(applied, plain, resolution), tool.handler(applied))
 
     def _resolve_volatile(self, applied: bool, resolution: Resolution) -> Result | Failure | None:
         action = self._volatile.get(resolution.action_id)
@@ -99,10 +99,15 @@ class Plugin:
         if closure is None:
             return None
         call = Call(self._host, action.tool, self._volatile, resolution.action_id)
-        return self._run(call, lambda: _call_closure(closure, resolution))
+        return self._run(call, lambda: _call_closure(closure, resolution), closure)
 
-    def _run(self, call: Call, body: Callable[[], object], must_return: bool = False) -> Result | Failure | None:
-        """What came out: nothing gets past this, since what does, ends the instance with all that it holds."""
+    def _run(
+        self, call: Call, body: Callable[[], object], function: object, must_return: bool = False
+    ) -> Result | Failure | None:
+        """What came out: nothing gets past this, since what does, ends the instance with all that it holds.
+
+        `function` is the tool's own, which is to blame for what it returns.
+        """
         token = CURRENT.set(call)
         try:
             with _awaited.all_coroutines():
@@ -115,10 +120,14 @@ class Plugin:
                 if must_return:
                     raise TypeError(
                         f"the tool `{call.tool.name}` returned None, which its type hint doesn't allow: a missing return?"
+                        f"{place_of(function)}"
                     )
                 return None
-            result = Result.of(returned)
-            result.check()
+            try:
+                result = Result.of(returned)
+                result.check()
+            except TypeError as error:
+                raise TypeError(f"{error}{place_of(function)}") from error
             return result
         except BaseException as error:
             return _failure(error)

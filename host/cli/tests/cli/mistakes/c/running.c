@@ -1,6 +1,7 @@
 /* Mistakes that show when a tool is called. */
 #include "airlock.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static airlock_status apply(const airlock_resolution *resolution, airlock_reply *reply) {
@@ -14,6 +15,13 @@ static airlock_status exception(const airlock_call *call, airlock_reply *reply) 
   const char *path = cJSON_GetStringValue(cJSON_GetObjectItem(params, "path"));
   if (!path) abort();
   airlock_text(reply, "%s", path);
+  return AIRLOCK_OK;
+}
+
+static airlock_status assertion(const airlock_call *call, airlock_reply *reply) {
+  const cJSON *params = airlock_parse(call->params, call->params_length);
+  assert(cJSON_HasObjectItem(params, "path"));
+  airlock_text(reply, "It has a path.");
   return AIRLOCK_OK;
 }
 
@@ -51,8 +59,9 @@ static airlock_status two_line_label(const airlock_call *call, airlock_reply *re
   }
 
 TOOL(exception);
+TOOL(assertion);
 TOOL(forgotten_push);
 TOOL(forgotten_status);
 TOOL(two_line_label);
 
-AIRLOCK_TOOLS(&exception_tool, &forgotten_push_tool, &forgotten_status_tool, &two_line_label_tool);
+AIRLOCK_TOOLS(&exception_tool, &assertion_tool, &forgotten_push_tool, &forgotten_status_tool, &two_line_label_tool);
