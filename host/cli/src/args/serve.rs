@@ -1,15 +1,18 @@
 //! What `serve` is asked for.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use airlock_desk::session::SessionChoice;
 use airlock_serve::Decides;
-use clap::{Args, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
 
 use super::completing::Plugins;
 use super::examples::SERVE_EXAMPLES;
-use super::shared::{CallArgs, SessionArgs, StoreArgs};
+use super::shared::{CallArgs, StoreArgs};
 use super::values::{GrantName, RehearseWhen, age};
 use crate::commands::serve::Request;
 
@@ -28,8 +31,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "WHO", default_value = "person")]
     pub decide: DecideWho,
 
-    #[command(flatten)]
-    pub session: SessionArgs,
+    /// The workspace: the directory that the tools may read, and change when applied [default: .]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub workspace: Option<PathBuf>,
+
+    /// The session's name, where several servers, one after the other, are to have one stack
+    /// [default: a new session, with a stack of its own]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
 
     #[command(flatten)]
     pub call: CallArgs,
@@ -80,7 +89,10 @@ impl From<ServeArgs> for Request {
         Self {
             plugins: args.plugins,
             decides: args.decide.into(),
-            session: args.session.into(),
+            session: SessionChoice {
+                workspace: args.workspace,
+                session: args.session,
+            },
             limits: args.call.limits(),
             expires: args.expires,
             rehearse: args.rehearse.map(Into::into),
