@@ -7,6 +7,7 @@ use std::time::Duration;
 use expectrl::process::unix::WaitStatus;
 use expectrl::session::OsSession;
 use expectrl::{ControlCode, Eof, Expect, Session};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::airlock::{RENAME, airlock_in, command, folder, guest, names, steps};
@@ -96,9 +97,14 @@ impl Terminal {
         self.sees("Reason (may be empty): ").types(reason)
     }
 
+    /// By nothing that a program can catch, or ignores since whoever started the tests did.
     #[track_caller]
     pub fn is_killed(&mut self) {
-        assert!(self.0.get_process_mut().exit(true).unwrap());
+        let process = self.0.get_process();
+        let pid = Pid::from_raw(process.pid().as_raw()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        let ended = process.wait().unwrap();
+        assert!(matches!(ended, WaitStatus::Signaled(..)), "{ended:?}");
     }
 
     #[track_caller]

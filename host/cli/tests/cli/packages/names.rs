@@ -21,6 +21,7 @@ pub const CRATES: Registry = Registry {
         "airlock-host",
         "airlock-model",
         "airlock-render",
+        "airlock-serve",
         "airlock-store-postgres",
         "airlock-store-sqlite",
         "airlock-test-kit",
@@ -49,6 +50,8 @@ pub const NPM: Registry = Registry {
         "@bytecodealliance/jco",
         "@exodus/bytes",
         "@jridgewell/sourcemap-codec",
+        "@modelcontextprotocol/client",
+        "@modelcontextprotocol/sdk",
         // A pattern, in a test.
         "@scope",
         "@sinclair/typebox",
@@ -97,13 +100,14 @@ pub const GO: Registry = Registry {
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-pub const MODULES: [&str; 17] = [
+pub const MODULES: [&str; 18] = [
     "airlock_ast_edit",
     "airlock_author",
     "airlock_desk",
     "airlock_host",
     "airlock_model",
     "airlock_render",
+    "airlock_serve",
     "airlock_store_postgres",
     "airlock_store_sqlite",
     "airlock_test_kit",
