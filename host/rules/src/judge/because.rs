@@ -1,0 +1,194 @@
+//! A verdict, and what it comes from.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::control::{BUILT_IN, OUTSIDE};
+use crate::rule::{Rule, Verdict};
+use crate::totals::Totals;
+
+/// What is to be done with an action, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The strictest of all reasons.
+    pub verdict: Verdict,
+    /// What it comes from, the strictest first; never empty.
+    pub because: Vec<Because>,
+    /// How much it changes; none where the host has not seen it.
+    pub totals: Option<Totals>,
+}
+
+/// One reason, with the paths that it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Because {
+    /// What it alone would have done.
+    pub verdict: Verdict,
+    /// Who says so.
+    pub by: By,
+    /// How many paths it is about: both of a rename, and all that are in a moved directory. None
+    /// where it is about the action.
+    pub count: u64,
+    /// The first of them.
+    pub paths: Vec<String>,
+}
+
+/// What a verdict comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum By {
+    /// A rule of the operator's.
+    Rule(String),
+    /// A rule in the workspace's own file.
+    WorkspaceRule(String),
+    /// It is a control file, as it is called.
+    Control(String),
+    /// The host has not seen what it does.
+    Unverified,
+    /// A directory is moved that holds more than the host looks through.
+    TooMuchInside,
+    /// More than the budget has for the hour.
+    Budget(String),
+    /// No rule is about it.
+    Default,
+}
+
+impl By {
+    pub(super) fn of(rule: Option<&Rule>, is_workspace: bool) -> Self {
+        match (rule, is_workspace) {
+            (Some(rule), false) => By::Rule(rule.name.clone()),
+            (Some(rule), true) => By::WorkspaceRule(rule.name.clone()),
+            (None, _) => By::Default,
+        }
+    }
+}
+
+/// Paths and names come from tools and files: nothing in them ends a line or a word.
+fn shown(text: &str) -> String {
+    format!(
+        "`{}`",
+        text.escape_debug().to_string().replace('`', "\\u{60}")
+    )
+}
+
+/// How many paths are named.
+const NAMED: usize = 3;
+
+/// What is said of an action, path by path.
+#[derive(Default)]
+pub(super) struct Collected(BTreeMap<(Reverse<Verdict>, By), (u64, Vec<String>)>);
+
+impl Collected {
+    /// The path is empty where it is about the action.
+    pub fn add(&mut self, verdict: Verdict, by: By, path: &str) {
+        let key = (Reverse(verdict), by);
+        let (count, paths) = self.0.entry(key).or_default();
+        if !path.is_empty() {
+            *count += 1;
+            if paths.len() < NAMED {
+                paths.push(path.to_owned());
+            }
+        }
+    }
+
+    pub fn judgement(self, totals: Option<Totals>) -> Judgement {
+        let because =
+            |((verdict, by), (count, paths)): ((Reverse<Verdict>, By), (u64, Vec<String>))| {
+                Because {
+                    verdict: verdict.0,
+                    by,
+                    count,
+                    paths,
+                }
+            };
+        let because: Vec<_> = self.0.into_iter().map(because).collect();
+        Judgement {
+            verdict: because
+                .first()
+                .map_or(Verdict::AskAtTerminal, |it| it.verdict),
+            because,
+            totals,
+        }
+    }
+}
+
+impl Judgement {
+    /// The first reason: what the verdict comes from.
+    pub fn first(&self) -> Option<&Because> {
+        self.because.first()
+    }
+
+    /// The same, where the budget of the hour doesn't have that much.
+    #[must_use]
+    pub fn beyond_budget(mut self, what: impl Into<String>) -> Self {
+        let because = Because {
+            verdict: Verdict::Ask,
+            by: By::Budget(what.into()),
+            count: 0,
+            paths: Vec::new(),
+        };
+        if self.verdict < Verdict::Ask {
+            self.verdict = Verdict::Ask;
+            self.because.insert(0, because);
+        }
+        self
+    }
+
+    /// The rules that let an action through, by name, where nothing but rules did.
+    pub fn let_through_by(&self) -> Option<Vec<&str>> {
+        if self.verdict != Verdict::Allow {
+            return None;
+        }
+        let mut names = Vec::new();
+        for because in &self.because {
+            match &because.by {
+                By::Rule(name) => names.push(name.as_str()),
+                By::WorkspaceRule(_) => {}
+                _ => return None,
+            }
+        }
+        Some(names)
+    }
+}
+
+/// A clause, as in: `.git/hooks/x` is a control file (.git): it has programs run commands.
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match (self.paths.first(), self.count) {
+            (None, _) => "the action".to_owned(),
+            (Some(path), 1) => shown(path),
+            (Some(path), count) => format!("{} and {} more", shown(path), count - 1),
+        };
+        let is = if self.count > 1 { "are" } else { "is" };
+        match &self.by {
+            By::Rule(name) => write!(f, "{what}: rule {}", shown(name)),
+            By::WorkspaceRule(name) => {
+                write!(f, "{what}: rule {} of the workspace", shown(name))
+            }
+            By::Control(name) if name == OUTSIDE => {
+                write!(f, "{what} {is} a link that leads out of the workspace")
+            }
+            By::Control(name) => {
+                let known = BUILT_IN.iter().find(|it| it.name == name);
+                let does = known.map_or("the operator's configuration names it", |it| it.does);
+                let (a, files) = if self.count > 1 {
+                    ("", "files")
+                } else {
+                    ("a ", "file")
+                };
+                write!(f, "{what} {is} {a}control {files} ({name}): {does}")
+            }
+            By::Unverified => f.write_str("the host has not seen what it would do"),
+            By::TooMuchInside => {
+                write!(
+                    f,
+                    "{what} {is} a directory with more in it than the host looks through"
+                )
+            }
+            By::Budget(what) => write!(f, "the budget of the hour doesn't have that much: {what}"),
+            By::Default => write!(f, "no rule is about {what}"),
+        }
+    }
+}

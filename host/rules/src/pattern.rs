@@ -1,0 +1,158 @@
+//! Which paths and names are meant.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use globset::{GlobBuilder, GlobMatcher};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// Which paths are meant: `*`, `?`, `[ab]`, `{a,b}`, and `**` for any number of directories.
+///
+/// A pattern without a slash means a name at any depth, as in `*.md`; one that ends in a slash all
+/// that is below a directory, as in `docs/`; any other one a path from the workspace on, as in
+/// `docs/**/*.md`. Upper and lower case differ.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pattern {
+    text: String,
+    matcher: GlobMatcher,
+}
+
+/// Bytes of a pattern.
+const MAX: usize = 1000;
+
+impl Pattern {
+    /// # Errors
+    /// What is wrong with it, as a clause.
+    pub fn new(text: impl Into<String>) -> Result<Self, String> {
+        let text = text.into();
+        let matcher = matcher(&text, false)?;
+        Ok(Self { text, matcher })
+    }
+
+    /// Whether this path, below the workspace, is meant.
+    pub fn matches(&self, path: &str) -> bool {
+        self.matcher.is_match(path)
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What a pattern means, of paths whose letters are all small or not.
+pub fn matcher(text: &str, ignores_case: bool) -> Result<GlobMatcher, String> {
+    if text.is_empty() {
+        return Err("a pattern can't be empty".to_owned());
+    }
+    if text.len() > MAX {
+        return Err(format!(
+            "a pattern has at most {MAX} bytes, and here are {}",
+            text.len()
+        ));
+    }
+    let outside = text.starts_with('/') || text.split('/').any(|part| part == "..");
+    if outside {
+        return Err(format!(
+            "{text:?} leads out of the workspace: patterns are of paths below it"
+        ));
+    }
+    let below = text.strip_prefix("./").unwrap_or(text);
+    let whole = match (below.strip_suffix('/'), below.contains('/')) {
+        (Some(directory), _) => format!("{directory}/**"),
+        (None, true) => below.to_owned(),
+        (None, false) => format!("**/{below}"),
+    };
+    let glob = GlobBuilder::new(&whole)
+        .literal_separator(true)
+        .case_insensitive(ignores_case)
+        .build();
+    match glob {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => Err(format!("{text:?} is no pattern: {}", error.kind())),
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Pattern::new(text)
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.text
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.text)
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": MAX,
+            "description": "Which paths below the workspace are meant: a name at any depth, such as *.md; all that is below a directory, such as docs/; or a path, such as docs/**/*.md",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_a_name_a_directory_or_a_path() {
+        let check = |pattern: &str, path: &str, expected: bool| {
+            let pattern = Pattern::new(pattern).unwrap();
+            assert_eq!(pattern.matches(path), expected, "{pattern:?} {path}");
+        };
+        check("*.md", "a.md", true);
+        check("*.md", "docs/a.md", true);
+        check("*.md", "notes.md/run.sh", false);
+        check("*.md", "a.MD", false);
+        check("docs/", "docs/a/b.txt", true);
+        check("docs/", "docs", false);
+        check("docs/", "x/docs/a", false);
+        check("docs/*.md", "docs/a.md", true);
+        check("docs/*.md", "docs/a/b.md", false);
+        check("docs/**", "docs/a/b.md", true);
+        check("./docs/a", "docs/a", true);
+        check("**", "a/b", true);
+        check("{a,b}.txt", "x/b.txt", true);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        let check = |pattern: &str, expected: &str| {
+            let problem = Pattern::new(pattern).unwrap_err();
+            assert!(problem.contains(expected), "{problem}");
+        };
+        check("", "empty");
+        check("a[", "unclosed character class");
+        check("/etc/*", "leads out of the workspace");
+        check("../x", "leads out of the workspace");
+        check(&"a".repeat(1001), "at most 1000 bytes, and here are 1001");
+    }
+}
