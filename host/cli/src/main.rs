@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod input;
 mod load;
+mod rules;
 mod terminal;
 
 use std::env;

@@ -8,6 +8,7 @@
 //! | find the action that a decision is about | [`target`] |
 //! | carry out a decision, and report how that ended | [`resolution`] |
 //! | know who decides | [`decider`] |
+//! | judge what is to be applied by the operator's rules | [`approval`] |
 //! | discard what nobody is to decide about | [`discard`] |
 //! | find out what became of applies that were cut off | [`recovering`] |
 //! | say what an action is beside others that wait | [`marks`] |
@@ -20,6 +21,7 @@
 #![warn(missing_docs)]
 
 pub mod advice;
+pub mod approval;
 pub mod decider;
 pub mod discard;
 mod error;

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use airlock_host::approval::{Approval, ApprovalRequest, Approver};
+use airlock_desk::approval::{Judge, Wanted, why};
+use airlock_host::PendingAction;
+use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::digest::Digest;
 use airlock_host::effects::Effects;
-use airlock_host::pending::{ActionId, Actor, Evidence, NamedAction};
+use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence, NamedAction};
+use airlock_rules::{By, Judgement, Verdict};
 use async_trait::async_trait;
 use rmcp::model::ElicitRequestParams;
 
@@ -13,7 +16,8 @@ use crate::asking::{Caller, Way};
 use crate::question::{self, Answer};
 use crate::seal::{Asked, Seals};
 
-/// Who decides about what a model wants applied. A model's discard needs nobody: it has no effect.
+/// Who decides about what a model wants applied, where no rule says otherwise. A model's discard
+/// needs nobody: it has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decides {
     /// A person: the client asks them, where it has said that it can, and else they decide at a
@@ -35,6 +39,7 @@ pub type Command = Arc<dyn Fn(&[&str]) -> String + Send + Sync>;
 /// What a session asks before an apply.
 pub struct Decider {
     pub decides: Decides,
+    pub judge: Judge,
     pub seals: Seals,
     pub command: Command,
 }
@@ -42,29 +47,86 @@ pub struct Decider {
 #[async_trait]
 impl Approver for Decider {
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
-        let id = &request.action.action.id;
-        let Some(caller) = Caller::current() else {
-            return self.at_a_terminal(id);
+        let action = &request.action.action;
+        let wanted = wanted(request);
+        let judgement = self
+            .judge
+            .let_through(&wanted, self.decides.default())
+            .await;
+        match (judgement.verdict, Caller::current()) {
+            (Verdict::Allow, _) => let_through(&judgement),
+            (Verdict::Refuse, _) => refused(&judgement),
+            (Verdict::Ask, Some(caller)) => self.ask(request, &caller).await,
+            (Verdict::Ask, None) => self.at_a_terminal(&action.id),
+            (Verdict::AskAtTerminal, _) => self.at_a_terminal_since(action, &judgement),
+        }
+    }
+
+    /// Nobody but a model, and whoever a client asks in its place, decides here. Whoever was asked
+    /// discards, and is not asked about that.
+    async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
+        let wanted = wanted(request);
+        let judgement = self.judge.judge(&wanted, self.decides.default()).await;
+        match judgement.verdict.accepts(decided_by.evidence) {
+            true => Approval::Allow,
+            false => self.at_a_terminal_since(&request.action.action, &judgement),
+        }
+    }
+
+    /// What nobody had seen before is judged now that it is seen.
+    async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
+        let wanted = Wanted {
+            session: request.session,
+            action: request.action,
+            call: None,
+            effects: Some(request.effects),
         };
-        match (self.decides, &caller.way) {
-            (Decides::Model, _) => Approval::Allow,
-            (Decides::Terminal, _) | (_, Way::None) => self.at_a_terminal(id),
-            (Decides::Person, Way::Request(peer)) => {
+        let default = self.decides.default();
+        let judgement = match request.decided_by.evidence {
+            Evidence::None => self.judge.let_through(&wanted, default).await,
+            _ => self.judge.judge(&wanted, default).await,
+        };
+        match judgement.verdict.accepts(request.decided_by.evidence) {
+            true => Confirmation::Commit,
+            false => Confirmation::Drop {
+                reason: why(&judgement),
+            },
+        }
+    }
+}
+
+impl Decides {
+    /// What is done with what no rule is about.
+    fn default(self) -> Verdict {
+        match self {
+            Decides::Person => Verdict::Ask,
+            Decides::Terminal => Verdict::AskAtTerminal,
+            Decides::Model => Verdict::Allow,
+        }
+    }
+}
+
+impl Decider {
+    async fn ask(&self, request: &ApprovalRequest<'_>, caller: &Caller) -> Approval {
+        let id = &request.action.action.id;
+        match &caller.way {
+            Way::None => self.at_a_terminal(id),
+            Way::Request(peer) => {
                 let asking = peer.create_elicitation(self.question(request));
                 match asking.await {
-                    Ok(answered) => self.decided(&caller, id, question::read(&answered)),
+                    Ok(answered) => self.decided(caller, id, question::read(&answered)),
                     Err(error) => {
                         tracing::warn!("the client did not ask anybody: {error}");
                         self.at_a_terminal(id)
                     }
                 }
             }
-            (Decides::Person, Way::Round { bound, answer }) => {
+            Way::Round { bound, answer } => {
                 let now = asked(request);
                 if let Some((state, answered)) = answer {
                     match self.seals.open(state, bound) {
                         Ok(then) if then == now => {
-                            return self.decided(&caller, id, question::read(answered));
+                            return self.decided(caller, id, question::read(answered));
                         }
                         // Something else would happen by now: they are asked again.
                         Ok(_) => {}
@@ -79,9 +141,7 @@ impl Approver for Decider {
             }
         }
     }
-}
 
-impl Decider {
     fn question(&self, request: &ApprovalRequest<'_>) -> ElicitRequestParams {
         let action = &request.action.action;
         let show = (self.command)(&["show", action.id.as_str()]);
@@ -122,6 +182,21 @@ impl Decider {
         Approval::NeedsPerson { how: self.how(id) }
     }
 
+    /// An operator has to say by name that something else than their word at a terminal is enough.
+    fn at_a_terminal_since(&self, action: &PendingAction, judgement: &Judgement) -> Approval {
+        let why = why(judgement);
+        let how = match action.durable {
+            true => self.how(&action.id),
+            false => "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned(),
+        };
+        match (self.decides, judgement.first().map(|it| &it.by)) {
+            (Decides::Terminal, Some(By::Default)) => Approval::NeedsPerson { how },
+            _ => Approval::NeedsPerson {
+                how: format!("It asks at a terminal, since {why}. {how}"),
+            },
+        }
+    }
+
     fn how(&self, id: &ActionId) -> String {
         let resolve = (self.command)(&["resolve", "apply", "--id", id.as_str()]);
         format!(
@@ -135,6 +210,37 @@ pub fn asked_in(client: &str) -> Actor {
     match client {
         "" => Actor::person("user of the client"),
         name => Actor::person(format!("user of {name}")),
+    }
+}
+
+fn wanted<'a>(request: &ApprovalRequest<'a>) -> Wanted<'a> {
+    Wanted {
+        session: request.session,
+        action: &request.action.action,
+        call: request.call,
+        effects: request.effects,
+    }
+}
+
+/// The record says which rules let it through; where nothing but the default did, the model
+/// decides.
+fn let_through(judgement: &Judgement) -> Approval {
+    match judgement.let_through_by() {
+        Some(rules) => {
+            let rules: Vec<_> = rules.iter().map(|it| format!("`{it}`")).collect();
+            let program = match rules.as_slice() {
+                [one] => format!("rule {one}"),
+                more => format!("rules {}", more.join(", ")),
+            };
+            Approval::AllowedBy(Actor::program(program).into())
+        }
+        None => Approval::Allow,
+    }
+}
+
+fn refused(judgement: &Judgement) -> Approval {
+    Approval::Refuse {
+        reason: format!("the operator's rules refuse it: {}", why(judgement)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use airlock_desk::approval::Judge;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Evidence;
@@ -49,6 +50,7 @@ pub enum ServeError {
 impl Server {
     /// Opens a session for a server: its observer and its approver are the server's own.
     ///
+    /// `judge` has the operator's rules, which come before `decides`.
     /// `command` makes a command line of the words that it gets, with which a person decides at a
     /// terminal. `others` is how many actions wait in the same workspace that are not the session's
     /// own: the model is told of their number.
@@ -59,6 +61,7 @@ impl Server {
     pub fn open(
         session: SessionBuilder,
         decides: Decides,
+        judge: Judge,
         others: usize,
         command: impl Fn(&[&str]) -> String + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
@@ -70,6 +73,7 @@ impl Server {
             .observer(move |source, event| observing.observe(source, event))
             .approver(Decider {
                 decides,
+                judge,
                 seals,
                 command,
             })

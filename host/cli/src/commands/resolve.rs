@@ -16,7 +16,8 @@ use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
 use crate::commands::{recovered, rehearsed, show, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::terminal::confirming::AsksAtTerminal;
+use crate::rules;
+use crate::terminal::confirming::{self, OperatorRules};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, on_stderr, say};
 use crate::terminal::progress::Progress;
@@ -44,7 +45,7 @@ pub struct Request {
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let asks = asks(request, out)?;
-    AsksAtTerminal::check(request.confirm_effects, out.is_json())?;
+    confirming::check(request.confirm_effects, out.is_json())?;
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
     let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
@@ -212,7 +213,7 @@ impl Desk<'_> {
             resolution = resolution.in_same_workspace();
         }
         let context = CommandContext {
-            session: self.open(&target)?,
+            session: self.open(&target, out)?,
             interrupt: self.interrupt.clone(),
             progress: self.progress.clone(),
             user: decider::user_at_machine(),
@@ -253,15 +254,17 @@ impl Desk<'_> {
     }
 
     /// The action's session, in its workspace, and with its plugin from the store.
-    fn open(&self, target: &Target) -> Result<Session, Failure> {
+    fn open(&self, target: &Target, out: &Output) -> Result<Session, Failure> {
         let id = target.session.clone();
         let mut session = reopened(id, &self.request.limits, self.store, &self.progress)?;
-        if self.request.confirm_effects {
-            session = session.approver(AsksAtTerminal {
-                interrupt: self.interrupt.clone(),
-                progress: self.progress.clone(),
-            });
-        }
+        session = session.approver(OperatorRules {
+            judge: rules::judge(target.action.workspace.as_deref(), self.store),
+            asks: confirming::can_ask(out.is_json()) && !self.request.yes,
+            confirms: self.request.confirm_effects,
+            choice: self.store.choice().clone(),
+            interrupt: self.interrupt.clone(),
+            progress: self.progress.clone(),
+        });
         if let Some(workspace) = target.workspace_to_open(&self.request.target) {
             session = session.workspace(&*workspace);
         }

@@ -31,7 +31,8 @@ use crate::commands::params::given::Given;
 use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::load;
-use crate::terminal::confirming::AsksAtTerminal;
+use crate::rules;
+use crate::terminal::confirming::{self, OperatorRules};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, show_on_stderr};
 use crate::terminal::progress::Progress;
@@ -80,7 +81,7 @@ pub async fn run(
 ) -> Result<Exit, Failure> {
     let mut called = Call::read(request)?;
     let decider = Decider::choose(request, out)?;
-    AsksAtTerminal::check(request.confirm_effects, out.is_json())?;
+    confirming::check(request.confirm_effects, out.is_json())?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
     let loaded = match loaded {
@@ -98,7 +99,7 @@ pub async fn run(
     }
     let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
     let context = CommandContext {
-        session: open(request, &loaded, &store, &progress, &interrupt)?,
+        session: open(request, &loaded, &store, &progress, &interrupt, out)?,
         interrupt,
         progress,
         user: decider::user_at_machine(),
@@ -199,19 +200,24 @@ fn open(
     store: &Store,
     progress: &Progress,
     interrupt: &Interrupt,
+    out: &Output,
 ) -> Result<Session, Failure> {
+    let workspace = airlock_desk::session::real_path(request.session.workspace());
+    let rules = OperatorRules {
+        judge: rules::judge(Some(&workspace), store),
+        asks: confirming::can_ask(out.is_json()),
+        confirms: request.confirm_effects,
+        choice: store.choice().clone(),
+        interrupt: interrupt.clone(),
+        progress: progress.clone(),
+    };
     let progress = progress.clone();
-    let mut session = Session::builder()
+    let session = Session::builder()
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.pending())
         .limits(request.limits.clone());
-    if request.confirm_effects {
-        session = session.approver(AsksAtTerminal {
-            interrupt: interrupt.clone(),
-            progress: progress.clone(),
-        });
-    }
+    let session = session.approver(rules);
     let session = match request.expires {
         Some(time) => session.pending_expires_after(time),
         None => session,

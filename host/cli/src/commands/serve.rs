@@ -18,6 +18,7 @@ use crate::bundled::CATALOG;
 use crate::commands::run::Grant;
 use crate::failure::{Exit, Failure};
 use crate::load;
+use crate::rules;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 use crate::terminal::progress::Progress;
@@ -138,7 +139,8 @@ async fn open(
     let session = bind(request, loaded, session);
     let choice = store.choice().clone();
     let command = move |words: &[&str]| choice.command(words);
-    Server::open(session, request.decides, others, command).map_err(failure)
+    let judge = rules::judge(Some(&workspace), store);
+    Server::open(session, request.decides, judge, others, command).map_err(failure)
 }
 
 fn bind(request: &Request, loaded: &[Loaded], session: SessionBuilder) -> SessionBuilder {

@@ -1,53 +1,160 @@
-//! Asks, once a tool has been applied, whether what it changed is put into the workspace.
+//! Whether what is decided on the command line or at the terminal may be applied: by the rules, and
+//! where somebody wants to be asked, by them.
 
 use std::io::{self, IsTerminal};
 
+use airlock_desk::approval::{Judge, Wanted, why};
+use airlock_desk::decider;
+use airlock_desk::store::Choice;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
+use airlock_host::effects::Effects;
+use airlock_host::pending::{DecidedBy, Evidence};
 use airlock_render::Block;
+use airlock_rules::{Judgement, Verdict};
 use async_trait::async_trait;
 
 use super::interrupt::Interrupt;
-use super::output::say;
+use super::output::{on_stderr, say};
 use super::progress::Progress;
 use super::prompt;
 use crate::failure::Failure;
 
-/// Whoever sits at the terminal.
-pub struct AsksAtTerminal {
+/// The operator's rules, over what is decided here.
+pub struct OperatorRules {
+    pub judge: Judge,
+    /// Whether somebody may be asked at the terminal where a rule wants that.
+    pub asks: bool,
+    /// Whether they are asked about all that the host has not seen before.
+    pub confirms: bool,
+    /// For the command with which a person decides at a terminal.
+    pub choice: Choice,
     pub interrupt: Interrupt,
     pub progress: Progress,
 }
 
-impl AsksAtTerminal {
-    /// # Errors
-    /// Where nobody can be asked.
-    pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
-        let at_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-        if !wanted || (at_terminal && !is_json) {
-            return Ok(());
+/// # Errors
+/// Where nobody can be asked.
+pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
+    let at_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if !wanted || (at_terminal && !is_json) {
+        return Ok(());
+    }
+    let failure = Failure::usage("`--confirm-effects` asks on a terminal, and there is none");
+    Err(failure.with_hint("`--rehearse always` applies only what the host has seen before"))
+}
+
+/// Whether somebody can be asked in the midst of a command.
+pub fn can_ask(is_json: bool) -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal() && !is_json
+}
+
+impl OperatorRules {
+    /// Whoever runs the program decides about what no rule is about.
+    async fn judgement(&self, wanted: &Wanted<'_>, evidence: Evidence) -> Judgement {
+        match evidence {
+            Evidence::None => self.judge.let_through(wanted, Verdict::Allow).await,
+            _ => self.judge.judge(wanted, Verdict::Allow).await,
         }
-        let failure = Failure::usage("`--confirm-effects` asks on a terminal, and there is none");
-        Err(failure.with_hint("`--rehearse always` applies only what the host has seen before"))
+    }
+
+    /// Asked where what somebody said elsewhere is not enough.
+    async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> bool {
+        if !self.asks || judgement.verdict == Verdict::Refuse {
+            return false;
+        }
+        let _paused = self.progress.pause();
+        on_stderr(format_args!(
+            "This asks at a terminal, since {}.",
+            why(judgement)
+        ));
+        prompt::confirm(question, &self.interrupt).await
     }
 }
 
+/// The user, who was asked on this program's own terminal.
+fn asked_here() -> DecidedBy {
+    decider::user_at_machine().with_evidence(Evidence::Terminal)
+}
+
 #[async_trait]
-impl Approver for AsksAtTerminal {
-    /// The decision is a person's already.
+impl Approver for OperatorRules {
+    /// No model decides here.
     async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
         Approval::Allow
     }
 
+    async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
+        // What nobody has seen is judged once it is seen, before it is committed; here, by rules
+        // that look at no change.
+        let nothing = Effects::verified(Vec::new());
+        let seen = request.effects.filter(|effects| effects.verified);
+        let wanted = Wanted {
+            session: request.session,
+            action: &request.action.action,
+            call: request.call,
+            effects: Some(seen.unwrap_or(&nothing)),
+        };
+        let judgement = self.judgement(&wanted, decided_by.evidence).await;
+        if judgement.verdict.accepts(decided_by.evidence) {
+            return Approval::Allow;
+        }
+        if judgement.verdict == Verdict::Refuse {
+            return Approval::Refuse {
+                reason: format!("the operator's rules refuse it: {}", why(&judgement)),
+            };
+        }
+        match self.is_confirmed(&judgement, "Apply it? [y/N] ").await {
+            true => Approval::AllowedBy(asked_here()),
+            false if self.asks => Approval::Refuse {
+                reason: "it was not confirmed".to_owned(),
+            },
+            false => {
+                let id = wanted.action.id.as_str();
+                let command = self.choice.command(&["resolve", "apply", "--id", id]);
+                let why = why(&judgement);
+                Approval::NeedsPerson {
+                    how: format!("It asks at a terminal, since {why}: run `{command}` in one."),
+                }
+            }
+        }
+    }
+
     async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
+        let wanted = Wanted {
+            session: request.session,
+            action: request.action,
+            call: None,
+            effects: Some(request.effects),
+        };
+        let evidence = request.decided_by.evidence;
+        let judgement = self.judgement(&wanted, evidence).await;
+        let is_enough = judgement.verdict.accepts(evidence);
+        if is_enough && !self.confirms {
+            return Confirmation::Commit;
+        }
         let _paused = self.progress.pause();
+        let drop = |reason: String| Confirmation::Drop { reason };
+        if judgement.verdict == Verdict::Refuse {
+            return drop(format!(
+                "the operator's rules refuse it: {}",
+                why(&judgement)
+            ));
+        }
+        if !is_enough && !self.asks {
+            return drop(format!("it asks at a terminal, since {}", why(&judgement)));
+        }
         let block = Block::new().line("It was applied, and would change the workspace so:");
         say(&block.block(Block::effects(request.effects).indented(2)));
+        if !is_enough {
+            on_stderr(format_args!(
+                "This asks at a terminal, since {}.",
+                why(&judgement)
+            ));
+        }
         let question = "Put this into the workspace? [y/N] ";
         match prompt::confirm(question, &self.interrupt).await {
             true => Confirmation::Commit,
-            false => Confirmation::Drop {
-                reason: "what it changed was not confirmed".to_owned(),
-            },
+            false => drop("what it changed was not confirmed".to_owned()),
         }
     }
 }

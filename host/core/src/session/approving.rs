@@ -1,4 +1,4 @@
-//! Whether what a model wants applied may be applied, and by whose decision.
+//! Whether what is to be applied may be applied, and by whose decision.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use super::review::Review;
 use super::{Session, resolve};
 use crate::instance::unless_cancelled;
 
-/// Asked before an apply that a model wants: whoever embeds the host decides who decides.
+/// Asked before an apply, above all one that a model wants: whoever embeds the host decides who
+/// decides.
 ///
 /// A model's discard is not asked about, since it has no effect, nor is what a
 /// [`StandingHandler`](super::StandingHandler) decides, which is the embedder's own code.
@@ -27,6 +28,15 @@ pub trait Approver: Send + Sync + 'static {
     /// Whether the action may be applied. It is on its stack meanwhile, unclaimed, so that others
     /// can resolve it; then the model hears of that. A call that is cancelled drops the future.
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval;
+
+    /// Whether an apply may be carried out that somebody else than a model has decided, with this
+    /// evidence: whoever embeds the host may want more for some of what an action does. The action
+    /// is on its stack meanwhile, unclaimed.
+    ///
+    /// Without an implementation it may.
+    async fn admit(&self, _request: &ApprovalRequest<'_>, _decided_by: &DecidedBy) -> Approval {
+        Approval::Allow
+    }
 
     /// Whether what an apply has done may be put into the workspace. Asked where the host has not
     /// seen before what that would be, of every decision, also a person's: the action is volatile,
@@ -142,7 +152,7 @@ impl Session {
         let Some(approver) = &self.inner.approver else {
             return Ok(Approved::GoOn);
         };
-        if decided_by.actor != Actor::Model || resolution.decision != Decision::Apply {
+        if resolution.decision != Decision::Apply {
             return Ok(Approved::GoOn);
         }
         let found = match &resolution.id {
@@ -162,7 +172,11 @@ impl Session {
             call: call.as_ref(),
             effects: review.and_then(|review| review.effects_of(action)),
         };
-        let approval = unless_cancelled(cancel, approver.approve(&request)).await?;
+        let approval = match decided_by.actor {
+            Actor::Model => approver.approve(&request),
+            _ => approver.admit(&request, decided_by),
+        };
+        let approval = unless_cancelled(cancel, approval).await?;
         let named = || Box::new(NamedAction::from(&**action));
         match approval {
             Approval::Allow => {}

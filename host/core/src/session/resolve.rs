@@ -55,7 +55,8 @@ impl Session {
     /// [`Error::Tool`], the action is on top of the stack again; so it is after
     /// [`Error::Cancelled`] while it was applied. After a failed reject it is gone.
     ///
-    /// Where the actor is the model, an apply needs the session's [`Approver`](super::Approver):
+    /// An apply needs the session's [`Approver`](super::Approver), where it has one: it is asked
+    /// whether a model may have that, and whether anybody else's decision is enough.
     /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
     /// was.
     ///
