@@ -38,7 +38,7 @@ impl PendingArgs {
         let args = self;
         pending::Request {
             session: (!args.all).then(|| args.session.into()),
-            store: args.store.store,
+            store: args.store.into(),
             verbose,
         }
     }
@@ -159,7 +159,7 @@ impl From<ResolveArgs> for resolve::Request {
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,
             limits: args.call.limits(),
-            store: args.store.store,
+            store: args.store.into(),
         }
     }
 }
@@ -189,7 +189,7 @@ impl From<RefreshArgs> for refresh::Request {
         Self {
             id: args.id,
             limits: args.call.limits(),
-            store: args.store.store,
+            store: args.store.into(),
         }
     }
 }
@@ -222,7 +222,7 @@ impl From<LogArgs> for log::Request {
         Self {
             session: (!args.all).then(|| args.session.into()),
             limit: args.limit as usize,
-            store: args.store.store,
+            store: args.store.into(),
         }
     }
 }
