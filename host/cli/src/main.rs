@@ -81,8 +81,8 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
         Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
-        Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
-        Command::Refresh(args) => block_on(refresh::refresh(&args.into(), verbose, out)),
+        Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
+        Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
         #[cfg(feature = "serve")]
         Command::Serve(args) => block_on(serve::serve(&args.request()?, verbose)),

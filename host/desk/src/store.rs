@@ -111,6 +111,11 @@ impl Choice {
         })
     }
 
+    /// The configuration that the command line named in place of the user's, by an absolute path.
+    pub fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
     /// Whether AIRLOCK_STORE names it.
     pub fn is_by_variable(&self) -> bool {
         self.chosen == ChosenBy::Variable

@@ -21,7 +21,7 @@ pub struct StoreArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
     pub store: Option<OsString>,
 
-    /// The operator's configuration, in place of the user's: see `airlock help config` [default:
+    /// The operator's configuration, in place of the user's: see `airlock help config check` [default:
     /// airlock/airlock-host.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, display_order = 91)]
     pub config: Option<PathBuf>,
@@ -70,8 +70,8 @@ pub struct CallArgs {
 }
 
 impl CallArgs {
-    pub fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
+    /// What is said here, and else what is said elsewhere.
+    pub fn limits_over(&self, mut limits: Limits) -> Limits {
         if let Some(timeout) = self.timeout {
             limits.call_time = timeout;
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf, absolute};
 
+use airlock_host::Limits;
 use airlock_rules::{Budget, RuleSet};
 
 use super::file::File;
@@ -106,6 +107,18 @@ impl Operator {
             false => below(path, &store).to_string_lossy().into_owned(),
         };
         Some((text, path))
+    }
+
+    /// What a tool may use up: for who knows no workspace, whose own file could say less.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        if let Some((timeout, ..)) = self.first(|file| file.limits.timeout) {
+            limits.call_time = timeout.0;
+        }
+        if let Some((memory, ..)) = self.first(|file| file.limits.max_memory) {
+            limits.memory = memory.0.0 as usize;
+        }
+        limits
     }
 
     /// Their rules, in the order in which they count: those of the file that counts first.

@@ -29,7 +29,7 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
         let parts = parts(table.get_ref(), table.span()).into_iter();
         errors.extend(parts.filter_map(|part| File::deserialize(part.into_deserializer()).err()));
         if errors.is_empty() && problems.is_empty() {
-            match File::deserialize(table.into_deserializer()) {
+            match File::deserialize(table.clone().into_deserializer()) {
                 Ok(file) => return Ok(file),
                 Err(error) => errors.push(error),
             }
@@ -39,7 +39,10 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
     errors.sort_by_key(|error| error.span().map(|span| span.start));
     let told = errors.into_iter().take(TOLD).map(|error| {
         let message = clause(error.message());
-        Problem::at(path, text, error.span(), message)
+        let span = error
+            .span()
+            .map(|span| item(table.get_ref(), span, &message));
+        Problem::at(path, text, span, message)
     });
     problems.extend(told);
     problems.sort_by_key(|it| it.place.as_ref().map(|it| (it.line, it.column)));
@@ -59,6 +62,39 @@ fn operators_own(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// Where the item is of an array of texts that is wrong, which the parser says of the whole array.
+fn item(table: &DeTable<'_>, span: Range<usize>, message: &str) -> Range<usize> {
+    for (_, value) in table.iter() {
+        match value.get_ref() {
+            DeValue::Array(items) if value.span() == span => {
+                let is_named = |it: &DeValue<'_>| {
+                    let text = it.as_str().filter(|text| !text.is_empty());
+                    text.is_some_and(|text| message.contains(&format!("{text:?}")))
+                };
+                let named = items.iter().find(|it| is_named(it.get_ref()));
+                return named.map_or(span, |it| it.span());
+            }
+            DeValue::Array(items) => {
+                let tables = items.iter().filter_map(|it| it.get_ref().as_table());
+                for inner in tables {
+                    let found = item(inner, span.clone(), message);
+                    if found != span {
+                        return found;
+                    }
+                }
+            }
+            DeValue::Table(inner) => {
+                let found = item(inner, span.clone(), message);
+                if found != span {
+                    return found;
+                }
+            }
+            _ => {}
+        }
+    }
+    span
 }
 
 /// A file for each key, so that each is read for itself: an error ends the reading of one part
@@ -162,6 +198,21 @@ mod tests {
             assert!(told.starts_with(start), "{told} and not {start}");
         }
         assert!(told[0].ends_with("did you mean `plugins`?"), "{}", told[0]);
+    }
+
+    #[test]
+    fn of_an_array_over_several_lines_the_item_is_pointed_at() {
+        let text = "[[rule]]\nname = 'a'\nthen = 'ask'\npaths = [\n  'a',\n  'b[',\n]\n";
+        let told = problems(text, false);
+        assert!(
+            told.len() == 1 && told[0].starts_with("f:6:3: "),
+            "{told:?}"
+        );
+        let told = problems("plugins = [\n'a',\n'~/b']", false);
+        assert!(
+            told.len() == 1 && told[0].starts_with("f:3:1: "),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -60,14 +60,26 @@ fn what_is_no_text_and_no_toml_is_refused_with_its_line() {
     let machine = Machine::new();
     fs::write(machine.own_file(), b"a = 1\nb = '\xff\xfe'").unwrap();
     refused(&machine, "line 2 is not UTF-8");
-    for text in [
-        "[".repeat(100_000),
-        format!("a = {}", "[".repeat(500_000)),
-        format!("{}b = 1", "a.".repeat(400_000)),
-        "[[rule]]\n".repeat(100_000),
-        (0..60_000).map(|it| format!("a{it} = 1\n")).collect(),
+    for (text, told) in [
+        ("[".repeat(100_000), "airlock-host.toml:1:"),
+        (
+            format!("a = {}", "[".repeat(500_000)),
+            "airlock-host.toml: recursion limit",
+        ),
+        (
+            format!("{}b = 1", "a.".repeat(400_000)),
+            "airlock-host.toml: recursion limit",
+        ),
+        (
+            "[[rule]]\n".repeat(100_000),
+            "airlock-host.toml:1:1: missing field",
+        ),
+        (
+            (0..60_000).map(|it| format!("a{it} = 1\n")).collect(),
+            ":1:1: unknown field `a0`",
+        ),
     ] {
-        refused(&Machine::new().own(&text), "airlock-host.toml:1:");
+        refused(&Machine::new().own(&text), told);
     }
 }
 
