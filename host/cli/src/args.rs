@@ -250,7 +250,7 @@ impl RunArgs {
             decision: apply.or(discard),
             extra: args.extra,
             expires: settings.expires.value.map(|age| age.0),
-            rehearse: Some(settings.rehearse.value),
+            rehearse: settings.said_rehearse(),
             grants: settings.grants.value,
             confirm_effects: args.confirm_effects,
             notify: args.notify,

@@ -120,7 +120,7 @@ impl ServeArgs {
                 session: args.session,
             },
             expires: settings.expires.value.map(|age| age.0),
-            rehearse: Some(settings.rehearse.value),
+            rehearse: settings.said_rehearse(),
             grants: settings.grants.value,
             store: args.store.into(),
         })

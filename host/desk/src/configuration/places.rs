@@ -73,9 +73,15 @@ pub(super) fn read(role: Role, path: &Path) -> Result<Option<File>, Vec<Problem>
         return whole(format!("{SYSTEM_VARIABLE} is no absolute path"));
     }
     // Else what is told of a wrong line would be told of any file that a workspace leads to.
-    let is_link = fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
-    if role == Role::Workspace && is_link {
-        return whole("it is a link, which a file in the workspace can't be".to_owned());
+    if role == Role::Workspace {
+        match fs::symlink_metadata(path) {
+            Ok(it) if it.is_symlink() => {
+                return whole("it is a link, which a file in the workspace can't be".to_owned());
+            }
+            Ok(_) => {}
+            // Whoever opens the workspace says what is wrong with that.
+            Err(_) => return Ok(None),
+        }
     }
     let bytes = match read_regular_file(path, MAX_BYTES) {
         Ok(bytes) => bytes,

@@ -198,6 +198,11 @@ impl Settings {
         limits
     }
 
+    /// Whether what is pushed is rehearsed, where somebody said so: an action keeps what was said.
+    pub fn said_rehearse(&self) -> Option<Rehearse> {
+        (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
+    }
+
     /// The memory limit, for people.
     pub fn shown_memory(&self) -> Size {
         Size(self.max_memory.value as u64)
