@@ -243,6 +243,7 @@ impl RunArgs {
             params: args.params,
             given: Vec::new(),
             limits: settings.limits(),
+            rehearse: settings.said_rehearse(),
             session: SessionChoice {
                 workspace: settings.workspace.value,
                 session: args.session.session,
@@ -250,7 +251,6 @@ impl RunArgs {
             decision: apply.or(discard),
             extra: args.extra,
             expires: settings.expires.value.map(|age| age.0),
-            rehearse: settings.said_rehearse(),
             grants: settings.grants.value,
             confirm_effects: args.confirm_effects,
             notify: args.notify,

@@ -109,6 +109,7 @@ impl ServeArgs {
         )?;
         Ok(Request {
             limits: settings.limits(),
+            rehearse: settings.said_rehearse(),
             plugins: settings.plugins.value,
             decides: match settings.decide.value {
                 Decide::Person => Decides::Person,
@@ -120,7 +121,6 @@ impl ServeArgs {
                 session: args.session,
             },
             expires: settings.expires.value.map(|age| age.0),
-            rehearse: settings.said_rehearse(),
             grants: settings.grants.value,
             store: args.store.into(),
         })
