@@ -4,6 +4,8 @@ mod actions;
 #[cfg(feature = "author")]
 mod build;
 pub mod completing;
+mod config;
+pub mod configured;
 mod examples;
 pub mod manual;
 #[cfg(feature = "author")]
@@ -22,17 +24,21 @@ pub mod values;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use airlock_desk::configuration::Given;
+use airlock_desk::session::SessionChoice;
 use airlock_host::pending::Decision;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use clap_complete::{ArgValueCompleter, Shell};
 
 use crate::commands::run;
+use crate::failure::Failure;
 use crate::terminal::output::Format;
 
 use actions::{LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
+use config::ConfigCommand;
 use manual::ManualArgs;
 #[cfg(feature = "author")]
 use new::NewArgs;
@@ -88,6 +94,9 @@ pub enum Command {
     /// Maintain the store in which pending actions are kept
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Check the operator's configuration, and show what holds
+    #[command(subcommand)]
+    Config(ConfigCommand),
     Inspect(InspectArgs),
     #[cfg(feature = "author")]
     New(NewArgs),
@@ -207,26 +216,46 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-impl From<RunArgs> for run::Request {
-    fn from(args: RunArgs) -> Self {
+impl RunArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self) -> Result<run::Request, Failure> {
+        let args = self;
+        let settings = configured::settings(
+            args.store.config.as_deref(),
+            &Given {
+                workspace: args.session.workspace,
+                timeout: args.call.timeout,
+                max_memory: args.call.memory_bytes(),
+                expires: args.expires,
+                rehearse: args.rehearse.map(Into::into),
+                grants: args.grants.into_iter().map(Into::into).collect(),
+                ..Given::default()
+            },
+        )?;
         let apply = args.apply.map(|reason| (Decision::Apply, reason));
         let discard = args.discard.map(|reason| (Decision::Discard, reason));
-        Self {
+        Ok(run::Request {
             plugin: args.plugin,
             tool: args.tool,
             params: args.params,
             given: Vec::new(),
-            session: args.session.into(),
-            limits: args.call.limits(),
+            limits: settings.limits(),
+            rehearse: settings.said_rehearse(),
+            session: SessionChoice {
+                workspace: settings.workspace.value,
+                session: args.session.session,
+            },
             decision: apply.or(discard),
             extra: args.extra,
-            expires: args.expires,
-            rehearse: args.rehearse.map(Into::into),
-            grants: args.grants.into_iter().map(Into::into).collect(),
+            expires: settings.expires.value.map(|age| age.0),
+            grants: settings.grants.value,
             confirm_effects: args.confirm_effects,
             notify: args.notify,
-            store: args.store.store,
-        }
+            store: args.store.into(),
+        })
     }
 }
 
@@ -250,6 +279,7 @@ impl Command {
             #[cfg(feature = "serve")]
             Command::Serve(_) => false,
             Command::Store(command) => command.json(),
+            Command::Config(command) => command.json(),
             Command::Inspect(args) => args.json,
             #[cfg(feature = "author")]
             Command::New(args) => args.json,

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "author")]
 pub mod author;
+pub mod config;
 mod context;
 pub mod inspect;
 pub mod log;

@@ -176,6 +176,7 @@ impl From<airlock_desk::Error> for Failure {
             Error::Load(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
             Error::UnknownStore { .. }
             | Error::EmptyStorePath
+            | Error::Configuration(_)
             | Error::SeveralActions { .. }
             | Error::LeftOut { .. } => Exit::Usage,
             _ => Exit::Failed,

@@ -23,7 +23,7 @@ use crate::args::{Cli, Command};
 use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{inspect, log, pending, plugins, refresh, resolve, run, show, store};
+use crate::commands::{config, inspect, log, pending, plugins, refresh, resolve, run, show, store};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -79,20 +79,16 @@ fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
 /// From here on nobody knows of the command line, but of what is asked for.
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => block_on(run::run(&args.into(), None, verbose, out)),
+        Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
-        Command::Show(args) => block_on(show::show(
-            &args.id,
-            args.store.store.as_deref(),
-            verbose,
-            out,
-        )),
-        Command::Resolve(args) => block_on(resolve::resolve(&args.into(), verbose, out)),
-        Command::Refresh(args) => block_on(refresh::refresh(&args.into(), verbose, out)),
+        Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
+        Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
+        Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => block_on(serve::serve(&args.into(), verbose)),
+        Command::Serve(args) => block_on(serve::serve(&args.request()?, verbose)),
         Command::Store(command) => block_on(store::run(&command.into(), out)),
+        Command::Config(command) => config::run(&command.into(), out),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
         #[cfg(feature = "author")]
         Command::New(args) => block_on(author::new::new(args.into(), out)),

@@ -7,6 +7,7 @@ use airlock_host::pending::ActionId;
 use airlock_host::store::StoreError;
 
 use crate::advice;
+use crate::configuration::Problems;
 
 /// Why a request failed. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,9 @@ pub enum Error {
         /// The feature that it would have to be built with.
         feature: &'static str,
     },
+    /// Something is wrong in the operator's configuration, or in the workspace's.
+    #[error("{0}")]
+    Configuration(Problems),
     /// There is no folder for the user's default store.
     #[error("there is no location for the pending store: {problem}")]
     NoPlace {
@@ -120,6 +124,7 @@ impl Error {
             | Error::EmptyStorePath
             | Error::SeveralActions { .. }
             | Error::LeftOut { .. } => "usage",
+            Error::Configuration(_) => "configuration",
             Error::NoPlace { .. } => "host",
             Error::NoSuchAction { id, .. } => airlock_host::Error::UnknownAction(id.clone()).kind(),
             Error::Volatile { .. } => "volatile",
@@ -142,6 +147,7 @@ impl Error {
                 "sqlite" => "name a server with `--store postgres://…`",
                 _ => "name a file with `--store PATH`",
             },
+            Error::Configuration(_) => "`airlock config check` says what is read, and what holds",
             Error::NoPlace { .. } => "`--store PATH` or AIRLOCK_STORE names one",
             Error::SeveralActions { .. } => "give more of the id",
             Error::Advised { advice, .. }
@@ -156,7 +162,11 @@ impl Error {
     pub fn is_quoting(&self) -> bool {
         matches!(
             self,
-            Error::Host(_) | Error::Advised { .. } | Error::Load(_) | Error::Interrupted { .. }
+            Error::Host(_)
+                | Error::Advised { .. }
+                | Error::Load(_)
+                | Error::Configuration(_)
+                | Error::Interrupted { .. }
         )
     }
 }
@@ -164,5 +174,11 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Error::Host(error.into())
+    }
+}
+
+impl From<Problems> for Error {
+    fn from(problems: Problems) -> Self {
+        Error::Configuration(problems)
     }
 }

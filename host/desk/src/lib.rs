@@ -3,6 +3,7 @@
 //! | to | see |
 //! | --- | --- |
 //! | open the store at an address, or the user's own | [`store`] |
+//! | know what the operator's files say | [`configuration`] |
 //! | know which session a workspace has | [`session`] |
 //! | find a plugin by its name or path, and load it | [`plugin`] |
 //! | find the action that a decision is about | [`target`] |
@@ -22,6 +23,7 @@
 
 pub mod advice;
 pub mod approval;
+pub mod configuration;
 pub mod decider;
 pub mod discard;
 mod error;

@@ -33,8 +33,8 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Parses a path or a name: what has a separator, ends in `.wasm` or is an existing file is a
-    /// path; anything else is the name of something bundled.
+    /// Parses a path or a name: what has a separator or ends in `.wasm` is a path, and what is
+    /// bundled a name, whatever lies in the current directory. Anything else is an existing file.
     ///
     /// # Errors
     /// If nothing of this name is bundled.
@@ -44,16 +44,18 @@ impl<'a> Source<'a> {
         let means_a_path = name.contains(path::is_separator)
             || path
                 .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"))
-            || path.is_file();
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"));
         if means_a_path {
             return Ok(Source::File(path));
         }
-        let found = catalog.find(&name).map(Source::Bundled);
-        found.ok_or_else(|| Error::UnknownPlugin {
-            name: name.into_owned(),
-            bundled: catalog.names(),
-        })
+        match catalog.find(&name) {
+            Some(bundled) => Ok(Source::Bundled(bundled)),
+            None if path.is_file() => Ok(Source::File(path)),
+            None => Err(Error::UnknownPlugin {
+                name: name.into_owned(),
+                bundled: catalog.names(),
+            }),
+        }
     }
 
     /// Its name.

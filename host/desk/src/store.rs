@@ -4,8 +4,8 @@ pub mod file;
 mod server;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 use airlock_host::effects::Effects;
@@ -17,6 +17,7 @@ use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 use crate::Error;
+use crate::configuration::Operator;
 
 /// The environment variable that names another default store.
 const VARIABLE: &str = "AIRLOCK_STORE";
@@ -34,8 +35,25 @@ pub enum Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChosenBy {
     Nobody,
+    /// A file of the operator's configuration.
+    File,
     Variable,
     Option,
+}
+
+/// What a command line says of the store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named {
+    /// The store.
+    pub store: Option<OsString>,
+    /// The operator's configuration, in place of the user's: it may say which store.
+    pub config: Option<PathBuf>,
+}
+
+impl Named {
+    fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
 }
 
 /// What to do if the store's file doesn't exist.
@@ -54,6 +72,8 @@ pub struct Choice {
     /// Where it is.
     pub location: Location,
     chosen: ChosenBy,
+    /// What the command line says of the configuration, which may be another one elsewhere.
+    config: Option<PathBuf>,
 }
 
 /// An open store.
@@ -63,16 +83,19 @@ pub struct Store {
 }
 
 impl Choice {
-    /// The store that the user named, else that of AIRLOCK_STORE, else the user's default store.
+    /// The store that the user named, else that of AIRLOCK_STORE, else that of the operator's
+    /// configuration, else the user's default store. A file in a workspace has no say.
     ///
     /// # Errors
-    /// Where what is named can't be a store's address, and where the user has no folder for one.
-    pub fn of(named: Option<&OsStr>) -> Result<Self, Error> {
+    /// Where what is named can't be a store's address, where something is wrong in the
+    /// configuration, and where the user has no folder for a store.
+    pub fn of(named: &Named) -> Result<Self, Error> {
         let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
-        let (store, chosen) = match named {
-            Some(store) => (Some(store.to_owned()), ChosenBy::Option),
-            None => match variable() {
-                Some(store) => (Some(store), ChosenBy::Variable),
+        let (store, chosen) = match (&named.store, variable()) {
+            (Some(store), _) => (Some(store.clone()), ChosenBy::Option),
+            (None, Some(store)) => (Some(store), ChosenBy::Variable),
+            (None, None) => match Operator::read(named.config())?.store() {
+                Some((store, _)) => (Some(store.into()), ChosenBy::File),
                 None => (None, ChosenBy::Nobody),
             },
         };
@@ -80,7 +103,22 @@ impl Choice {
             Some(store) => Location::read(store)?,
             None => default_location()?,
         };
-        Ok(Self { location, chosen })
+        let config = named.config();
+        Ok(Self {
+            location,
+            chosen,
+            config: config.map(|path| absolute(path).unwrap_or_else(|_| path.to_owned())),
+        })
+    }
+
+    /// The configuration that the command line named in place of the user's, by an absolute path.
+    pub fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// Whether AIRLOCK_STORE names it.
+    pub fn is_by_variable(&self) -> bool {
+        self.chosen == ChosenBy::Variable
     }
 
     /// Whether a missing file is to be created.
@@ -94,6 +132,10 @@ impl Choice {
         // What the environment says holds for the next command too.
         if self.chosen == ChosenBy::Option {
             words.extend(["--store".to_owned(), self.location.shown()]);
+        }
+        if let Some(config) = &self.config {
+            let config = config.to_string_lossy().into_owned();
+            words.extend(["--config".to_owned(), config]);
         }
         let words = shell::join(words.iter().map(String::as_str));
         format!("airlock {words}")
@@ -164,7 +206,7 @@ fn default_location() -> Result<Location, Error> {
 ///
 /// # Errors
 /// As [`Choice::of`], and if it can't be opened.
-pub async fn open(named: Option<&OsStr>, missing: WhenMissing) -> Result<Store, Error> {
+pub async fn open(named: &Named, missing: WhenMissing) -> Result<Store, Error> {
     let choice = Choice::of(named)?;
     let durable = match &choice.location {
         Location::File(path) => file::open(path, choice.makes(missing)).await?,
@@ -320,7 +362,11 @@ mod tests {
     fn a_command_names_the_store_that_an_option_chose() {
         let check = |store: &str, chosen, expected: &str| {
             let location = Location::read(store.into()).unwrap();
-            let choice = Choice { location, chosen };
+            let choice = Choice {
+                location,
+                chosen,
+                config: None,
+            };
             assert_eq!(choice.command(&["show", "a b"]), expected);
         };
         check(
@@ -329,12 +375,24 @@ mod tests {
             "airlock show 'a b' --store my.db",
         );
         check("my.db", ChosenBy::Variable, "airlock show 'a b'");
+        check("my.db", ChosenBy::File, "airlock show 'a b'");
         check("my.db", ChosenBy::Nobody, "airlock show 'a b'");
         check(
             "postgres://u:secret@h/d",
             ChosenBy::Option,
             "airlock show 'a b' --store postgres://u@h/d",
         );
+    }
+
+    #[test]
+    fn a_command_names_the_configuration_that_an_option_named() {
+        let choice = Choice {
+            location: Location::read("my.db".into()).unwrap(),
+            chosen: ChosenBy::File,
+            config: Some("/my conf.toml".into()),
+        };
+        let expected = "airlock log --config '/my conf.toml'";
+        assert_eq!(choice.command(&["log"]), expected);
     }
 
     #[test]

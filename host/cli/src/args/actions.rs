@@ -10,8 +10,9 @@ use super::completing::{Ids, PendingIds};
 use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
-use super::{CallArgs, SessionArgs, StoreArgs};
+use super::{CallArgs, SessionArgs, StoreArgs, configured};
 use crate::commands::{log, pending, refresh, resolve};
+use crate::failure::Failure;
 
 /// List the actions that wait for a decision, the topmost first
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ impl PendingArgs {
         let args = self;
         pending::Request {
             session: (!args.all).then(|| args.session.into()),
-            store: args.store.store,
+            store: args.store.into(),
             verbose,
         }
     }
@@ -143,9 +144,16 @@ pub struct ResolveArgs {
     pub json: bool,
 }
 
-impl From<ResolveArgs> for resolve::Request {
-    fn from(args: ResolveArgs) -> Self {
-        Self {
+impl ResolveArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self) -> Result<resolve::Request, Failure> {
+        let args = self;
+        let config = args.store.config.as_deref();
+        Ok(resolve::Request {
+            limits: configured::limits(config, &args.call)?,
             target: target::Request {
                 decision: args.action.into(),
                 id: args.id,
@@ -158,9 +166,8 @@ impl From<ResolveArgs> for resolve::Request {
             extra: args.extra,
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,
-            limits: args.call.limits(),
-            store: args.store.store,
-        }
+            store: args.store.into(),
+        })
     }
 }
 
@@ -184,13 +191,19 @@ pub struct RefreshArgs {
     pub json: bool,
 }
 
-impl From<RefreshArgs> for refresh::Request {
-    fn from(args: RefreshArgs) -> Self {
-        Self {
+impl RefreshArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self) -> Result<refresh::Request, Failure> {
+        let args = self;
+        let config = args.store.config.as_deref();
+        Ok(refresh::Request {
+            limits: configured::limits(config, &args.call)?,
             id: args.id,
-            limits: args.call.limits(),
-            store: args.store.store,
-        }
+            store: args.store.into(),
+        })
     }
 }
 
@@ -222,7 +235,7 @@ impl From<LogArgs> for log::Request {
         Self {
             session: (!args.all).then(|| args.session.into()),
             limit: args.limit as usize,
-            store: args.store.store,
+            store: args.store.into(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use airlock_desk::store::{self, WhenMissing};
+use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_host::Limits;
 use airlock_host::store::ResolvedQuery;
 use airlock_render::escape_line;
@@ -169,10 +169,11 @@ impl ValueCompleter for Ids {
 
 async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     let words = words();
-    let named = named_store(&words);
-    let store = store::open(named.as_deref(), WhenMissing::Refuse)
-        .await
-        .ok()?;
+    let named = Named {
+        store: option(&words, "--store"),
+        config: option(&words, "--config").map(PathBuf::from),
+    };
+    let store = store::open(&named, WhenMissing::Refuse).await.ok()?;
     let mut all = store.durable().open_actions(None).await.ok()?;
     if with_resolved {
         let query = ResolvedQuery {
@@ -188,15 +189,16 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     Some(ids.collect())
 }
 
-/// What the line says of the store, wherever it does.
-fn named_store(words: &[OsString]) -> Option<OsString> {
+/// What the line says with this option, wherever it does.
+fn option(words: &[OsString], name: &str) -> Option<OsString> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if word == "--store" {
+        if word == name {
             return words.next().cloned();
         }
-        if let Some(store) = word.to_str().and_then(|word| word.strip_prefix("--store=")) {
-            return Some(store.into());
+        let value = word.to_str().and_then(|word| word.strip_prefix(name));
+        if let Some(value) = value.and_then(|rest| rest.strip_prefix('=')) {
+            return Some(value.into());
         }
     }
     None

@@ -22,6 +22,9 @@ Environment:
   NO_COLOR           where set, no colours
   AIRLOCK_STORE      where pending actions are kept, as for `--store`: a file, or the address of a
                      PostgreSQL database; default: airlock/pending.db in the user's state folder
+  AIRLOCK_SYSTEM_CONFIG
+                     the system's airlock-host.toml, by an absolute path; default:
+                     /etc/airlock/airlock-host.toml
   AIRLOCK_NOTIFY     what to run when something waits for a decision, as for `run --notify`
   AIRLOCK_PAGER      what shows long texts on a terminal; default: PAGER, or less
   AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder
@@ -171,6 +174,26 @@ Examples:
   Ten gibibytes; no limit:
     airlock store limit 10GiB
     airlock store limit none";
+
+pub const CONFIG_CHECK_EXAMPLES: &str = "\
+Examples:
+  What holds here, and which file says so?
+    airlock config check
+
+  Before a file is put into its place:
+    airlock config check ./airlock-host.toml
+
+  For a program, in another workspace:
+    airlock config check --workspace ~/photos --json | jq .settings
+
+Files, of which the first counts that says something:
+  `--config FILE`, or airlock/airlock-host.toml in the user's configuration folder
+  /etc/airlock/airlock-host.toml, or what AIRLOCK_SYSTEM_CONFIG names
+A file airlock-host.toml in the workspace can only make that stricter.";
+
+pub const CONFIG_SCHEMA_EXAMPLES: &str = "\
+Examples:
+  airlock config schema > airlock-host.schema.json";
 
 pub const INSPECT_EXAMPLES: &str = "\
 Examples:

@@ -77,8 +77,8 @@ impl RunLine {
             Err(error) => return Ok(usage::report(&error)),
         };
         // What an engine has room for depends on its limits.
-        let loaded = (args.call.limits() == limits).then_some(loaded);
-        let mut request = run::Request::from(args);
+        let mut request = args.request()?;
+        let loaded = (request.limits == limits).then_some(loaded);
         request.given = given;
         run::run(&request, loaded, verbose, out).await
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use airlock_desk::configuration::{Decide, Given};
 use airlock_desk::session::SessionChoice;
 use airlock_serve::Decides;
 use clap::builder::NonEmptyStringValueParser;
@@ -11,10 +12,12 @@ use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
 
 use super::completing::Plugins;
+use super::configured;
 use super::examples::SERVE_EXAMPLES;
 use super::shared::{CallArgs, StoreArgs};
 use super::values::{GrantName, RehearseWhen, age};
 use crate::commands::serve::Request;
+use crate::failure::Failure;
 
 /// Serve tools to a client of the Model Context Protocol (MCP), over standard input and output
 ///
@@ -27,9 +30,9 @@ pub struct ServeArgs {
     #[arg(value_name = "PLUGIN", add = ArgValueCompleter::new(Plugins))]
     pub plugins: Vec<OsString>,
 
-    /// Who decides about what a model wants applied
-    #[arg(long, value_name = "WHO", default_value = "person")]
-    pub decide: DecideWho,
+    /// Who decides about what a model wants applied [default: person]
+    #[arg(long, value_name = "WHO")]
+    pub decide: Option<DecideWho>,
 
     /// The workspace: the directory that the tools may read, and change when applied [default: .]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -74,30 +77,52 @@ pub enum DecideWho {
     Model,
 }
 
-impl From<DecideWho> for Decides {
+impl From<DecideWho> for Decide {
     fn from(who: DecideWho) -> Self {
         match who {
-            DecideWho::Person => Decides::Person,
-            DecideWho::Terminal => Decides::Terminal,
-            DecideWho::Model => Decides::Model,
+            DecideWho::Person => Decide::Person,
+            DecideWho::Terminal => Decide::Terminal,
+            DecideWho::Model => Decide::Model,
         }
     }
 }
 
-impl From<ServeArgs> for Request {
-    fn from(args: ServeArgs) -> Self {
-        Self {
-            plugins: args.plugins,
-            decides: args.decide.into(),
-            session: SessionChoice {
+impl ServeArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self) -> Result<Request, Failure> {
+        let args = self;
+        let settings = configured::settings(
+            args.store.config.as_deref(),
+            &Given {
                 workspace: args.workspace,
+                plugins: args.plugins,
+                decide: args.decide.map(Into::into),
+                timeout: args.call.timeout,
+                max_memory: args.call.memory_bytes(),
+                expires: args.expires,
+                rehearse: args.rehearse.map(Into::into),
+                grants: args.grants.into_iter().map(Into::into).collect(),
+            },
+        )?;
+        Ok(Request {
+            limits: settings.limits(),
+            rehearse: settings.said_rehearse(),
+            plugins: settings.plugins.value,
+            decides: match settings.decide.value {
+                Decide::Person => Decides::Person,
+                Decide::Terminal => Decides::Terminal,
+                Decide::Model => Decides::Model,
+            },
+            session: SessionChoice {
+                workspace: settings.workspace.value,
                 session: args.session,
             },
-            limits: args.call.limits(),
-            expires: args.expires,
-            rehearse: args.rehearse.map(Into::into),
-            grants: args.grants.into_iter().map(Into::into).collect(),
-            store: args.store.store,
-        }
+            expires: settings.expires.value.map(|age| age.0),
+            grants: settings.grants.value,
+            store: args.store.into(),
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use airlock_desk::session::SessionChoice;
+use airlock_desk::store::Named;
 use airlock_host::Limits;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
@@ -15,9 +16,24 @@ use super::values::seconds;
 #[derive(Debug, Args)]
 pub struct StoreArgs {
     /// Where pending actions are kept: a file, or postgres://USER@HOST/DATABASE [default:
-    /// AIRLOCK_STORE, or airlock/pending.db in the user's state folder]
+    /// AIRLOCK_STORE, else what the configuration says, else airlock/pending.db in the user's state
+    /// folder]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
     pub store: Option<OsString>,
+
+    /// The operator's configuration, in place of the user's: see `airlock help config check` [default:
+    /// airlock/airlock-host.toml in the user's configuration folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, display_order = 91)]
+    pub config: Option<PathBuf>,
+}
+
+impl From<StoreArgs> for Named {
+    fn from(args: StoreArgs) -> Self {
+        Self {
+            store: args.store,
+            config: args.config,
+        }
+    }
 }
 
 /// Which session.
@@ -54,14 +70,18 @@ pub struct CallArgs {
 }
 
 impl CallArgs {
-    pub fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
+    /// What is said here, and else what is said elsewhere.
+    pub fn limits_over(&self, mut limits: Limits) -> Limits {
         if let Some(timeout) = self.timeout {
             limits.call_time = timeout;
         }
-        if let Some(mib) = self.max_memory {
-            limits.memory = (mib as usize) << 20;
+        if let Some(bytes) = self.memory_bytes() {
+            limits.memory = bytes;
         }
         limits
+    }
+
+    pub fn memory_bytes(&self) -> Option<usize> {
+        self.max_memory.map(|mib| (mib as usize) << 20)
     }
 }

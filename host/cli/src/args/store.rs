@@ -197,7 +197,7 @@ impl From<StoreCommand> for Request {
         };
         Self {
             task,
-            store: store.store,
+            store: store.into(),
         }
     }
 }

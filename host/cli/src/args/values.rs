@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use airlock_desk::configuration::{Age, Grant};
 use airlock_host::policy::Rehearse;
 use anstream::ColorChoice;
 use clap::ValueEnum;
-
-use crate::commands::run::Grant;
 
 /// The values of `--color`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -126,26 +125,8 @@ fn parse_size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << (10 * power))
 }
 
-/// The longest that is taken: a hundred years, which every store and calendar can count with.
-const MAX_SECONDS: u64 = 100 * 365 * 24 * 3600;
-
 fn parse_age(text: &str) -> Option<Duration> {
-    let unit = text.chars().next_back()?;
-    let seconds: u64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 24 * 3600,
-        'w' => 7 * 24 * 3600,
-        _ => return None,
-    };
-    let number = &text[..text.len() - unit.len_utf8()];
-    // A sign would be read too.
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let seconds = number.parse::<u64>().ok()?.checked_mul(seconds)?;
-    (seconds <= MAX_SECONDS).then(|| Duration::from_secs(seconds))
+    Age::parse(text).map(|age| age.0)
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! `airlock log`: what was decided.
 
-use std::ffi::OsString;
-
 use airlock_desk::record::{Log, Record};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, WhenMissing};
+use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_host::store::ResolvedQuery;
 use airlock_render::{Block, Line, Role};
 
@@ -19,11 +17,11 @@ pub struct Request {
     pub session: Option<SessionChoice>,
     /// How many to show at most, the latest first.
     pub limit: usize,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let store = store::open(&request.store, WhenMissing::Refuse).await?;
     let mut session = request.session.as_ref().map(|choice| choice.id(&store));
     let mut query = ResolvedQuery {
         session: session.clone(),

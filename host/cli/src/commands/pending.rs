@@ -1,13 +1,12 @@
 //! `airlock pending`: what waits for a decision.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 
 use airlock_desk::discard;
 use airlock_desk::marks::Marks;
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::PendingAction;
 use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::reads::StaleFile;
@@ -24,13 +23,13 @@ use crate::terminal::time;
 pub struct Request {
     /// None for all sessions.
     pub session: Option<SessionChoice>,
-    pub store: Option<OsString>,
+    pub store: Named,
     /// With the previews.
     pub verbose: bool,
 }
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
-    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let store = store::open(&request.store, WhenMissing::Refuse).await?;
     let session = match &request.session {
         Some(choice) => Some(chosen(choice, &store).await?.id(&store)),
         None => None,

@@ -1,11 +1,10 @@
 //! `airlock refresh`: calls a tool once more, as it was called when it previewed an action.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use airlock_desk::decider;
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::store::ActionRecord;
 use airlock_host::{Limits, Session};
 use airlock_render::Block;
@@ -22,13 +21,13 @@ use crate::terminal::progress::Progress;
 pub struct Request {
     pub id: String,
     pub limits: Limits,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
-    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let store = store::open(&request.store, WhenMissing::Refuse).await?;
     let record = store.find(&request.id).await?;
     if !record.action.durable && record.resolved.is_none() {
         let message = "its tool keeps the preview only in memory, so that a new one would be lost when this command ends";

@@ -1,11 +1,10 @@
 //! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use airlock_desk::decider;
 use airlock_desk::resolution::{self, PENDING_AGAIN, Resolved, was_tried};
-use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_desk::target::{self, Target, tells_by_whom};
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::{Error, Limits, Resolution, Session};
@@ -40,7 +39,7 @@ pub struct Request {
     /// Whether somebody is asked once more about what the host has not seen before.
     pub confirm_effects: bool,
     pub limits: Limits,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -48,7 +47,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     confirming::check(request.confirm_effects, out.is_json())?;
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
-    let store = store::open(request.store.as_deref(), WhenMissing::Refuse).await?;
+    let store = store::open(&request.store, WhenMissing::Refuse).await?;
     let mut request = request.clone();
     if request.target.id.is_none() {
         request.target.session = chosen(&request.target.session, &store).await?;

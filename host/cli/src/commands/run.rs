@@ -9,13 +9,14 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_desk::configuration::Grant;
 use airlock_desk::decider;
 use airlock_desk::discard;
 use airlock_desk::plugin::Loaded;
 use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::effects::ActionEffects;
 use airlock_host::json::Json;
@@ -65,7 +66,7 @@ pub struct Request {
     pub confirm_effects: bool,
     /// What is run when something waits, or was decided elsewhere.
     pub notify: Option<String>,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 /// Why a preview is discarded that its tool keeps in memory only.
@@ -97,7 +98,7 @@ pub async fn run(
     if decider.is_somebody() {
         missing::ask(tool, &loaded, &mut called.params, &interrupt).await?;
     }
-    let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
+    let store = store::open(&request.store, WhenMissing::Make).await?;
     let context = CommandContext {
         session: open(request, &loaded, &store, &progress, &interrupt, out)?,
         interrupt,
@@ -224,22 +225,6 @@ fn open(
     };
     let session = session.observer(move |_, event| progress.observe(event));
     Ok(loaded.bind_to(session, request.policy()).open()?)
-}
-
-/// What a plugin is granted by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grant {
-    RealTime,
-    FreshRandomness,
-}
-
-impl Grant {
-    pub fn add_to(self, policy: Policy) -> Policy {
-        match self {
-            Grant::RealTime => policy.with_real_time(),
-            Grant::FreshRandomness => policy.with_fresh_randomness(),
-        }
-    }
 }
 
 impl Request {

@@ -4,10 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, stdin};
 use std::time::{Duration, SystemTime};
 
+use airlock_desk::configuration::Grant;
 use airlock_desk::discard;
 use airlock_desk::plugin::{Loaded, Source};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Store, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::pending::SessionId;
 use airlock_host::policy::Rehearse;
 use airlock_host::{Engine, Limits, Policy, Session, SessionBuilder};
@@ -15,7 +16,6 @@ use airlock_render::{Block, Line, Role};
 use airlock_serve::{Decides, ServeError, Server};
 
 use crate::bundled::CATALOG;
-use crate::commands::run::Grant;
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::rules;
@@ -33,7 +33,7 @@ pub struct Request {
     pub expires: Option<Duration>,
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 /// Why a preview is discarded that its tool keeps in memory only.
@@ -46,7 +46,7 @@ pub async fn serve(request: &Request, verbose: u8) -> Result<Exit, Failure> {
     let progress = Progress::new(verbose);
     let engine = load::engine(request.limits.clone())?;
     let loaded = load_all(request, &engine, &interrupt, &progress).await?;
-    let store = store::open(request.store.as_deref(), WhenMissing::Make).await?;
+    let store = store::open(&request.store, WhenMissing::Make).await?;
     let server = open(request, &loaded, &engine, &store).await?;
     tell_of_rejected(server.session());
     if stdin().is_terminal() {

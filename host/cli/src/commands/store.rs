@@ -4,9 +4,10 @@ mod backup;
 mod bounds;
 mod state;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use airlock_desk::store::Named;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -14,7 +15,7 @@ use crate::terminal::output::Output;
 /// The arguments of the command.
 pub struct Request {
     pub task: Task,
-    pub store: Option<OsString>,
+    pub store: Named,
 }
 
 /// What is to be done.
@@ -36,7 +37,7 @@ pub enum Task {
 }
 
 pub async fn run(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
-    let store = request.store.as_deref();
+    let store = &request.store;
     match &request.task {
         Task::Backup(file) => backup::backup(file, store, out).await,
         Task::Restore(file) => backup::restore(file, store, out).await,

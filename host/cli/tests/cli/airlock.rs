@@ -57,7 +57,9 @@ pub fn command(folder: &Path) -> Command {
         .env("HOME", &home)
         // One cache for all tests, so that each guest is compiled once.
         .env("XDG_CACHE_HOME", home.join("cache"))
-        .env("XDG_STATE_HOME", home.join("state"));
+        .env("XDG_STATE_HOME", home.join("state"))
+        // Nor what the machine's administrator says.
+        .env("AIRLOCK_SYSTEM_CONFIG", home.join("none.toml"));
     command
 }
 
@@ -69,6 +71,11 @@ impl Airlock {
 
     pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    pub fn args(mut self, args: &[&str]) -> Self {
+        self.command.args(args);
         self
     }
 

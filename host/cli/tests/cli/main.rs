@@ -8,6 +8,8 @@ mod ast_edit_hostile;
 mod basics;
 mod building;
 mod compiling;
+#[cfg(unix)]
+mod configuration;
 mod decisions;
 mod exit_codes;
 mod faults;

@@ -1,10 +1,9 @@
 //! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for
 //! that.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use airlock_desk::store::{Choice, Location, WhenMissing, file};
+use airlock_desk::store::{Choice, Location, Named, WhenMissing, file};
 use airlock_render::{Line, Role, shell};
 use serde_json::json;
 
@@ -12,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::size;
 
-pub async fn backup(to: &Path, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn backup(to: &Path, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let choice = Choice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,
@@ -39,11 +38,7 @@ pub async fn backup(to: &Path, store: Option<&OsStr>, out: &mut Output) -> Resul
     Ok(Exit::Done)
 }
 
-pub async fn restore(
-    from: &Path,
-    store: Option<&OsStr>,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
+pub async fn restore(from: &Path, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let choice = Choice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,

@@ -1,10 +1,9 @@
 //! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much may be,
 //! and forgetting what is old.
 
-use std::ffi::OsStr;
 use std::time::Duration;
 
-use airlock_desk::store::{self, WhenMissing};
+use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Line, Role};
 use serde_json::json;
 
@@ -14,7 +13,7 @@ use crate::terminal::{size, time};
 
 pub async fn retention(
     kept: Option<Option<Duration>>,
-    store: Option<&OsStr>,
+    store: &Named,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let missing = match kept {
@@ -35,7 +34,7 @@ pub async fn retention(
     Ok(Exit::Done)
 }
 
-pub async fn forget(id: &str, store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn forget(id: &str, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
     let id = &record.action.id;
@@ -62,7 +61,7 @@ pub fn word(retention: Option<Duration>) -> String {
 
 pub async fn limit(
     limit: Option<Option<u64>>,
-    store: Option<&OsStr>,
+    store: &Named,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let missing = match limit {
@@ -84,7 +83,7 @@ pub async fn limit(
 
 pub async fn prune(
     older_than: Option<Duration>,
-    store: Option<&OsStr>,
+    store: &Named,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;

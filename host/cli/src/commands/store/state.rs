@@ -1,8 +1,6 @@
 //! `airlock store stats` and `check`: how much is kept, and whether all is as it should be.
 
-use std::ffi::OsStr;
-
-use airlock_desk::store::{self, WhenMissing};
+use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
@@ -14,7 +12,7 @@ use crate::terminal::size;
 /// Letters of the longest name.
 const NAMES: usize = 11;
 
-pub async fn stats(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
@@ -71,7 +69,7 @@ pub async fn stats(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-pub async fn check(store: Option<&OsStr>, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn check(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let problems = store.durable().check().await?;
     let location = store.location();

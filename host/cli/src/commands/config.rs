@@ -1,0 +1,210 @@
+//! `airlock config …`: what the operator's files say.
+
+use std::path::{Path, PathBuf};
+
+use airlock_desk::configuration::{
+    self, Checked, Given, Operator, Problem, Role as Whose, Setting, Settings,
+};
+use airlock_desk::store::{Choice, Named};
+use airlock_render::{Block, Line, Role};
+use serde_json::{Value, json};
+
+use crate::bundled::CATALOG;
+use crate::failure::{Exit, Failure};
+use crate::terminal::output::{Output, show_on_stderr};
+
+/// The arguments of the command.
+pub struct Request {
+    pub task: Task,
+    pub workspace: Option<PathBuf>,
+    /// In place of the user's.
+    pub config: Option<PathBuf>,
+}
+
+/// What is to be done.
+pub enum Task {
+    Schema,
+    /// Of all files that count here.
+    Check,
+    /// Of one by itself.
+    CheckFile(PathBuf),
+}
+
+pub fn run(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
+    match &request.task {
+        Task::Schema => {
+            out.write(configuration::schema().trim_end());
+            Ok(Exit::Done)
+        }
+        Task::CheckFile(file) => Ok(report(&[Checked::named(file)], None, out)),
+        Task::Check => check(request, out),
+    }
+}
+
+fn check(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
+    let given = Given {
+        workspace: request.workspace.clone(),
+        ..Given::default()
+    };
+    let config = request.config.as_deref();
+    let (checked, settings) = Settings::check(config, &given, CATALOG);
+    let told = match &settings {
+        Ok(settings) => Some(told(settings, config)?),
+        Err(_) => None,
+    };
+    Ok(report(&checked, told, out))
+}
+
+fn report(checked: &[Checked], settings: Option<Vec<Told>>, out: &mut Output) -> Exit {
+    let files: Vec<Value> = checked.iter().map(as_json).collect();
+    let mut object = json!({ "files": files });
+    if let Some(settings) = &settings {
+        let settings = settings.iter().map(|it| {
+            let value = json!({"value": it.value, "from": it.from});
+            (it.key.to_owned(), value)
+        });
+        object["settings"] = Value::Object(settings.collect());
+    }
+    out.json(&object);
+    let problems: Vec<&Problem> = checked.iter().flat_map(|it| &it.problems).collect();
+    if !out.is_json() {
+        for one in checked {
+            out.show(&described(one));
+        }
+        for problem in &problems {
+            let text = problem.to_string();
+            show_on_stderr(&Block::new().named(Role::Error, "error:", &text, 2));
+        }
+        if let Some(settings) = &settings {
+            out.gap();
+            out.show(&table(settings));
+        }
+    }
+    match problems.is_empty() {
+        true => Exit::Done,
+        false => Exit::Usage,
+    }
+}
+
+fn as_json(checked: &Checked) -> Value {
+    json!({
+        "whose": checked.role,
+        "path": checked.path,
+        "found": checked.is_found,
+        "problems": checked.problems,
+    })
+}
+
+fn described(checked: &Checked) -> Block {
+    let state = match (checked.is_found, checked.problems.len()) {
+        (false, _) => "there is none".to_owned(),
+        (true, 0) => "fine".to_owned(),
+        (true, 1) => "1 problem".to_owned(),
+        (true, count) => format!("{count} problems"),
+    };
+    let path = checked.path.display();
+    let text = match checked.role {
+        Whose::Workspace => format!("{path}: {state}; it can only make the rest stricter"),
+        _ => format!("{path}: {state}"),
+    };
+    let whose = format!("{}:", checked.role);
+    Block::new().named(Role::Title, &whose, &text, 2)
+}
+
+/// A setting, for people and programs.
+struct Told {
+    key: &'static str,
+    value: Value,
+    from: String,
+}
+
+fn of<T>(key: &'static str, setting: &Setting<T>, value: impl Into<Value>) -> Told {
+    Told {
+        key,
+        value: value.into(),
+        from: setting.origin.to_string(),
+    }
+}
+
+fn told(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let workspace = settings
+        .workspace
+        .value
+        .as_deref()
+        .map_or(".".to_owned(), text);
+    let plugins = settings.plugins.value.iter();
+    let plugins: Vec<String> = match plugins.len() {
+        0 => CATALOG.all().iter().map(|it| it.name.to_owned()).collect(),
+        _ => plugins
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect(),
+    };
+    let expires = settings.expires.value.map(|age| age.to_string());
+    let rehearse = format!("{:?}", settings.rehearse.value).to_lowercase();
+    let grants = settings.grants.value.iter().map(|it| it.as_str());
+    let grants: Vec<&str> = grants.collect();
+    let timeout = settings.timeout.value.as_secs_f64();
+    let memory = settings.shown_memory().to_string();
+    Ok(vec![
+        of("workspace", &settings.workspace, workspace),
+        of("plugins", &settings.plugins, plugins),
+        store(config)?,
+        of("decide", &settings.decide, settings.decide.value.as_str()),
+        of("expires", &settings.expires, expires),
+        of("rehearse", &settings.rehearse, rehearse),
+        of("grants", &settings.grants, grants),
+        of("limits.timeout", &settings.timeout, timeout),
+        of("limits.max-memory", &settings.max_memory, memory),
+        rules("rules", settings.operator_rules.rules.len(), "the operator"),
+        rules(
+            "rules of the workspace",
+            settings.workspace_rules.rules.len(),
+            "the workspace",
+        ),
+    ])
+}
+
+fn rules(key: &'static str, count: usize, from: &str) -> Told {
+    Told {
+        key,
+        value: count.into(),
+        from: from.to_owned(),
+    }
+}
+
+fn store(config: Option<&Path>) -> Result<Told, Failure> {
+    let named = Named {
+        store: None,
+        config: config.map(Path::to_owned),
+    };
+    let choice = Choice::of(&named)?;
+    let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
+    let file = operator.store().map(|(_, file)| file.display().to_string());
+    let from = match (choice.is_by_variable(), file) {
+        (true, _) => "AIRLOCK_STORE".to_owned(),
+        (false, Some(file)) => file,
+        (false, None) => "the default".to_owned(),
+    };
+    Ok(Told {
+        key: "store",
+        value: choice.location.shown().into(),
+        from,
+    })
+}
+
+fn table(settings: &[Told]) -> Block {
+    let longest = settings.iter().map(|it| it.key.len()).max();
+    let columns = longest.unwrap_or(0);
+    settings.iter().fold(
+        Block::from(Line::new().with_role(Role::Title, "What holds here:")),
+        |block, it| {
+            let value = match &it.value {
+                Value::String(text) => text.clone(),
+                Value::Null => "for ever".to_owned(),
+                value => value.to_string(),
+            };
+            block.fact(columns, it.key, &format!("{value}  (from {})", it.from))
+        },
+    )
+}

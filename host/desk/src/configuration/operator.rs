@@ -1,0 +1,179 @@
+//! The operator's own files.
+
+use std::path::{Path, PathBuf, absolute};
+
+use airlock_host::Limits;
+use airlock_rules::{Budget, RuleSet};
+
+use super::file::File;
+use super::places::{self, Role};
+use super::problem::{Problem, Problems};
+use super::values::PathText;
+
+/// A file that was looked for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Whose it is.
+    pub role: Role,
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// Whether there is one.
+    pub is_found: bool,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+    /// What it says, where nothing is wrong.
+    pub file: Option<File>,
+}
+
+/// What the operator says, in one file or several. Cheap to read: files are small.
+#[derive(Debug, Clone, Default)]
+pub struct Operator {
+    /// The one that counts first at the front.
+    pub(super) files: Vec<(Role, PathBuf, File)>,
+}
+
+impl Checked {
+    pub(super) fn look(role: Role, path: &Path) -> Self {
+        let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (file, problems) = match places::read(role, &path) {
+            Ok(file) => (file, Vec::new()),
+            Err(problems) => (None, problems),
+        };
+        Self {
+            role,
+            is_found: file.is_some() || !problems.is_empty(),
+            path,
+            problems,
+            file,
+        }
+    }
+
+    /// Looks at a file that somebody named, as at an operator's.
+    pub fn named(path: &Path) -> Self {
+        let mut checked = [Self::look(Role::Named, path)];
+        check_rules(&mut checked);
+        let [checked] = checked;
+        checked
+    }
+}
+
+impl Operator {
+    /// Looks at the file that `--config` names, or else the user's, and at the system's.
+    pub fn check(named: Option<&Path>) -> Vec<Checked> {
+        let first = match named {
+            Some(named) => Some(Checked::look(Role::Named, named)),
+            None => places::user().map(|path| Checked::look(Role::User, &path)),
+        };
+        let system = Checked::look_at_system();
+        let mut checked: Vec<_> = first.into_iter().chain([system]).collect();
+        check_rules(&mut checked);
+        checked
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// All that is wrong in them.
+    pub fn read(named: Option<&Path>) -> Result<Self, Problems> {
+        Self::of(Self::check(named))
+    }
+
+    pub(super) fn of(checked: Vec<Checked>) -> Result<Self, Problems> {
+        let mut problems = Vec::new();
+        let mut files = Vec::new();
+        for one in checked {
+            problems.extend(one.problems);
+            files.extend(one.file.map(|file| (one.role, one.path, file)));
+        }
+        match problems.is_empty() {
+            true => Ok(Self { files }),
+            false => Err(Problems(problems)),
+        }
+    }
+
+    /// The first that has something to say, with the file that says it.
+    pub(super) fn first<T>(&self, of: impl Fn(&File) -> Option<T>) -> Option<(T, Role, &Path)> {
+        let mut files = self.files.iter();
+        files.find_map(|(role, path, file)| Some((of(file)?, *role, path.as_path())))
+    }
+
+    /// The store that they name, if they do: an address as it is, or a path. Which file does is
+    /// told too.
+    pub fn store(&self) -> Option<(String, &Path)> {
+        let (store, _, path) = self.first(|file| file.store.clone())?;
+        let text = match store.as_str().contains("://") {
+            true => store.as_str().to_owned(),
+            false => below(path, &store).to_string_lossy().into_owned(),
+        };
+        Some((text, path))
+    }
+
+    /// What a tool may use up: for who knows no workspace, whose own file could say less.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        if let Some((timeout, ..)) = self.first(|file| file.limits.timeout) {
+            limits.call_time = timeout.0;
+        }
+        if let Some((memory, ..)) = self.first(|file| file.limits.max_memory) {
+            limits.memory = memory.0.0 as usize;
+        }
+        limits
+    }
+
+    /// Their rules, in the order in which they count: those of the file that counts first.
+    pub fn rules(&self) -> RuleSet {
+        let mut all = RuleSet::default();
+        for (_, _, file) in &self.files {
+            let one = file.rule_set();
+            all.rules.extend(one.rules);
+            all.control.also.extend(one.control.also);
+            let (first, other) = (all.budget, one.budget);
+            all.budget = Budget {
+                files: first.files.or(other.files),
+                bytes: first.bytes.or(other.bytes),
+                deletions: first.deletions.or(other.deletions),
+            };
+        }
+        all
+    }
+}
+
+impl Checked {
+    fn look_at_system() -> Self {
+        let path = places::system();
+        match path.is_absolute() {
+            true => Self::look(Role::System, &path),
+            // Not made absolute, which would be by the current directory.
+            false => Self {
+                role: Role::System,
+                problems: places::read(Role::System, &path).err().unwrap_or_default(),
+                path,
+                is_found: true,
+                file: None,
+            },
+        }
+    }
+}
+
+/// What a path in a file means: it is relative to the file's own folder.
+pub(super) fn below(file: &Path, path: &PathText) -> PathBuf {
+    path.below(file.parent().unwrap_or(Path::new("/")))
+}
+
+/// What is wrong in the rules of a file that no line alone shows. What one file says of control
+/// files holds for the rules of all.
+pub(super) fn check_rules(checked: &mut [Checked]) {
+    let files = checked.iter().filter_map(|one| one.file.as_ref());
+    let also: Vec<_> = files.flat_map(|file| file.control.also.clone()).collect();
+    for one in checked {
+        let Some(file) = &one.file else {
+            continue;
+        };
+        let mut rules = file.rule_set();
+        rules.control.also.clone_from(&also);
+        let problems = rules.problems().into_iter();
+        one.problems
+            .extend(problems.map(|it| Problem::of_file(&one.path, it)));
+    }
+}

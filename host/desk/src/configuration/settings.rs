@@ -1,0 +1,323 @@
+//! What holds, and where each of it comes from.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use airlock_host::Limits;
+use airlock_host::policy::Rehearse;
+use airlock_rules::{RuleSet, Rules, Size};
+
+use super::file::File;
+use super::operator::{Checked, Operator, below, check_rules};
+use super::places::{self, NAME, Role};
+use super::problem::Problems;
+use super::values::{Age, Decide, Grant};
+use crate::plugin::Catalog;
+
+/// What the command line says. It counts before each file.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The workspace.
+    pub workspace: Option<PathBuf>,
+    /// What is served.
+    pub plugins: Vec<OsString>,
+    /// Who decides.
+    pub decide: Option<Decide>,
+    /// The time limit of a call.
+    pub timeout: Option<Duration>,
+    /// The memory limit of a tool, in bytes.
+    pub max_memory: Option<usize>,
+    /// How long what is pending can be applied.
+    pub expires: Option<Duration>,
+    /// Whether what is pushed is rehearsed.
+    pub rehearse: Option<Rehearse>,
+    /// What plugins may do beside the default.
+    pub grants: Vec<Grant>,
+}
+
+/// Who said something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// A file.
+    File(Role, PathBuf),
+    /// Nobody.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag => f.write_str("the command line"),
+            Origin::File(_, path) => write!(f, "{}", path.display()),
+            Origin::Default => f.write_str("the default"),
+        }
+    }
+}
+
+/// A value, and who said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// What holds.
+    pub value: T,
+    /// Who said it.
+    pub origin: Origin,
+}
+
+/// What holds for `run` and `serve` in a workspace.
+///
+/// Of the command line, the user's file, the system's and the default, the first counts that says
+/// something. What the workspace's own file says counts where it is stricter than that: a lower
+/// limit, an earlier end, `rehearse = "always"`, a decision that takes more. Elsewhere it is not
+/// followed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The workspace; none is the current directory.
+    pub workspace: Setting<Option<PathBuf>>,
+    /// What is served; none is all that is bundled.
+    pub plugins: Setting<Vec<OsString>>,
+    /// Who decides.
+    pub decide: Setting<Decide>,
+    /// The time limit of a call.
+    pub timeout: Setting<Duration>,
+    /// The memory limit of a tool, in bytes.
+    pub max_memory: Setting<usize>,
+    /// How long what is pending can be applied; none is for ever.
+    pub expires: Setting<Option<Age>>,
+    /// Whether what is pushed is rehearsed.
+    pub rehearse: Setting<Rehearse>,
+    /// What plugins may do beside the default.
+    pub grants: Setting<Vec<Grant>>,
+    /// The operator's rules.
+    pub operator_rules: RuleSet,
+    /// Those of the workspace, which only narrow.
+    pub workspace_rules: RuleSet,
+}
+
+impl Settings {
+    /// Reads all files, and finds out what holds.
+    ///
+    /// # Errors
+    /// All that is wrong in a file, and where an operator's file lies in the workspace.
+    pub fn read(named: Option<&Path>, given: &Given, catalog: Catalog) -> Result<Self, Problems> {
+        Self::check(named, given, catalog).1
+    }
+
+    /// The same, with each file that was looked for, in the order in which they count.
+    pub fn check(
+        named: Option<&Path>,
+        given: &Given,
+        catalog: Catalog,
+    ) -> (Vec<Checked>, Result<Self, Problems>) {
+        let mut checked = Operator::check(named);
+        // Where it says which workspace, it is not known yet whether it lies there.
+        let said = Operator {
+            files: (checked.iter())
+                .filter_map(|one| Some((one.role, one.path.clone(), one.file.clone()?)))
+                .collect(),
+        };
+        let workspace = workspace(&said, given);
+        let folder = workspace.value.as_deref().unwrap_or(Path::new("."));
+        for one in checked.iter_mut().filter(|one| one.is_found) {
+            one.problems.extend(places::inside(&one.path, folder));
+        }
+        let mut own = Checked::look(Role::Workspace, &folder.join(NAME));
+        check_own_rules(&mut own, &said);
+        checked.push(own);
+        let problems = checked.iter().flat_map(|one| one.problems.clone());
+        let problems: Vec<_> = problems.collect();
+        if !problems.is_empty() {
+            return (checked, Err(Problems(problems)));
+        }
+        let own = checked
+            .last()
+            .and_then(|one| Some((one.path.as_path(), one.file.as_ref()?)));
+        let settings = Self::merged(&said, own, given, workspace, catalog);
+        (checked, Ok(settings))
+    }
+
+    fn merged(
+        operator: &Operator,
+        own: Option<(&Path, &File)>,
+        given: &Given,
+        workspace: Setting<Option<PathBuf>>,
+        catalog: Catalog,
+    ) -> Self {
+        let defaults = Limits::default();
+        let timeout = Setting::first(given.timeout, operator, |it| {
+            it.limits.timeout.map(|it| it.0)
+        })
+        .or(defaults.call_time)
+        .narrowed(
+            own,
+            |it| it.limits.timeout.map(|it| it.0),
+            |new, old| new < old,
+        );
+        let memory = |it: &File| it.limits.max_memory.map(|it| it.0.0 as usize);
+        let max_memory = Setting::first(given.max_memory, operator, memory)
+            .or(defaults.memory)
+            .narrowed(own, memory, |new, old| new < old);
+        let expires = Setting::first(given.expires.map(Age).map(Some), operator, |it| {
+            it.expires.map(Some)
+        });
+        let expires = expires.or(None).narrowed(
+            own,
+            |it| it.expires.map(Some),
+            |new, old| old.is_none_or(|old| new.is_some_and(|new| new < old)),
+        );
+        let decide = Setting::first(given.decide, operator, |it| it.decide)
+            .or(Decide::default())
+            .narrowed(own, |it| it.decide, |new, old| new > old);
+        let rehearse = Setting::first(given.rehearse, operator, |it| it.rehearse)
+            .or(Rehearse::default())
+            .narrowed(own, |it| it.rehearse, |new, old| new > old);
+        let grants = Some(given.grants.clone()).filter(|it| !it.is_empty());
+        Self {
+            workspace,
+            plugins: plugins(operator, given, catalog),
+            decide,
+            timeout,
+            max_memory,
+            expires,
+            rehearse,
+            grants: Setting::first(grants, operator, |it| it.grants.clone()).or(Vec::new()),
+            operator_rules: operator.rules(),
+            workspace_rules: own.map(|(_, file)| file.rule_set()).unwrap_or_default(),
+        }
+    }
+
+    /// What a tool may use up.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.call_time = self.timeout.value;
+        limits.memory = self.max_memory.value;
+        limits
+    }
+
+    /// Whether what is pushed is rehearsed, where somebody said so: an action keeps what was said.
+    pub fn said_rehearse(&self) -> Option<Rehearse> {
+        (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
+    }
+
+    /// The memory limit, for people.
+    pub fn shown_memory(&self) -> Size {
+        Size(self.max_memory.value as u64)
+    }
+
+    /// The operator's rules and the workspace's, as one. `own` are paths below the workspace that
+    /// are Airlock's own.
+    pub fn rules<'a>(&self, own: impl IntoIterator<Item = &'a str>) -> Rules {
+        let (operator, workspace) = (self.operator_rules.clone(), self.workspace_rules.clone());
+        Rules::new(operator, workspace, own)
+    }
+}
+
+/// A rule of the workspace may name control files of the operator's.
+fn check_own_rules(own: &mut Checked, operator: &Operator) {
+    let operators = operator.files.iter().map(|(role, path, file)| Checked {
+        role: *role,
+        path: path.clone(),
+        is_found: true,
+        problems: Vec::new(),
+        file: Some(file.clone()),
+    });
+    let mut all: Vec<_> = operators.chain([own.clone()]).collect();
+    check_rules(&mut all);
+    if let Some(checked) = all.pop() {
+        *own = checked;
+    }
+}
+
+fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
+    if let Some(workspace) = &given.workspace {
+        return Setting {
+            value: Some(workspace.clone()),
+            origin: Origin::Flag,
+        };
+    }
+    match operator.first(|file| file.workspace.clone()) {
+        Some((path, role, file)) => Setting {
+            value: Some(below(file, &path)),
+            origin: Origin::File(role, file.to_owned()),
+        },
+        None => Setting {
+            value: None,
+            origin: Origin::Default,
+        },
+    }
+}
+
+/// A name of something bundled means that, whatever lies beside the file; all else is a path.
+fn plugins(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
+    if !given.plugins.is_empty() {
+        return Setting {
+            value: given.plugins.clone(),
+            origin: Origin::Flag,
+        };
+    }
+    let Some((plugins, role, file)) = operator.first(|file| file.plugins.clone()) else {
+        return Setting {
+            value: Vec::new(),
+            origin: Origin::Default,
+        };
+    };
+    let named = plugins
+        .iter()
+        .map(|plugin| match catalog.find(plugin.as_str()) {
+            Some(_) => plugin.as_str().into(),
+            None => below(file, plugin).into_os_string(),
+        });
+    Setting {
+        value: named.collect(),
+        origin: Origin::File(role, file.to_owned()),
+    }
+}
+
+/// What was said, if somebody did.
+struct Said<T>(Option<Setting<T>>);
+
+impl<T> Setting<T> {
+    fn first(flag: Option<T>, operator: &Operator, of: impl Fn(&File) -> Option<T>) -> Said<T> {
+        let by_flag = flag.map(|value| Setting {
+            value,
+            origin: Origin::Flag,
+        });
+        Said(by_flag.or_else(|| {
+            let (value, role, path) = operator.first(of)?;
+            Some(Setting {
+                value,
+                origin: Origin::File(role, path.to_owned()),
+            })
+        }))
+    }
+
+    /// What the workspace says, where that is stricter.
+    fn narrowed(
+        self,
+        own: Option<(&Path, &File)>,
+        of: impl Fn(&File) -> Option<T>,
+        is_stricter: impl Fn(&T, &T) -> bool,
+    ) -> Self {
+        let said = own.and_then(|(path, file)| Some((path, of(file)?)));
+        match said {
+            Some((path, value)) if is_stricter(&value, &self.value) => Self {
+                value,
+                origin: Origin::File(Role::Workspace, path.to_owned()),
+            },
+            _ => self,
+        }
+    }
+}
+
+impl<T> Said<T> {
+    fn or(self, default: T) -> Setting<T> {
+        self.0.unwrap_or(Setting {
+            value: default,
+            origin: Origin::Default,
+        })
+    }
+}
