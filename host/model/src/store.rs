@@ -1,5 +1,6 @@
 //! Where pending actions are kept, and the promise that one of them is resolved at most once.
 
+mod budget;
 mod durable;
 mod error;
 mod memory;
@@ -21,6 +22,7 @@ use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
 
+pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
 pub use durable::{
     ActionRecord, DEFAULT_BYTE_LIMIT, DETAILS_KEPT, DurableStore, LeaseRecord, Pruned,
     ResolvedQuery, ResolvedRecord, StoreStats, UnreadableAction,
@@ -266,6 +268,44 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Records what an action is about to do, where a budget has room for it: with what the
+    /// account's other actions have spent within [`Budget::within`] it must not exceed any limit.
+    /// All sessions, processes and hosts that use the store are counted together, and of those who
+    /// ask at the same time only as many are let through as there is room for.
+    ///
+    /// `account` is what the budget belongs to, and any text: the caller makes it of the workspace
+    /// and the operator, in the same way wherever the store is used. Nothing is shared between two
+    /// accounts.
+    ///
+    /// An action counts once. Where the account has an entry of it, that is replaced, and counts
+    /// from now on; so an apply that is tried again spends nothing more, and [`Spending::default`]
+    /// gives back what was spent for one that was not tried. Where the future is dropped before it
+    /// returned, it may have been recorded all the same.
+    ///
+    /// The time is the store's own: the server's, or the machine's. Where that clock was set back,
+    /// what was spent before counts as if it had been spent just now.
+    ///
+    /// What is older than a day, and than what its budget counts, is forgotten. What is recorded
+    /// takes no [room](PendingStore::room), since it must be possible to resolve what a full store
+    /// holds.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written. It may have been recorded then.
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError>;
+
+    /// What the account's actions have spent within a time: what [`spend`](PendingStore::spend)
+    /// has counted, without counting anything.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError>;
 
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;
