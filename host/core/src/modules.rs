@@ -121,7 +121,7 @@ pub mod store {
         APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Budget, Claim, Claimed,
         Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
         PendingStore, PluginBytes, Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room,
-        SPENDING_KEPT, SessionRoom, Spending, Spent, StoreError, StoreStats, UnreadableAction,
+        SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, StoreError, StoreStats, UnreadableAction,
         Watch, Watchers,
     };
 }

@@ -93,7 +93,7 @@ fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
 }
 
 async fn is_anything_pending(session: &SessionId, store: &Store) -> Result<bool, Error> {
-    let open = store.durable().open_actions(Some(session)).await?;
+    let open = store.durable().open_actions(Scope::Session(session)).await?;
     Ok(!open.is_empty())
 }
 

@@ -168,13 +168,13 @@ async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionStat
 }
 
 async fn nothing(session: &SessionId, store: &Store) -> Error {
-    let open = store.durable().open_actions(Some(session)).await;
+    let open = store.durable().open_actions(Scope::Session(session)).await;
     let advice = match open.as_deref() {
         Ok([resolving, ..]) => format!(
             "somebody else is resolving {} right now",
             resolving.action.id
         ),
-        _ => match store.durable().open_actions(None).await.as_deref() {
+        _ => match store.durable().open_actions(Scope::All).await.as_deref() {
             // There is nothing that the list could show.
             Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
             _ => {

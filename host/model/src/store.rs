@@ -1,6 +1,7 @@
 //! Where pending actions are kept, and the promise that one of them is resolved at most once.
 
 mod budget;
+mod claim;
 mod durable;
 mod error;
 mod memory;
@@ -17,15 +18,15 @@ use bytes::Bytes;
 
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
-use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, Decision, Resolution, SessionId, StackedAction};
 
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
+pub use claim::{Claim, Claimed, Completion, Lease};
 pub use durable::{
     ActionRecord, DEFAULT_BYTE_LIMIT, DETAILS_KEPT, DurableStore, LeaseRecord, Pruned,
-    ResolvedQuery, ResolvedRecord, StoreStats, UnreadableAction,
+    ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
@@ -329,84 +330,5 @@ impl fmt::Debug for PluginBytes {
             .field("name", &self.name)
             .field("size", &self.bytes.len())
             .finish()
-    }
-}
-
-/// The answer to a claim.
-#[derive(Debug)]
-pub enum Claim {
-    /// The action is the caller's to resolve.
-    Claimed(Claimed),
-    /// No action was named, and there is none.
-    NothingPending,
-    /// The named action was never in this session, or is long forgotten.
-    Unknown(ActionId),
-    /// Somebody else is resolving the named action right now.
-    InProgress(ActionId),
-    /// The named action has been resolved.
-    Resolved(ActionId, Decision),
-}
-
-/// An action that its holder alone may resolve.
-#[derive(Debug)]
-pub struct Claimed {
-    /// The action as pushed.
-    pub action: Arc<PendingAction>,
-    /// The state that it was pushed with; none for a volatile action.
-    pub guest_state: Option<Vec<u8>>,
-    /// Which try to apply it this is, or would be: 1 for the first.
-    pub attempt: u32,
-    /// To be handed back to the store.
-    pub lease: Lease,
-}
-
-/// The right to resolve one action. Used up by handing it back to the store that gave it.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "an action that is claimed stays so until its lease is handed back, or runs out"]
-pub struct Lease {
-    /// The session whose stack the action came from.
-    pub session: SessionId,
-    /// The action.
-    pub action: ActionId,
-    /// Tells this claim from earlier and later ones of the same action (a fencing token).
-    pub token: u64,
-}
-
-/// How a decision was carried out.
-#[derive(Debug, Clone, Copy)]
-pub enum Completion<'a> {
-    /// As decided, with this result.
-    Succeeded(&'a ResolutionOutcome),
-    /// The plugin failed to take note of a discard; the action is discarded all the same.
-    RejectFailed(&'a str),
-    /// Whatever was decided now: an earlier apply had taken effect, under a claim that ended
-    /// without a word. The action is applied, with the reason and `extra` of this outcome.
-    AppliedBefore {
-        /// What came of that apply.
-        outcome: &'a ResolutionOutcome,
-        /// Who decided then, where that is known; else it stays whoever claimed the action last.
-        decided_by: Option<&'a DecidedBy>,
-    },
-}
-
-impl Completion<'_> {
-    /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
-    pub fn result_digest(&self) -> Option<Digest> {
-        match self {
-            Completion::Succeeded(outcome) | Completion::AppliedBefore { outcome, .. } => {
-                serde_json::to_vec(outcome)
-                    .ok()
-                    .map(|json| Digest::of(&json))
-            }
-            Completion::RejectFailed(_) => None,
-        }
-    }
-
-    /// What went wrong.
-    pub fn error(&self) -> Option<&str> {
-        match self {
-            Completion::Succeeded(_) | Completion::AppliedBefore { .. } => None,
-            Completion::RejectFailed(error) => Some(error),
-        }
     }
 }

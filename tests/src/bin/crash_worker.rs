@@ -81,7 +81,7 @@ fn engine(cache: &Path) -> anyhow::Result<Engine> {
 
 /// Tells all that is open, as an operator would see it.
 async fn announce(store: &SqliteStore) -> anyhow::Result<()> {
-    for record in store.open_actions(None).await? {
+    for record in store.open_actions(Scope::All).await? {
         let (id, state, attempts) = (record.action.id, record.state, record.attempts);
         say(&format!("announced {id} {state} {attempts}"));
     }

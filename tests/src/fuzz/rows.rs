@@ -111,7 +111,7 @@ async fn list(path: &Path) {
     let session = SessionId::from(SESSION);
     let _ = store.list(&session).await;
     let _ = store.peek(&session).await;
-    let _ = store.open_actions(None).await;
+    let _ = store.open_actions(Scope::All).await;
     let all = ResolvedQuery {
         session: None,
         limit: 100,

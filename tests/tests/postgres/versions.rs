@@ -39,7 +39,7 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
         ),
         (6, 2, 1, 1, 1)
     );
-    let open = store.open_actions(None).await.unwrap();
+    let open = store.open_actions(Scope::All).await.unwrap();
     let states: Vec<_> = open
         .iter()
         .map(|record| (record.action.label.as_str(), record.state))

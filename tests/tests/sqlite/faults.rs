@@ -183,7 +183,7 @@ async fn damage_inside_the_file_is_told_and_what_is_sound_stays_readable() {
     let _ = fs::remove_file(place.folder.path().join("pending.db-wal"));
     let store = place.open().await;
     assert_eq!(store.check().await.unwrap(), [""; 0]);
-    assert_eq!(store.open_actions(None).await.unwrap().len(), 5);
+    assert_eq!(store.open_actions(Scope::All).await.unwrap().len(), 5);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
             continue;
         }
         assert_eq!(puppet.labels().await, ["Below"], "{column}");
-        let open = store.open_actions(None).await.unwrap();
+        let open = store.open_actions(Scope::All).await.unwrap();
         assert_eq!(open.len(), 1, "{column}");
         assert!(store.peek(&"one".into()).await.unwrap().is_some());
         let reported = store.unreadable_actions().await.unwrap();

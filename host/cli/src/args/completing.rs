@@ -173,7 +173,7 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     let store = store::open(named.as_deref(), WhenMissing::Refuse)
         .await
         .ok()?;
-    let mut all = store.durable().open_actions(None).await.ok()?;
+    let mut all = store.durable().open_actions(Scope::All).await.ok()?;
     if with_resolved {
         let query = ResolvedQuery {
             session: None,

@@ -101,7 +101,7 @@ async fn show_that_there_is_none(
     let none = format!("Nothing is pending in the session {session}.");
     out.line(Line::from(none).hanging(2));
     // Not asked of the statistics, which count what was resolved too.
-    let open = store.durable().open_actions(None).await?;
+    let open = store.durable().open_actions(Scope::All).await?;
     let told = match open.len() {
         0 => return Ok(()),
         1 => "1 more action is pending in another session: ".to_owned(),

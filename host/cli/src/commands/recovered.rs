@@ -28,7 +28,7 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failu
 /// # Errors
 /// If the store can't be used.
 pub async fn recover_session(store: &Store, session: &SessionId) -> Result<(), Failure> {
-    let open = store.durable().open_actions(Some(session)).await?;
+    let open = store.durable().open_actions(Scope::Session(session)).await?;
     recover(store, &open).await.map(drop)
 }
 

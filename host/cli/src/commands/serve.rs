@@ -120,7 +120,7 @@ async fn open(
 ) -> Result<Server, Failure> {
     let id = own_session(request, store);
     let workspace = airlock_desk::session::real_path(request.session.workspace());
-    let open = store.durable().open_actions(None).await?;
+    let open = store.durable().open_actions(Scope::All).await?;
     let others = open.iter().filter(|record| {
         record.session != id && record.action.workspace.as_deref() == Some(&*workspace)
     });

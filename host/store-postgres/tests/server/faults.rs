@@ -181,7 +181,7 @@ async fn a_host_that_is_connected_while_a_newer_one_changes_the_tables_says_so_a
     );
     assert_eq!(kind(store.renew(&lease()).await), newer);
     assert_eq!(kind(store.requeue(lease(), "no").await), newer);
-    assert_eq!(kind(store.open_actions(None).await), newer);
+    assert_eq!(kind(store.open_actions(Scope::All).await), newer);
     set("6");
     assert_eq!(ids(&store, &stack).await, ["one"]);
     store.requeue(lease(), "it failed").await.unwrap();

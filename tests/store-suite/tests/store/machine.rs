@@ -325,7 +325,7 @@ impl<B: Backend> Machine<B> {
         let mut all = Vec::new();
         for (index, stack) in model.stacks.iter().enumerate() {
             let session = actions::session(index);
-            let found = store.open_actions(Some(&session)).await.unwrap();
+            let found = store.open_actions(Scope::Session(&session)).await.unwrap();
             assert_eq!(found.len(), stack.len(), "{found:?}");
             for (found, entry) in found.iter().zip(stack.iter().rev()) {
                 assert_eq!(found.session, session);
@@ -351,7 +351,7 @@ impl<B: Backend> Machine<B> {
             }
             all.extend(found);
         }
-        assert_eq!(store.open_actions(None).await.unwrap(), all);
+        assert_eq!(store.open_actions(Scope::All).await.unwrap(), all);
     }
 
     async fn compare_ended(&self, store: &dyn DurableStore, model: &Model) {
