@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use airlock_model::json::Json;
 use airlock_model::pending::Resolution;
 use airlock_model::store::{
-    BackendErrorKind, Claim, DurableStore, Lease, PendingStore, StoreError,
+    BackendErrorKind, Claim, DurableStore, Lease, PendingStore, Scope, StoreError,
 };
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{PostgresServer, Sync, Tester, eventually};
@@ -139,7 +139,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
     let (kind, text) = refusal(&url).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.contains("its schema is 99, and this program supports at most 6"),
+        text.contains("its schema is 99, and this program supports at most 7"),
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");

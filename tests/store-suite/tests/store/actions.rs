@@ -155,7 +155,7 @@ fn grants(choice: Choice) -> Policy {
 
 pub const WORKSPACES: usize = 4;
 
-fn workspace(choice: Choice) -> Option<Arc<Path>> {
+pub fn workspace(choice: Choice) -> Option<Arc<Path>> {
     let path: &[u8] = match choice {
         0 => return None,
         1 => b"/work/photos",

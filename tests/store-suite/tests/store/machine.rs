@@ -1,6 +1,7 @@
 //! Does to a store what was done to the model, and compares all that can be seen of the two.
 
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -9,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction};
 use airlock_model::store::{
     ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
-    StoreError,
+    Scope, StoreError,
 };
 use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ use proptest::test_runner::Config;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use tokio::runtime::Runtime;
 
-use crate::actions::{self, SESSIONS, TEXTS};
+use crate::actions::{self, SESSIONS, TEXTS, WORKSPACES};
 use crate::model::{Answer, End, Ended, Entry, Model, Step};
 use crate::transitions::{self, HOSTS, Transition, Use};
 
@@ -352,6 +353,15 @@ impl<B: Backend> Machine<B> {
             all.extend(found);
         }
         assert_eq!(store.open_actions(Scope::All).await.unwrap(), all);
+        let places = (0..WORKSPACES).filter_map(actions::workspace);
+        for place in places.chain([Path::new("/work").into()]) {
+            let there = all
+                .iter()
+                .filter(|it| it.action.workspace.as_ref() == Some(&place));
+            let there: Vec<_> = there.cloned().collect();
+            let found = store.open_actions(Scope::Workspace(&place)).await;
+            assert_eq!(found.unwrap(), there, "{place:?}");
+        }
     }
 
     async fn compare_ended(&self, store: &dyn DurableStore, model: &Model) {
