@@ -121,8 +121,8 @@ pub mod store {
         APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Budget, Claim, Claimed,
         Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
         PendingStore, PluginBytes, Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room,
-        SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, StoreError, StoreStats, UnreadableAction,
-        Watch, Watchers,
+        SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, StoreError, StoreStats,
+        UnreadableAction, Watch, Watchers,
     };
 }
 

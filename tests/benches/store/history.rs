@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use airlock_host::store::ResolvedQuery;
+use airlock_host::store::{ResolvedQuery, Scope};
 use airlock_tests::{Backend, Host, SqliteBackend};
 use rusqlite::Connection;
 

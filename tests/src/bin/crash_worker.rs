@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::compile::CompileCache;
 use airlock_host::pending::StackedAction;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Random, Tester, component, push};

@@ -14,7 +14,7 @@ use std::time::Duration;
 use airlock_ast_edit::AstEdit;
 use airlock_host::compile::CompileCache;
 use airlock_host::load::LoadError;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};

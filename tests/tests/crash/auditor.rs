@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use airlock_host::pending::{ActionId, ActionState, Decision};
 use airlock_host::store::{
-    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, DurableStore, ResolvedQuery,
+    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, DurableStore, ResolvedQuery, Scope,
 };
 use airlock_store_sqlite::SqliteStore;
 

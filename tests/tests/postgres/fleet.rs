@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_host::pending::{ActionId, ActionState, Decision};
-use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery};
+use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery, Scope};
 use airlock_host::{Error, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{

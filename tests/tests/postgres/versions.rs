@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use airlock_host::pending::ActionState;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Tester, engine, postgres_version_2, sqlite_version_2};

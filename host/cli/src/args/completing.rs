@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use airlock_desk::store::{self, WhenMissing};
 use airlock_host::Limits;
-use airlock_host::store::ResolvedQuery;
+use airlock_host::store::{ResolvedQuery, Scope};
 use airlock_render::escape_line;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;

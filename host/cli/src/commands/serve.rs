@@ -120,11 +120,9 @@ async fn open(
 ) -> Result<Server, Failure> {
     let id = own_session(request, store);
     let workspace = airlock_desk::session::real_path(request.session.workspace());
-    let open = store.durable().open_actions(Scope::All).await?;
-    let others = open.iter().filter(|record| {
-        record.session != id && record.action.workspace.as_deref() == Some(&*workspace)
-    });
-    let others = others.count();
+    let mut others = airlock_desk::session::open_at(&workspace, store).await?;
+    others.retain(|record| record.session != id);
+    let others = others.len();
     let session = Session::builder()
         .id(id)
         .workspace(&workspace)
