@@ -10,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction};
 use airlock_model::store::{
     ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
-    Scope, StoreError,
+    Scope, Spending, StoreError,
 };
 use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ use proptest::test_runner::Config;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use tokio::runtime::Runtime;
 
-use crate::actions::{self, SESSIONS, TEXTS, WORKSPACES};
+use crate::actions::{self, ACCOUNTS, SESSIONS, TEXTS, WORKSPACES};
 use crate::model::{Answer, End, Ended, Entry, Model, Step};
 use crate::transitions::{self, HOSTS, Transition, Use};
 
@@ -190,6 +190,12 @@ impl<B: Backend> Machine<B> {
                 how,
                 lost,
             } => self.use_lease(*lease, *host, how, *lost).await,
+            Step::Spend(expense, expected) => {
+                let store = &self.hosts[expense.host].store;
+                let (account, id) = (ACCOUNTS[expense.account], actions::id(expense.action));
+                let spent = store.spend(account, &id, expense.spending, &expense.budget);
+                assert_eq!(spent.await.unwrap(), *expected, "{expense:?}");
+            }
             Step::Kill(host) => {
                 let next = self.backend.host().await;
                 let killed = std::mem::replace(&mut self.hosts[*host], next);
@@ -314,6 +320,12 @@ impl<B: Backend> Machine<B> {
             assert_eq!(host.store.list(&session).await.unwrap(), expected);
             let topmost = expected.into_iter().next();
             assert_eq!(host.store.peek(&session).await.unwrap(), topmost);
+        }
+        for (account, spendings) in ACCOUNTS.iter().zip(&model.spendings) {
+            let all = spendings.values();
+            let all = all.fold(Spending::default(), |sum, one| sum + *one);
+            let hour = Duration::from_secs(3600);
+            assert_eq!(host.store.spent(account, hour).await.unwrap(), all);
         }
         if let Some(store) = &host.durable {
             self.compare_open(&**store, model).await;
