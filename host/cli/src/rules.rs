@@ -3,20 +3,38 @@
 use std::path::Path;
 
 use airlock_desk::approval::Judge;
+use airlock_desk::configuration::{Given, Operator, Settings};
 use airlock_desk::decider;
 use airlock_desk::store::{Location, Store};
 use airlock_rules::{RuleSet, Rules};
 
+use crate::bundled::CATALOG;
+use crate::failure::Failure;
+
 /// Those of the operator's configuration, and of the workspace's own.
-pub fn judge(workspace: Option<&Path>, store: &Store) -> Judge {
+///
+/// # Errors
+/// What is wrong in one of the files: nothing falls back to no rules.
+pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> {
+    let config = store.choice().config();
     let own = own_paths(workspace, store);
-    let rules = Rules::new(
-        RuleSet::default(),
-        RuleSet::default(),
-        own.iter().map(String::as_str),
-    );
+    let own = own.iter().map(String::as_str);
+    let rules = match workspace {
+        Some(workspace) => {
+            let given = Given {
+                workspace: Some(workspace.to_owned()),
+                ..Given::default()
+            };
+            let settings = Settings::read(config, &given, CATALOG);
+            settings.map_err(airlock_desk::Error::from)?.rules(own)
+        }
+        None => {
+            let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
+            Rules::new(operator.rules(), RuleSet::default(), own)
+        }
+    };
     let operator = decider::user_at_machine();
-    Judge::new(rules, store, operator.name().unwrap_or_default())
+    Ok(Judge::new(rules, store, operator.name().unwrap_or_default()))
 }
 
 /// What of the program's own is in the workspace, with other names than it always has.

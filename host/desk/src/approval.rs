@@ -2,13 +2,15 @@
 
 mod inside;
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_host::PendingAction;
 use airlock_host::effects::Effects;
 use airlock_host::pending::{CallRecord, SessionId};
-use airlock_host::store::DurableStore;
-use airlock_rules::{Inside, Judgement, Rules, Subject, Verdict};
+use airlock_host::store::{self, DurableStore, Spending, StoreError};
+use airlock_rules::{Budget, Inside, Judgement, Rules, Subject, Totals, Verdict};
 
 use crate::store::Store;
 
@@ -78,8 +80,74 @@ impl Judge {
     /// the budget of the hour, and what that doesn't have asks a person.
     pub async fn let_through(&self, wanted: &Wanted<'_>, default: Verdict) -> Judgement {
         let judgement = self.judge(wanted, default).await;
-        judgement
+        match (judgement.verdict, judgement.totals) {
+            (Verdict::Allow, Some(totals)) => self.counted(wanted, totals, judgement).await,
+            _ => judgement,
+        }
     }
+
+    /// What the budget of the hour has, and what of it is spent in this workspace; none where there
+    /// is no budget.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn spent(&self, workspace: Option<&Path>) -> Result<Option<Spent>, StoreError> {
+        let budget = self.rules.budget();
+        if budget == Budget::default() {
+            return Ok(None);
+        }
+        let spent = self.store.spent(&self.account(workspace), HOUR).await?;
+        Ok(Some(Spent { budget, spent }))
+    }
+
+    async fn counted(
+        &self,
+        wanted: &Wanted<'_>,
+        totals: Totals,
+        judgement: Judgement,
+    ) -> Judgement {
+        let budget = self.rules.budget();
+        if budget == Budget::default() {
+            return judgement;
+        }
+        let account = self.account(wanted.action.workspace.as_deref());
+        let spending = Spending {
+            files: totals.files,
+            bytes: totals.bytes,
+            deletions: totals.deletions,
+        };
+        let limit = store::Budget {
+            files: budget.files,
+            bytes: budget.bytes.map(|size| size.0),
+            deletions: budget.deletions,
+            within: HOUR,
+        };
+        let id = &wanted.action.id;
+        match self.store.spend(&account, id, spending, &limit).await {
+            Ok(store::Spent::Within) => judgement,
+            Ok(store::Spent::Exceeded { already }) => judgement.beyond_budget(format!(
+                "{totals} in addition to {}, where it has {budget}",
+                Totals::from_parts(already.files, already.bytes, already.deletions)
+            )),
+            // What can't be counted is not let through.
+            Err(error) => judgement.beyond_budget(format!("it can't be counted: {error}")),
+        }
+    }
+
+    fn account(&self, workspace: Option<&Path>) -> String {
+        let workspace = workspace.map(Path::to_string_lossy).unwrap_or_default();
+        format!("{} in {workspace}", self.operator)
+    }
+}
+
+/// A budget, and how much of it is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spent {
+    /// What there is for an hour.
+    pub budget: Budget,
+    /// What was let through within the last hour.
+    pub spent: Spending,
 }
 
 /// Why, as a clause: the strictest reasons.
@@ -89,6 +157,9 @@ pub fn why(judgement: &Judgement) -> String {
     let told: Vec<_> = strictest.take(TOLD).map(ToString::to_string).collect();
     told.join("; ")
 }
+
+/// What a budget is for.
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// How many reasons are told.
 const TOLD: usize = 3;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use airlock_host::identity::Machine;
 use airlock_host::pending::SessionId;
+use airlock_host::store::{ActionRecord, Scope};
 use airlock_render::escape_line;
 
 use crate::Error;
@@ -36,20 +37,51 @@ impl SessionChoice {
         let here = real_path(self.workspace());
         let own = self.id(store);
         // What can't be read is pending too.
-        if is_anything_pending(&own, store).await?
+        if !self.open_actions(store).await?.is_empty()
             || !store.unreadable(Some(&own)).await?.is_empty()
         {
             return Ok(self.clone());
         }
         for above in here.ancestors().skip(1) {
-            if is_anything_pending(&of_workspace(above, store), store).await? {
-                return Ok(Self {
-                    workspace: Some(above.to_owned()),
-                    session: None,
-                });
+            let above = Self {
+                workspace: Some(above.to_owned()),
+                session: None,
+            };
+            if !above.open_actions(store).await?.is_empty() {
+                return Ok(above);
             }
         }
         Ok(self.clone())
+    }
+
+    /// What is pending or claimed in the session that was named; for a workspace, in its own
+    /// session, and below that in the conversations that others have there.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn open_actions(&self, store: &Store) -> Result<Vec<ActionRecord>, Error> {
+        let own = self.id(store);
+        let mut open = store.durable().open_actions(Scope::Session(&own)).await?;
+        open.extend(self.of_others(&own, store).await?);
+        Ok(open)
+    }
+
+    /// What is pending or claimed in the workspace, in sessions other than `own`; none where a
+    /// session was named.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn of_others(
+        &self,
+        own: &SessionId,
+        store: &Store,
+    ) -> Result<Vec<ActionRecord>, Error> {
+        if self.session.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut there = open_at(&real_path(self.workspace()), store).await?;
+        there.retain(|record| record.session != *own);
+        Ok(there)
     }
 
     /// The session that was named, or the workspace's.
@@ -92,9 +124,21 @@ fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
     })
 }
 
-async fn is_anything_pending(session: &SessionId, store: &Store) -> Result<bool, Error> {
-    let open = store.durable().open_actions(Some(session)).await?;
-    Ok(!open.is_empty())
+/// What is open of the workspace with this path, on this machine.
+///
+/// # Errors
+/// If the store can't be read.
+pub async fn open_at(real_path: &Path, store: &Store) -> Result<Vec<ActionRecord>, Error> {
+    let mut open = store
+        .durable()
+        .open_actions(Scope::Workspace(real_path))
+        .await?;
+    open.retain(|record| match &record.action.workspace_identity {
+        Some(place) => place.machine.is_this(),
+        // An older version didn't note it.
+        None => true,
+    });
+    Ok(open)
 }
 
 /// The path under which a workspace is known. One that is gone may still have actions, under the

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use airlock_host::identity::WorkspaceIdentity;
 use airlock_host::pending::{ActionState, Decision, SessionId, StackedAction};
-use airlock_host::store::{APPLY_INTERRUPTED, ActionRecord};
+use airlock_host::store::{APPLY_INTERRUPTED, ActionRecord, Scope};
 use airlock_host::{Error as HostError, PendingAction};
 
 use crate::Error;
@@ -63,7 +63,7 @@ impl Target {
         let session = request.session.id(store);
         let pending = store.pending().list(&session).await?;
         if pending.is_empty() {
-            return Err(nothing(&session, store).await);
+            return Err(nothing(request, &session, store).await);
         }
         let is_interrupted = |it: &&StackedAction| it.state == ActionState::Interrupted;
         if request.decision == Decision::Apply
@@ -158,7 +158,7 @@ async fn named(request: &Request, store: &Store, id: &str) -> Result<(Target, Ac
 async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionState), Error> {
     let session = request.session.id(store);
     let Some(top) = store.pending().peek(&session).await? else {
-        return Err(nothing(&session, store).await);
+        return Err(nothing(request, &session, store).await);
     };
     if request.decision == Decision::Apply && top.state == ActionState::Interrupted {
         return Err(interrupted(&top, store));
@@ -167,23 +167,48 @@ async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionStat
     Ok((Target { session, action }, state))
 }
 
-async fn nothing(session: &SessionId, store: &Store) -> Error {
-    let open = store.durable().open_actions(Some(session)).await;
+async fn nothing(request: &Request, session: &SessionId, store: &Store) -> Error {
+    let open = store.durable().open_actions(Scope::Session(session)).await;
     let advice = match open.as_deref() {
         Ok([resolving, ..]) => format!(
             "somebody else is resolving {} right now",
             resolving.action.id
         ),
-        _ => match store.durable().open_actions(None).await.as_deref() {
-            // There is nothing that the list could show.
-            Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
-            _ => {
-                let all = store.command(&["pending", "--all"]);
-                format!("this covers the session {session}; `{all}` lists all sessions")
-            }
+        _ => match elsewhere(request, session, store).await {
+            Some(advice) => advice,
+            None => in_all_sessions(session, store).await,
         },
     };
     advised(HostError::NothingPending, advice)
+}
+
+/// That other conversations in the workspace have something.
+async fn elsewhere(request: &Request, session: &SessionId, store: &Store) -> Option<String> {
+    let choice = &request.session;
+    let others = choice.of_others(session, store).await.ok()?;
+    let told = match others.len() {
+        0 => return None,
+        1 => "1 action is pending in another conversation in this workspace".to_owned(),
+        count => format!("{count} actions are pending in other conversations in this workspace"),
+    };
+    let mut words = vec!["pending".to_owned()];
+    words.extend(choice.words());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let list = store.command(&words);
+    Some(format!(
+        "{told}: `{list}` lists them, and `--id ID` names one"
+    ))
+}
+
+async fn in_all_sessions(session: &SessionId, store: &Store) -> String {
+    match store.durable().open_actions(Scope::All).await.as_deref() {
+        // There is nothing that the list could show.
+        Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
+        _ => {
+            let all = store.command(&["pending", "--all"]);
+            format!("this covers the session {session}; `{all}` lists all sessions")
+        }
+    }
 }
 
 /// Applying twice what may have taken effect once is for somebody to decide who knows that it would

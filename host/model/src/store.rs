@@ -1,5 +1,7 @@
 //! Where pending actions are kept, and the promise that one of them is resolved at most once.
 
+mod budget;
+mod claim;
 mod durable;
 mod error;
 mod memory;
@@ -16,14 +18,15 @@ use bytes::Bytes;
 
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
-use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, Decision, PendingAction, Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, Decision, Resolution, SessionId, StackedAction};
 
+pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
+pub use claim::{Claim, Claimed, Completion, Lease};
 pub use durable::{
     ActionRecord, DEFAULT_BYTE_LIMIT, DETAILS_KEPT, DurableStore, LeaseRecord, Pruned,
-    ResolvedQuery, ResolvedRecord, StoreStats, UnreadableAction,
+    ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
@@ -267,6 +270,44 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Records what an action is about to do, where a budget has room for it: with what the
+    /// account's other actions have spent within [`Budget::within`] it must not exceed any limit.
+    /// All sessions, processes and hosts that use the store are counted together, and of those who
+    /// ask at the same time only as many are let through as there is room for.
+    ///
+    /// `account` is what the budget belongs to, and any text: the caller makes it of the workspace
+    /// and the operator, in the same way wherever the store is used. Nothing is shared between two
+    /// accounts.
+    ///
+    /// An action counts once. Where the account has an entry of it, that is replaced, and counts
+    /// from now on; so an apply that is tried again spends nothing more, and [`Spending::default`]
+    /// gives back what was spent for one that was not tried. Where the future is dropped before it
+    /// returned, it may have been recorded all the same.
+    ///
+    /// The time is the store's own: the server's, or the machine's. Where that clock was set back,
+    /// what was spent before counts as if it had been spent just now.
+    ///
+    /// What is older than a day, and than what its budget counts, is forgotten. What is recorded
+    /// takes no [room](PendingStore::room), since it must be possible to resolve what a full store
+    /// holds.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written. It may have been recorded then.
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError>;
+
+    /// What the account's actions have spent within a time: what [`spend`](PendingStore::spend)
+    /// has counted, without counting anything.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError>;
+
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;
 }
@@ -289,84 +330,5 @@ impl fmt::Debug for PluginBytes {
             .field("name", &self.name)
             .field("size", &self.bytes.len())
             .finish()
-    }
-}
-
-/// The answer to a claim.
-#[derive(Debug)]
-pub enum Claim {
-    /// The action is the caller's to resolve.
-    Claimed(Claimed),
-    /// No action was named, and there is none.
-    NothingPending,
-    /// The named action was never in this session, or is long forgotten.
-    Unknown(ActionId),
-    /// Somebody else is resolving the named action right now.
-    InProgress(ActionId),
-    /// The named action has been resolved.
-    Resolved(ActionId, Decision),
-}
-
-/// An action that its holder alone may resolve.
-#[derive(Debug)]
-pub struct Claimed {
-    /// The action as pushed.
-    pub action: Arc<PendingAction>,
-    /// The state that it was pushed with; none for a volatile action.
-    pub guest_state: Option<Vec<u8>>,
-    /// Which try to apply it this is, or would be: 1 for the first.
-    pub attempt: u32,
-    /// To be handed back to the store.
-    pub lease: Lease,
-}
-
-/// The right to resolve one action. Used up by handing it back to the store that gave it.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "an action that is claimed stays so until its lease is handed back, or runs out"]
-pub struct Lease {
-    /// The session whose stack the action came from.
-    pub session: SessionId,
-    /// The action.
-    pub action: ActionId,
-    /// Tells this claim from earlier and later ones of the same action (a fencing token).
-    pub token: u64,
-}
-
-/// How a decision was carried out.
-#[derive(Debug, Clone, Copy)]
-pub enum Completion<'a> {
-    /// As decided, with this result.
-    Succeeded(&'a ResolutionOutcome),
-    /// The plugin failed to take note of a discard; the action is discarded all the same.
-    RejectFailed(&'a str),
-    /// Whatever was decided now: an earlier apply had taken effect, under a claim that ended
-    /// without a word. The action is applied, with the reason and `extra` of this outcome.
-    AppliedBefore {
-        /// What came of that apply.
-        outcome: &'a ResolutionOutcome,
-        /// Who decided then, where that is known; else it stays whoever claimed the action last.
-        decided_by: Option<&'a DecidedBy>,
-    },
-}
-
-impl Completion<'_> {
-    /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
-    pub fn result_digest(&self) -> Option<Digest> {
-        match self {
-            Completion::Succeeded(outcome) | Completion::AppliedBefore { outcome, .. } => {
-                serde_json::to_vec(outcome)
-                    .ok()
-                    .map(|json| Digest::of(&json))
-            }
-            Completion::RejectFailed(_) => None,
-        }
-    }
-
-    /// What went wrong.
-    pub fn error(&self) -> Option<&str> {
-        match self {
-            Completion::Succeeded(_) | Completion::AppliedBefore { .. } => None,
-            Completion::RejectFailed(error) => Some(error),
-        }
     }
 }

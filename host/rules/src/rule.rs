@@ -133,6 +133,19 @@ pub struct Budget {
     pub deletions: Option<u64>,
 }
 
+/// As in `200 files, 10MiB, 20 deletions`: what it limits.
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.files.map(|files| format!("{files} files")),
+            self.bytes.map(|bytes| bytes.to_string()),
+            self.deletions.map(|deletions| format!("{deletions} deletions")),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
 impl Budget {
     /// The smaller of both, number by number.
     #[must_use]

@@ -20,6 +20,15 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// What was counted elsewhere.
+    pub fn from_parts(files: u64, bytes: u64, deletions: u64) -> Self {
+        Self {
+            files,
+            bytes,
+            deletions,
+        }
+    }
+
     /// With one more change, which moves this many objects in a directory.
     pub(crate) fn add(&mut self, change: &Change, moved_within: u64) {
         self.files = self.files.saturating_add(1).saturating_add(moved_within);

@@ -9,7 +9,7 @@ use super::text::escaped;
 use super::{PostgresStoreInner, schema};
 
 /// Each gives one column of sentences, and sees one moment of the store.
-const QUESTIONS: [&str; 9] = [
+const QUESTIONS: [&str; 10] = [
     "SELECT format('the action %s needs the record of its call, which is not kept', a.id) AS said
         FROM airlock.actions AS a
         WHERE a.call IS NOT NULL AND NOT EXISTS (SELECT FROM airlock.calls AS c WHERE c.id = a.call)",
@@ -38,6 +38,8 @@ const QUESTIONS: [&str; 9] = [
         FROM airlock.actions
         WHERE open AND ((durable AND guest_state IS NULL) OR (NOT durable AND owner IS NULL)
             OR (state = 'resolving' AND (lease_until IS NULL OR decision IS NULL OR decision NOT IN ('apply', 'discard') OR holder IS NULL)))",
+    "SELECT format('the action %s has spent less than nothing of a budget', action) AS said
+        FROM airlock.spendings WHERE least(files, bytes, deletions) < 0 OR kept_until < spent_at",
 ];
 
 const PAGE: i64 = 1000;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use airlock_model::pending::{ActionId, SessionId};
+use airlock_model::pending::ActionId;
+use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{
-    ActionRecord, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats, UnreadableAction,
+    ActionRecord, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
+    UnreadableAction,
 };
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
@@ -36,6 +38,10 @@ macro_rules! records {
 const FIND: &str = records!("a.id = $1");
 const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
 const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
+/// The digest is what the index has.
+const OPEN_OF_WORKSPACE: &str = records!(
+    "a.open AND sha256(a.workspace) = sha256($1) AND a.workspace = $1 ORDER BY a.session, a.position DESC"
+);
 const RESOLVED: &str = records!("NOT a.open ORDER BY a.resolved_order DESC LIMIT $1");
 const RESOLVED_OF_SESSION: &str =
     records!("NOT a.open AND a.session = $2 ORDER BY a.resolved_order DESC LIMIT $1");
@@ -111,13 +117,11 @@ impl DurableStore for PostgresStore {
         ids.map_err(|error| self.inner.error(error))
     }
 
-    async fn open_actions(
-        &self,
-        session: Option<&SessionId>,
-    ) -> Result<Vec<ActionRecord>, StoreError> {
-        let statement = match session {
-            Some(session) => Statement::new(OPEN_OF_SESSION).bind(session_key(session)),
-            None => Statement::new(OPEN),
+    async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError> {
+        let statement = match scope {
+            Scope::All => Statement::new(OPEN),
+            Scope::Session(session) => Statement::new(OPEN_OF_SESSION).bind(session_key(session)),
+            Scope::Workspace(path) => Statement::new(OPEN_OF_WORKSPACE).bind(bytes_of_path(path)),
         };
         let mut records = self.inner.records(statement).await?;
         // By the ids themselves, which the server has by their digests. Within a session the order

@@ -13,11 +13,13 @@ mod heartbeat;
 mod lease;
 mod maintenance;
 mod notifications;
+mod plugins;
 mod problem;
 mod push;
 mod record;
 mod replace;
 mod schema;
+mod spending;
 mod text;
 
 use std::collections::HashSet;
@@ -32,8 +34,8 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
-    StoreError, Watch,
+    Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
+    Spending, Spent, StoreError, Watch,
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
@@ -47,7 +49,7 @@ use self::connections::{Connections, Statement};
 use self::heartbeat::Heartbeat;
 use self::notifications::ChangeNotifier;
 use self::problem::Failure;
-use self::record::{action_columns, get, state_columns, stored, text};
+use self::record::{action_columns, get, state_columns, stored};
 use self::schema::same_schema;
 
 pub use builder::PostgresStoreBuilder;
@@ -134,11 +136,6 @@ const LIST: &str = concat!(
     " ORDER BY a.position DESC LIMIT $2"
 );
 
-const PLUGIN: &str = concat!(
-    "SELECT name, bytes FROM airlock.plugins WHERE digest = $1 AND ",
-    same_schema!()
-);
-
 impl PostgresStore {
     /// A builder for a store at `url`: `postgres://user:password@server:port/database`.
     pub fn builder(url: impl Into<String>) -> PostgresStoreBuilder {
@@ -196,21 +193,6 @@ impl PostgresStoreInner {
             }
         }
         Ok(readable)
-    }
-
-    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
-        let rows = self
-            .read(&Statement::new(PLUGIN).bind(digest.to_string()))
-            .await?;
-        let plugin = |row: &PgRow| {
-            Ok(PluginBytes {
-                digest,
-                name: text(row, "name")?.into(),
-                bytes: get::<Vec<u8>>(row, "bytes")?.into(),
-            })
-        };
-        let plugin: Result<_, Failure> = rows.first().map(plugin).transpose();
-        plugin.map_err(|failure| self.error(failure))
     }
 }
 
@@ -372,6 +354,20 @@ impl PendingStore for PostgresStore {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.guest_state(session, action).await
+    }
+
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        self.inner.spend(account, action, spending, budget).await
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        self.inner.spent(account, within).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -147,6 +147,7 @@ impl PostgresStoreInner {
         let actions = self.forget_actions(age, u64::MAX).await?;
         self.forget_calls().await?;
         let plugins = self.forget_plugins(&[]).await?;
+        self.forget_spendings().await?;
         self.forget_sessions_and_hosts().await?;
         Ok(Pruned::new(actions, plugins))
     }
@@ -249,6 +250,7 @@ impl PostgresStoreInner {
         self.forget_details().await?;
         self.forget_calls().await?;
         self.forget_plugins(&self.pushed_plugins()).await?;
+        self.forget_spendings().await?;
         self.forget_sessions_and_hosts().await
     }
 
@@ -290,7 +292,7 @@ impl PostgresStoreInner {
     }
 
     /// Repeats a statement until less is gone than it may take away at once.
-    async fn in_batches(&self, sql: &'static str) -> Result<(), StoreError> {
+    pub async fn in_batches(&self, sql: &'static str) -> Result<(), StoreError> {
         loop {
             let batch = Statement::new(sql).bind(BATCH);
             let rows = self.read(&batch).await?;

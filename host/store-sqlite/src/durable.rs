@@ -1,17 +1,20 @@
 //! Operations for operators, and periodic maintenance.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use airlock_model::pending::{ActionId, SessionId};
+use airlock_model::pending::ActionId;
 use airlock_model::store::{
-    ActionRecord, DETAILS_KEPT, DurableStore, Pruned, ResolvedQuery, StoreError, StoreStats,
+    ActionRecord, DETAILS_KEPT, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
     UnreadableAction,
 };
 use async_trait::async_trait;
 
 use super::problem::Problem;
-use super::{SqliteStore, blocking, capacity, listing, maintenance};
+use super::{SqliteStore, blocking, capacity, listing, maintenance, spending};
+
+/// How often a host looks for what is too old.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 #[async_trait]
 impl DurableStore for SqliteStore {
@@ -27,13 +30,9 @@ impl DurableStore for SqliteStore {
             .await
     }
 
-    async fn open_actions(
-        &self,
-        session: Option<&SessionId>,
-    ) -> Result<Vec<ActionRecord>, StoreError> {
-        let session = session.cloned();
-        self.read(move |connection| listing::open_actions(connection, session.as_ref()))
-            .await
+    async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError> {
+        let open = listing::Open::of(scope);
+        self.read(move |connection| open.list(connection)).await
     }
 
     async fn resolved_actions(
@@ -55,6 +54,7 @@ impl DurableStore for SqliteStore {
 
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
         let actions = self.forget_actions(age).await?;
+        self.forget_spendings().await?;
         let plugins = self
             .inner
             .writer
@@ -104,12 +104,39 @@ impl DurableStore for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Whoever waits for a decision need not wait for that.
+    pub(super) fn give_pages_back(&self) {
+        self.inner
+            .writer
+            .write_later(|connection| capacity::give_back(connection).map(drop));
+    }
+
+    /// Forgets what is too old, now and then.
+    pub(super) fn prune_sometimes(&self) {
+        let mut pruned = self
+            .inner
+            .pruned
+            .lock()
+            .unwrap_or_else(|it| it.into_inner());
+        if pruned.is_some_and(|last| last.elapsed() < PRUNE_EVERY) {
+            return;
+        }
+        *pruned = Some(Instant::now());
+        let store = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.keep_tidy().await {
+                tracing::warn!("could not forget old actions: {error}");
+            }
+        });
+    }
+
     /// Periodic maintenance: a part of it at a time, so that nobody waits long for a commit of
     /// their own.
-    pub(super) async fn keep_tidy(&self) -> Result<(), StoreError> {
+    async fn keep_tidy(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             self.forget_actions(age).await?;
         }
+        self.forget_spendings().await?;
         let writer = &self.inner.writer;
         while writer
             .write(|connection| maintenance::forget_details(connection, DETAILS_KEPT))
@@ -130,6 +157,11 @@ impl SqliteStore {
             forgotten += self.inner.writer.write(work).await?;
         }
         Ok(forgotten)
+    }
+
+    async fn forget_spendings(&self) -> Result<(), StoreError> {
+        let work = |connection: &_| spending::forget_all_old(connection, spending::now());
+        self.inner.writer.write(work).await
     }
 
     async fn shrink(&self) -> Result<(), StoreError> {

@@ -18,6 +18,7 @@ mod push;
 mod replace;
 mod rows;
 mod schema;
+mod spending;
 mod stack;
 mod writer;
 
@@ -33,8 +34,8 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
-    StoreError, Watch, Watchers,
+    Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
+    Spending, Spent, StoreError, Watch, Watchers,
 };
 use async_trait::async_trait;
 use rusqlite::Connection;
@@ -43,6 +44,7 @@ use blocking::blocking;
 use connection::ReadPool;
 use hosts::HostRegistry;
 use problem::Problem;
+use spending::Expense;
 use stack::End;
 use writer::{Undo, Writer};
 
@@ -100,9 +102,6 @@ impl Drop for SqliteStoreInner {
     }
 }
 
-/// How often a host looks for what is too old.
-const PRUNE_EVERY: Duration = Duration::from_secs(3600);
-
 impl SqliteStore {
     /// A builder for a store at `path`.
     pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
@@ -133,32 +132,6 @@ impl SqliteStore {
             answer.map_err(|problem| problem.at(&inner.path))
         })
         .await
-    }
-
-    /// Whoever waits for a decision need not wait for that.
-    fn give_pages_back(&self) {
-        self.inner
-            .writer
-            .write_later(|connection| capacity::give_back(connection).map(drop));
-    }
-
-    /// Forgets what is too old, now and then.
-    fn prune_sometimes(&self) {
-        let mut pruned = self
-            .inner
-            .pruned
-            .lock()
-            .unwrap_or_else(|it| it.into_inner());
-        if pruned.is_some_and(|last| last.elapsed() < PRUNE_EVERY) {
-            return;
-        }
-        *pruned = Some(Instant::now());
-        let store = self.clone();
-        tokio::spawn(async move {
-            if let Err(error) = store.keep_tidy().await {
-                tracing::warn!("could not forget old actions: {error}");
-            }
-        });
     }
 }
 
@@ -357,6 +330,29 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         self.read(move |connection| effects::guest_state(connection, &session, &action))
+            .await
+    }
+
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        let expense = Expense {
+            account: account.to_owned(),
+            action: action.clone(),
+            spending,
+            budget: *budget,
+        };
+        let work = move |connection: &_| spending::spend(connection, &expense, spending::now());
+        self.inner.writer.write(work).await
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        let account = account.to_owned();
+        self.read(move |connection| spending::spent(connection, &account, within, spending::now()))
             .await
     }
 

@@ -1,7 +1,8 @@
 //! What is kept, as it is listed.
 
 use airlock_model::pending::{ActionId, SessionId, StackedAction};
-use airlock_model::store::{ActionRecord, ResolvedQuery, UnreadableAction};
+use airlock_model::store::rows::bytes_of_path;
+use airlock_model::store::{ActionRecord, ResolvedQuery, Scope, UnreadableAction};
 use rusqlite::{Connection, Params, params};
 
 use super::problem::Problem;
@@ -25,18 +26,39 @@ pub(super) fn stack(
     Ok(stacked)
 }
 
-pub(super) fn open_actions(
-    connection: &Connection,
-    session: Option<&SessionId>,
-) -> Result<Vec<ActionRecord>, Problem> {
-    match session {
-        Some(session) => {
-            let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
-            records(connection, &tail, [session.as_str()])
+/// A [`Scope`] that another thread may read in.
+pub(super) enum Open {
+    All,
+    OfSession(SessionId),
+    OfWorkspace(Vec<u8>),
+}
+
+impl Open {
+    pub fn of(scope: Scope<'_>) -> Self {
+        match scope {
+            Scope::All => Open::All,
+            Scope::Session(session) => Open::OfSession(session.clone()),
+            Scope::Workspace(path) => Open::OfWorkspace(bytes_of_path(path).to_vec()),
         }
-        None => {
-            let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
-            records(connection, &tail, [])
+    }
+
+    /// Its open actions. Those of a workspace have no index of their own, which each push would
+    /// write: the index of open actions finds the rows to look at.
+    pub fn list(&self, connection: &Connection) -> Result<Vec<ActionRecord>, Problem> {
+        match self {
+            Open::All => {
+                let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
+                records(connection, &tail, [])
+            }
+            Open::OfSession(session) => {
+                let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
+                records(connection, &tail, [session.as_str()])
+            }
+            Open::OfWorkspace(path) => {
+                let tail =
+                    format!("WHERE a.workspace = ? AND {OPEN} ORDER BY a.session, a.position DESC");
+                records(connection, &tail, [path])
+            }
         }
     }
 }

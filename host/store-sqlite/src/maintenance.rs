@@ -12,7 +12,7 @@ use super::problem::Problem;
 use super::rows::{millis, select, select_all};
 use super::schema;
 use super::stack::OPEN;
-use super::{calls, effects};
+use super::{calls, effects, spending};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
@@ -72,6 +72,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
     }
     check_plugins(connection, &mut problems)?;
     check_actions(connection, &mut problems)?;
+    spending::check(connection, &mut problems)?;
     Ok(problems)
 }
 

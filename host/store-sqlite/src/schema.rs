@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 6;
+pub(super) const VERSION: u32 = 7;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
@@ -22,6 +22,7 @@ const STEPS: [&str; VERSION as usize] = [
     CALLS_AND_DECIDERS,
     EXPIRY,
     EFFECTS,
+    SPENDINGS,
 ];
 
 const FIRST: &str = "
@@ -164,6 +165,22 @@ CREATE TABLE effect_pieces (
     bytes BLOB NOT NULL,
     PRIMARY KEY (action, place)
 ) STRICT;
+";
+
+/// What actions have spent of budgets, each once in an account.
+const SPENDINGS: &str = "
+CREATE TABLE spendings (
+    account TEXT NOT NULL,
+    action TEXT NOT NULL,
+    files INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    deletions INTEGER NOT NULL,
+    spent_at INTEGER NOT NULL,
+    -- It is forgotten then.
+    kept_until INTEGER NOT NULL,
+    PRIMARY KEY (account, action)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spendings_of_accounts ON spendings (account, spent_at);
 ";
 
 /// What is wrong with a file that is to be a store.

@@ -7,8 +7,8 @@ use airlock_host::Resolution;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
-    Claim, Completion, Lease, MemoryStore, PendingStore, Push, Replacement, SessionRoom,
-    StoreError, Watch,
+    Budget, Claim, Completion, Lease, MemoryStore, PendingStore, Push, Replacement, SessionRoom,
+    Spending, Spent, StoreError, Watch,
 };
 use async_trait::async_trait;
 
@@ -114,6 +114,20 @@ impl PendingStore for UnacknowledgedStore {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.guest_state(session, action).await
+    }
+
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        self.0.spend(account, action, spending, budget).await
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        self.0.spent(account, within).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

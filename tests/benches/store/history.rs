@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use airlock_host::store::ResolvedQuery;
+use airlock_host::store::{ResolvedQuery, Scope};
 use airlock_tests::{Backend, Host, SqliteBackend};
 use rusqlite::Connection;
 
@@ -52,7 +52,7 @@ pub async fn sqlite(disk: &Path, effort: Effort) -> anyhow::Result<()> {
     row("list 10 pending actions", list.await?, "the same");
     let open_actions = measure(effort, async |side| {
         let began = Instant::now();
-        let found = durable(&hosts[side]).open_actions(None).await;
+        let found = durable(&hosts[side]).open_actions(Scope::All).await;
         assert_eq!(found?.len(), PENDING);
         Ok(began.elapsed())
     });

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::compile::CompileCache;
 use airlock_host::pending::StackedAction;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Engine, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Random, Tester, component, push};
@@ -81,7 +81,7 @@ fn engine(cache: &Path) -> anyhow::Result<Engine> {
 
 /// Tells all that is open, as an operator would see it.
 async fn announce(store: &SqliteStore) -> anyhow::Result<()> {
-    for record in store.open_actions(None).await? {
+    for record in store.open_actions(Scope::All).await? {
         let (id, state, attempts) = (record.action.id, record.state, record.attempts);
         say(&format!("announced {id} {state} {attempts}"));
     }

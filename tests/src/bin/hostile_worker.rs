@@ -14,7 +14,7 @@ use std::time::Duration;
 use airlock_ast_edit::AstEdit;
 use airlock_host::compile::CompileCache;
 use airlock_host::load::LoadError;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::hostile::{self, Attack};
@@ -258,7 +258,7 @@ async fn look(host: &Host, session: &Session, times: usize) -> Option<usize> {
         let own = session.pending().await.ok()?.len();
         session.next_turn().await.ok()?;
         let others = other.pending().await.ok()?.len();
-        let all = host.store.open_actions(None).await.ok()?.len();
+        let all = host.store.open_actions(Scope::All).await.ok()?.len();
         // The honest session may have one of its own there.
         let is_same = own == others && (own..=own + 1).contains(&all);
         if !is_same || *seen.get_or_insert(own) != own {

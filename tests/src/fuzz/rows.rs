@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use airlock_host::Resolution;
 use airlock_host::pending::SessionId;
-use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
+use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery, Scope};
 use airlock_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -111,7 +111,7 @@ async fn list(path: &Path) {
     let session = SessionId::from(SESSION);
     let _ = store.list(&session).await;
     let _ = store.peek(&session).await;
-    let _ = store.open_actions(None).await;
+    let _ = store.open_actions(Scope::All).await;
     let all = ResolvedQuery {
         session: None,
         limit: 100,

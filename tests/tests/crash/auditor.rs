@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use airlock_host::pending::{ActionId, ActionState, Decision};
 use airlock_host::store::{
-    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, DurableStore, ResolvedQuery,
+    APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, DurableStore, ResolvedQuery, Scope,
 };
 use airlock_store_sqlite::SqliteStore;
 
@@ -134,7 +134,7 @@ impl Auditor {
 
     /// Compares what may have changed since the last time.
     pub async fn compare(&mut self, store: &SqliteStore, said: Announced) -> Result<(), String> {
-        let open = store.open_actions(None).await.unwrap();
+        let open = store.open_actions(Scope::All).await.unwrap();
         let mut now = BTreeMap::new();
         let mut hit = Hit::default();
         for record in &open {
@@ -174,7 +174,7 @@ impl Auditor {
             limit: usize::MAX,
         };
         let resolved = store.resolved_actions(&query).await.unwrap();
-        let open = store.open_actions(None).await.unwrap();
+        let open = store.open_actions(Scope::All).await.unwrap();
         let mut found = BTreeSet::new();
         for record in resolved.iter().chain(&open) {
             let id = &record.action.id;

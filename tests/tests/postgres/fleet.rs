@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use airlock_host::pending::{ActionId, ActionState, Decision};
-use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery};
+use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery, Scope};
 use airlock_host::{Error, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{
@@ -132,7 +132,7 @@ async fn everything(store: &PostgresStore) -> Vec<ActionRecord> {
         limit: usize::MAX,
     };
     let mut records = store.resolved_actions(&query).await.unwrap();
-    records.extend(store.open_actions(None).await.unwrap());
+    records.extend(store.open_actions(Scope::All).await.unwrap());
     records
 }
 
@@ -141,7 +141,7 @@ async fn everything(store: &PostgresStore) -> Vec<ActionRecord> {
 async fn resolve_the_rest(fleet: &Fleet, store: &PostgresStore) {
     let effects = fleet.effects();
     let puppet = plugin("puppet").await;
-    for record in store.open_actions(None).await.unwrap() {
+    for record in store.open_actions(Scope::All).await.unwrap() {
         let session = Session::builder()
             .id(record.session.clone())
             .workspace(fleet.workspace())

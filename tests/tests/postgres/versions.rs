@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use airlock_host::pending::ActionState;
-use airlock_host::store::DurableStore;
+use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Tester, engine, postgres_version_2, sqlite_version_2};
@@ -37,9 +37,9 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
             stats.applied,
             stats.discarded
         ),
-        (6, 2, 1, 1, 1)
+        (7, 2, 1, 1, 1)
     );
-    let open = store.open_actions(None).await.unwrap();
+    let open = store.open_actions(Scope::All).await.unwrap();
     let states: Vec<_> = open
         .iter()
         .map(|record| (record.action.label.as_str(), record.state))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
-use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore};
+use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Tester, durable, eventually, poll_once};
 use serde_json::json;
@@ -89,7 +89,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
     let (kind, text) = refused(&place.file()).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 6"),
+        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 7"),
         "{text}"
     );
     assert_eq!(fs::read(place.file()).unwrap(), before);
@@ -183,7 +183,7 @@ async fn damage_inside_the_file_is_told_and_what_is_sound_stays_readable() {
     let _ = fs::remove_file(place.folder.path().join("pending.db-wal"));
     let store = place.open().await;
     assert_eq!(store.check().await.unwrap(), [""; 0]);
-    assert_eq!(store.open_actions(None).await.unwrap().len(), 5);
+    assert_eq!(store.open_actions(Scope::All).await.unwrap().len(), 5);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Rows that this version can't read, and what somebody added to the schema.
 
 use airlock_host::Resolution;
-use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore};
+use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;
@@ -30,7 +30,7 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
             continue;
         }
         assert_eq!(puppet.labels().await, ["Below"], "{column}");
-        let open = store.open_actions(None).await.unwrap();
+        let open = store.open_actions(Scope::All).await.unwrap();
         assert_eq!(open.len(), 1, "{column}");
         assert!(store.peek(&"one".into()).await.unwrap().is_some());
         let reported = store.unreadable_actions().await.unwrap();

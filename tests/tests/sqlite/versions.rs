@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::identity::WorkspaceDifference;
 use airlock_host::pending::{ActionState, Actor};
-use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
+use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery, Scope};
 use airlock_host::{Error, Resolution};
 use airlock_tests::{Tester, sqlite_version_2};
 
@@ -25,9 +25,9 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
             stats.applied,
             stats.discarded
         ),
-        (6, 3, 2, 1, 1)
+        (7, 3, 2, 1, 1)
     );
-    let open = store.open_actions(None).await.unwrap();
+    let open = store.open_actions(Scope::All).await.unwrap();
     let states: Vec<_> = open
         .iter()
         .map(|record| (record.action.label.as_str(), record.state))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_host::Limits;
-use airlock_host::store::ResolvedQuery;
+use airlock_host::store::{ResolvedQuery, Scope};
 use airlock_render::escape_line;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
@@ -174,7 +174,7 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
         config: option(&words, "--config").map(PathBuf::from),
     };
     let store = store::open(&named, WhenMissing::Refuse).await.ok()?;
-    let mut all = store.durable().open_actions(None).await.ok()?;
+    let mut all = store.durable().open_actions(Scope::All).await.ok()?;
     if with_resolved {
         let query = ResolvedQuery {
             session: None,

@@ -10,7 +10,7 @@ use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::PendingAction;
 use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::reads::StaleFile;
-use airlock_host::store::{ActionRecord, UnreadableAction};
+use airlock_host::store::{ActionRecord, Scope, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::context::chosen;
@@ -30,17 +30,22 @@ pub struct Request {
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&request.store, WhenMissing::Refuse).await?;
-    let session = match &request.session {
-        Some(choice) => Some(chosen(choice, &store).await?.id(&store)),
+    let choice = match &request.session {
+        Some(choice) => Some(chosen(choice, &store).await?),
         None => None,
     };
-    let mut open = store.durable().open_actions(session.as_ref()).await?;
+    let session = choice.as_ref().map(|choice| choice.id(&store));
+    let read = async || match &choice {
+        Some(choice) => choice.open_actions(&store).await,
+        None => Ok(store.durable().open_actions(Scope::All).await?),
+    };
+    let mut open = read().await?;
     if recovered::recover(&store, &open).await? {
-        open = store.durable().open_actions(session.as_ref()).await?;
+        open = read().await?;
     }
     let expired = discard::discard_expired(&store, &open).await?;
     if expired > 0 {
-        open = store.durable().open_actions(session.as_ref()).await?;
+        open = read().await?;
         tell_of_expired(expired);
     }
     let unreadable = store.unreadable(session.as_ref()).await?;
@@ -61,10 +66,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         (None, []) => out.line("Nothing is pending."),
         (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
         (chosen, open) => {
-            let block = match chosen {
-                Some(_) => actions(open, &calls, &marks, &store),
-                None => sessions(open, &calls, &marks, &store),
-            };
+            let block = sessions(open, chosen.as_ref(), &calls, &marks, &store);
             match request.verbose {
                 true => out.page(&block),
                 false => out.show(&block),
@@ -100,7 +102,7 @@ async fn show_that_there_is_none(
     let none = format!("Nothing is pending in the session {session}.");
     out.line(Line::from(none).hanging(2));
     // Not asked of the statistics, which count what was resolved too.
-    let open = store.durable().open_actions(None).await?;
+    let open = store.durable().open_actions(Scope::All).await?;
     let told = match open.len() {
         0 => return Ok(()),
         1 => "1 more action is pending in another session: ".to_owned(),
@@ -135,17 +137,25 @@ impl Calls {
     }
 }
 
-fn sessions(open: &[ActionRecord], calls: &Calls, marks: &Marks, store: &Store) -> Block {
+/// By their sessions; that which was chosen needs no name.
+fn sessions(
+    open: &[ActionRecord],
+    chosen: Option<&SessionId>,
+    calls: &Calls,
+    marks: &Marks,
+    store: &Store,
+) -> Block {
     let sessions = open.chunk_by(|one, next| one.session == next.session);
     let mut block = Block::new();
     for (index, records) in sessions.enumerate() {
         if index > 0 {
             block = block.line("");
         }
-        let session = format!("In the session {}:", records[0].session);
-        block = block
-            .line(Line::new().with_role(Role::Faint, session).hanging(2))
-            .block(actions(records, calls, marks, store));
+        if chosen != Some(&records[0].session) {
+            let session = format!("In the session {}:", records[0].session);
+            block = block.line(Line::new().with_role(Role::Faint, session).hanging(2));
+        }
+        block = block.block(actions(records, calls, marks, store));
     }
     block
 }

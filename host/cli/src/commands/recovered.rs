@@ -4,7 +4,7 @@ use airlock_desk::recovering;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
 use airlock_host::recovery::RecoveredAction;
-use airlock_host::store::ActionRecord;
+use airlock_host::store::{ActionRecord, Scope};
 use airlock_render::{Line, Role};
 
 use crate::failure::Failure;
@@ -28,7 +28,10 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failu
 /// # Errors
 /// If the store can't be used.
 pub async fn recover_session(store: &Store, session: &SessionId) -> Result<(), Failure> {
-    let open = store.durable().open_actions(Some(session)).await?;
+    let open = store
+        .durable()
+        .open_actions(Scope::Session(session))
+        .await?;
     recover(store, &open).await.map(drop)
 }
 

@@ -257,7 +257,7 @@ impl Desk<'_> {
         let id = target.session.clone();
         let mut session = reopened(id, &self.request.limits, self.store, &self.progress)?;
         session = session.approver(OperatorRules {
-            judge: rules::judge(target.action.workspace.as_deref(), self.store),
+            judge: rules::judge(target.action.workspace.as_deref(), self.store)?,
             asks: confirming::can_ask(out.is_json()) && !self.request.yes,
             confirms: self.request.confirm_effects,
             choice: self.store.choice().clone(),

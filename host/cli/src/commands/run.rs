@@ -205,7 +205,7 @@ fn open(
 ) -> Result<Session, Failure> {
     let workspace = airlock_desk::session::real_path(request.session.workspace());
     let rules = OperatorRules {
-        judge: rules::judge(Some(&workspace), store),
+        judge: rules::judge(Some(&workspace), store)?,
         asks: confirming::can_ask(out.is_json()),
         confirms: request.confirm_effects,
         choice: store.choice().clone(),

@@ -121,11 +121,9 @@ async fn open(
 ) -> Result<Server, Failure> {
     let id = own_session(request, store);
     let workspace = airlock_desk::session::real_path(request.session.workspace());
-    let open = store.durable().open_actions(None).await?;
-    let others = open.iter().filter(|record| {
-        record.session != id && record.action.workspace.as_deref() == Some(&*workspace)
-    });
-    let others = others.count();
+    let mut others = airlock_desk::session::open_at(&workspace, store).await?;
+    others.retain(|record| record.session != id);
+    let others = others.len();
     let session = Session::builder()
         .id(id)
         .workspace(&workspace)
@@ -139,7 +137,7 @@ async fn open(
     let session = bind(request, loaded, session);
     let choice = store.choice().clone();
     let command = move |words: &[&str]| choice.command(words);
-    let judge = rules::judge(Some(&workspace), store);
+    let judge = rules::judge(Some(&workspace), store)?;
     Server::open(session, request.decides, judge, others, command).map_err(failure)
 }
 

@@ -186,3 +186,57 @@ fn it_ends_with_its_client_and_discards_what_only_its_memory_holds() {
         .collect::<Vec<_>>();
     assert_eq!(labels, ["Durable", "Durable"]);
 }
+
+#[test]
+fn conversations_in_one_workspace_are_listed_together_and_resolved_by_their_ids() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let open = || Server::initialized(&store, folder.path(), &[], "2025-11-25", json!({})).0;
+    let id_of = |previewed: Value| {
+        let id = &previewed["_meta"]["airlock/pending"][0]["id"];
+        id.as_str().unwrap().to_owned()
+    };
+    let (mut first, mut second) = (open(), open());
+    let ids = [id_of(first.preview()), id_of(second.preview())];
+
+    let listed = store.json(folder.path(), &["pending"]);
+    let listed = listed["pending"].as_array().unwrap();
+    let found: Vec<_> = listed.iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(found, ids);
+    let sessions: Vec<_> = listed
+        .iter()
+        .map(|it| it["session"].as_str().unwrap())
+        .collect();
+    assert_ne!(sessions[0], sessions[1]);
+    let ran = store.airlock(folder.path(), &["pending"]).run();
+    for (id, session) in ids.iter().zip(&sessions) {
+        assert!(ran.stdout.contains(id), "{ran:#?}");
+        let plain: String = ran.stdout.split_whitespace().collect();
+        let named: String = format!("Inthesession{session}:")
+            .split_whitespace()
+            .collect();
+        assert!(plain.contains(&named), "{ran:#?}");
+    }
+    // A session that is named is listed by itself.
+    let one = store.json(folder.path(), &["pending", "--session", sessions[1]]);
+    assert_eq!(one["pending"].as_array().unwrap().len(), 1);
+
+    // Nobody's conversation is the topmost by chance.
+    let top = ["resolve", "apply", "--reason", "which?"];
+    let ran = store.airlock(folder.path(), &top).run();
+    assert_eq!(names(&folder), ["a.jpeg"]);
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("2 actions are pending in other conversations in this workspace")
+            && said.contains("pending` lists them, and `--id ID` names one"),
+        "{ran:#?}"
+    );
+    let apply = ["resolve", "apply", "--id", &ids[0], "--reason", "seen"];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!(
+        (ran.code, names(&folder)),
+        (0, vec!["a.jpg".to_owned()]),
+        "{ran:#?}"
+    );
+    let left = store.json(folder.path(), &["pending"]);
+    assert_eq!(left["pending"][0]["id"], *ids[1]);
+}

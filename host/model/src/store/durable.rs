@@ -1,5 +1,6 @@
 //! Durable stores: the operations that operators need.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -26,16 +27,13 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn ids_like(&self, part: &str, most: usize) -> Result<Vec<ActionId>, StoreError>;
 
-    /// All actions that are on a stack or claimed, of one session or of all. Sessions are sorted by
-    /// their ids; within one, the topmost action comes first, and a claimed one stands where it
-    /// was. What can't be read is left out, see [`DurableStore::unreadable_actions`].
+    /// All actions that are on a stack or claimed, as far as they are in the scope. Sessions are
+    /// sorted by their ids; within one, the topmost action comes first, and a claimed one stands
+    /// where it was. What can't be read is left out, see [`DurableStore::unreadable_actions`].
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
-    async fn open_actions(
-        &self,
-        session: Option<&SessionId>,
-    ) -> Result<Vec<ActionRecord>, StoreError>;
+    async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError>;
 
     /// Actions that were resolved, the last resolved first.
     ///
@@ -107,6 +105,18 @@ pub trait DurableStore: PendingStore {
 
     /// Which storage it is: a path, or an address without its password.
     fn location(&self) -> String;
+}
+
+/// Whose open actions to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// All that the store has.
+    All,
+    /// Those of one session.
+    Session(&'a SessionId),
+    /// Those that were previewed in a workspace at this very path, of whatever session, and on
+    /// whichever machine: [`PendingAction::workspace_identity`] tells.
+    Workspace(&'a Path),
 }
 
 /// What a store keeps of an action.

@@ -1,18 +1,21 @@
 //! The store in memory, which ends with its process.
 
 mod effects;
+mod spending;
 mod stack;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use foldhash::quality::RandomState;
+use spending::Accounts;
 use stack::{Open, Stack};
 
 use super::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, Push, Replacement, SessionRoom,
-    StoreError, Watch, Watchers, lose_claim,
+    BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, Push, Replacement,
+    SessionRoom, Spending, Spent, StoreError, Watch, Watchers, lose_claim,
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
@@ -32,6 +35,7 @@ type Sessions = HashMap<SessionId, Stack, RandomState>;
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     sessions: Arc<Mutex<Sessions>>,
+    accounts: Arc<Mutex<Accounts>>,
     watchers: Watchers,
 }
 
@@ -52,6 +56,10 @@ impl MemoryStore {
         // The stacks are consistent between any two statements that can panic, so a poisoned lock
         // is still good.
         body(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn end_claim(
@@ -282,6 +290,22 @@ impl PendingStore for MemoryStore {
             let found = open.find(|open| open.action.id == *action)?;
             found.guest_state.clone()
         }))
+    }
+
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        let mut accounts = self.accounts();
+        Ok(accounts.spend(account, action, spending, budget, Instant::now()))
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        let accounts = self.accounts();
+        Ok(accounts.spent(account, within, Instant::now()))
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

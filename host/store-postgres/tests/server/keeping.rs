@@ -7,7 +7,7 @@ use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution};
 use airlock_model::policy::Policy;
-use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
+use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery, Scope};
 
 use crate::{
     action, claim, complete, connect, eventually, ids, plugin, push, push_action, server, session,
@@ -114,7 +114,7 @@ async fn open_actions_of_all_sessions_come_in_order() {
         push(&store, &session(stack), id).await;
     }
     claim(&store, &session("b"), Resolution::apply("")).await;
-    let open = store.open_actions(None).await.unwrap();
+    let open = store.open_actions(Scope::All).await.unwrap();
     let found: Vec<_> = open
         .iter()
         .map(|record| (record.session.as_str(), record.action.id.as_str()))
@@ -125,7 +125,10 @@ async fn open_actions_of_all_sessions_come_in_order() {
     );
     assert_eq!(open[2].state, ActionState::Resolving);
     assert_eq!(
-        store.open_actions(Some(&session("b"))).await.unwrap(),
+        store
+            .open_actions(Scope::Session(&session("b")))
+            .await
+            .unwrap(),
         open[2..4]
     );
 }

@@ -7,6 +7,7 @@ mod keeping;
 mod leases;
 mod newer;
 mod restarts;
+mod spending;
 mod starting;
 mod unreadable;
 mod volatile;

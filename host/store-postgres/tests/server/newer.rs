@@ -6,7 +6,8 @@ use std::time::Duration;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Resolution};
 use airlock_model::store::{
-    BackendErrorKind, Completion, DurableStore, Lease, PendingStore, ResolvedQuery, StoreError,
+    BackendErrorKind, Budget, Completion, DurableStore, Lease, PendingStore, ResolvedQuery, Scope,
+    Spending, StoreError,
 };
 use airlock_store_suite::{Tester, connect_with_lease, eventually};
 
@@ -15,13 +16,14 @@ use crate::{
 };
 
 const RAISE: &str = "UPDATE airlock.meta SET value = '99' WHERE name = 'schema'";
-const SET_BACK: &str = "UPDATE airlock.meta SET value = '6' WHERE name = 'schema'";
+const SET_BACK: &str = "UPDATE airlock.meta SET value = '7' WHERE name = 'schema'";
 
 /// All that there is, as one text, but for the version itself.
 const ALL_ROWS: &str = "SELECT md5(string_agg(kept.row, ' ' ORDER BY kept.row)) FROM (
         SELECT a::text FROM airlock.actions AS a UNION ALL SELECT s::text FROM airlock.sessions AS s
         UNION ALL SELECT p.digest FROM airlock.plugins AS p UNION ALL SELECT h::text FROM airlock.hosts AS h
-        UNION ALL SELECT c::text FROM airlock.calls AS c UNION ALL SELECT m::text FROM airlock.meta AS m WHERE m.name <> 'schema'
+        UNION ALL SELECT c::text FROM airlock.calls AS c UNION ALL SELECT b::text FROM airlock.accounts AS b
+        UNION ALL SELECT e::text FROM airlock.spendings AS e UNION ALL SELECT m::text FROM airlock.meta AS m WHERE m.name <> 'schema'
     ) AS kept (row)";
 
 /// Checks that each of these says so.
@@ -42,7 +44,7 @@ fn says_newer<T>(call: &str, done: Result<T, StoreError>) {
     );
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 99, and this program supports at most 6"),
+        text.contains("its schema is 99, and this program supports at most 7"),
         "{text}"
     );
 }
@@ -82,6 +84,12 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
     let (all, one_of) = (of(None), of(Some(stack.clone())));
     let (below, held) = ("below".into(), "held".into());
     let age = Duration::from_secs(0);
+    let budget = Budget {
+        files: None,
+        bytes: None,
+        deletions: None,
+        within: age,
+    };
     each_says_newer![
         push_action(&store, &stack, action("new")),
         push_action(&store, &session("another"), action("new")),
@@ -99,8 +107,11 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
         store.call_record(&stack, &below),
         store.find(&held),
         store.ids_like("b", 2),
-        store.open_actions(None),
-        store.open_actions(Some(&stack)),
+        store.open_actions(Scope::All),
+        store.open_actions(Scope::Session(&stack)),
+        store.open_actions(Scope::Workspace("/work".as_ref())),
+        store.spend("one", &below, Spending::default(), &budget),
+        store.spent("one", age),
         store.resolved_actions(&all),
         store.resolved_actions(&one_of),
         store.stats(),
@@ -254,7 +265,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 6);
+    assert_eq!(store.stats().await.unwrap().schema, 7);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -272,7 +283,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 5 instead of 6; restart this program"),
+        text.contains("its schema is 5 instead of 7; restart this program"),
         "{text}"
     );
 }

@@ -1,7 +1,7 @@
 //! Rows that this version can't read, and what somebody added to the tables.
 
 use airlock_model::pending::Resolution;
-use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore};
+use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::Tester;
 
@@ -23,7 +23,7 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
             format!("UPDATE airlock.actions SET {column} = {value} WHERE id = 'unreadable'");
         server().sql(&database, &change);
         assert_eq!(ids(&store, &stack).await, ["below"], "{column}");
-        assert_eq!(store.open_actions(None).await.unwrap().len(), 1);
+        assert_eq!(store.open_actions(Scope::All).await.unwrap().len(), 1);
         let top = store.peek(&stack).await.unwrap().unwrap();
         assert_eq!(top.action.id.as_str(), "below");
         let reported = store.unreadable_actions().await.unwrap();

@@ -18,6 +18,8 @@ use serde_json::{Map, Value, json};
 /// In the order of their bytes, which is not that of a dictionary.
 pub const SESSIONS: [&str; 3] = ["B-session", "a session", "ä/../session"];
 
+pub const ACCOUNTS: [&str; 2] = ["/work/photos for Ana", ""];
+
 pub const TEXTS: [&str; 5] = [
     "Rename: 2 files",
     "Prüfe „日本語“ 🦀",
@@ -155,7 +157,7 @@ fn grants(choice: Choice) -> Policy {
 
 pub const WORKSPACES: usize = 4;
 
-fn workspace(choice: Choice) -> Option<Arc<Path>> {
+pub fn workspace(choice: Choice) -> Option<Arc<Path>> {
     let path: &[u8] = match choice {
         0 => return None,
         1 => b"/work/photos",

@@ -1,6 +1,7 @@
 //! Does to a store what was done to the model, and compares all that can be seen of the two.
 
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -9,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Decision, PendingAction};
 use airlock_model::store::{
     ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
-    StoreError,
+    Scope, Spending, StoreError,
 };
 use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
@@ -17,7 +18,7 @@ use proptest::test_runner::Config;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use tokio::runtime::Runtime;
 
-use crate::actions::{self, SESSIONS, TEXTS};
+use crate::actions::{self, ACCOUNTS, SESSIONS, TEXTS, WORKSPACES};
 use crate::model::{Answer, End, Ended, Entry, Model, Step};
 use crate::transitions::{self, HOSTS, Transition, Use};
 
@@ -189,6 +190,12 @@ impl<B: Backend> Machine<B> {
                 how,
                 lost,
             } => self.use_lease(*lease, *host, how, *lost).await,
+            Step::Spend(expense, expected) => {
+                let store = &self.hosts[expense.host].store;
+                let (account, id) = (ACCOUNTS[expense.account], actions::id(expense.action));
+                let spent = store.spend(account, &id, expense.spending, &expense.budget);
+                assert_eq!(spent.await.unwrap(), *expected, "{expense:?}");
+            }
             Step::Kill(host) => {
                 let next = self.backend.host().await;
                 let killed = std::mem::replace(&mut self.hosts[*host], next);
@@ -314,6 +321,12 @@ impl<B: Backend> Machine<B> {
             let topmost = expected.into_iter().next();
             assert_eq!(host.store.peek(&session).await.unwrap(), topmost);
         }
+        for (account, spendings) in ACCOUNTS.iter().zip(&model.spendings) {
+            let all = spendings.values();
+            let all = all.fold(Spending::default(), |sum, one| sum + *one);
+            let hour = Duration::from_secs(3600);
+            assert_eq!(host.store.spent(account, hour).await.unwrap(), all);
+        }
         if let Some(store) = &host.durable {
             self.compare_open(&**store, model).await;
             self.compare_ended(&**store, model).await;
@@ -325,7 +338,7 @@ impl<B: Backend> Machine<B> {
         let mut all = Vec::new();
         for (index, stack) in model.stacks.iter().enumerate() {
             let session = actions::session(index);
-            let found = store.open_actions(Some(&session)).await.unwrap();
+            let found = store.open_actions(Scope::Session(&session)).await.unwrap();
             assert_eq!(found.len(), stack.len(), "{found:?}");
             for (found, entry) in found.iter().zip(stack.iter().rev()) {
                 assert_eq!(found.session, session);
@@ -351,7 +364,16 @@ impl<B: Backend> Machine<B> {
             }
             all.extend(found);
         }
-        assert_eq!(store.open_actions(None).await.unwrap(), all);
+        assert_eq!(store.open_actions(Scope::All).await.unwrap(), all);
+        let places = (0..WORKSPACES).filter_map(actions::workspace);
+        for place in places.chain([Path::new("/work").into()]) {
+            let there = all
+                .iter()
+                .filter(|it| it.action.workspace.as_ref() == Some(&place));
+            let there: Vec<_> = there.cloned().collect();
+            let found = store.open_actions(Scope::Workspace(&place)).await;
+            assert_eq!(found.unwrap(), there, "{place:?}");
+        }
     }
 
     async fn compare_ended(&self, store: &dyn DurableStore, model: &Model) {

@@ -6,6 +6,7 @@
 //! number of cases.
 
 mod actions;
+mod budgets;
 mod calls;
 mod effects;
 mod ending;
@@ -102,6 +103,21 @@ macro_rules! suite {
             #[tokio::test]
             async fn the_state_of_an_action_is_read_without_a_claim() {
                 crate::effects::need_a_state_that_nobody_has_claimed::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn a_thousand_slivers_reach_a_budget_and_never_pass_it() {
+                crate::budgets::are_reached_and_not_passed_by_slivers::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn an_action_counts_once_in_a_budget_and_gives_back_what_it_spent() {
+                crate::budgets::count_an_action_once_and_take_back_what_it_spent::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn a_budget_is_of_one_account_and_holds_any_number() {
+                crate::budgets::are_of_one_account_and_hold_any_number::<Backend>().await;
             }
 
             #[tokio::test]

@@ -1,10 +1,12 @@
 //! What a store is to do, said in plain vectors.
 
-use crate::actions::{self, Reasons, SESSIONS, Spec, TEXTS};
-use crate::transitions::{HOSTS, Pick, Target, Transition, Use};
+use std::collections::BTreeMap;
+
+use crate::actions::{self, ACCOUNTS, Reasons, SESSIONS, Spec, TEXTS};
+use crate::transitions::{Expense, HOSTS, Pick, Target, Transition, Use};
 use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, StackedAction};
-use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement};
+use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement, Spending, Spent};
 
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -14,6 +16,8 @@ pub struct Model {
     pub ended: Vec<Ended>,
     /// All that were ever given.
     pub leases: Vec<Held>,
+    /// What each action has spent of each account.
+    pub spendings: Vec<BTreeMap<usize, Spending>>,
     /// How many actions were pushed.
     pub pushed: usize,
     /// What the last transition means in this state, and how the store is to answer.
@@ -134,6 +138,7 @@ pub enum Step {
         how: Use,
         lost: bool,
     },
+    Spend(Expense, Spent),
     Kill(usize),
     Look,
 }
@@ -158,6 +163,7 @@ impl Model {
             stacks: vec![Vec::new(); SESSIONS.len()],
             ended: Vec::new(),
             leases: Vec::new(),
+            spendings: vec![BTreeMap::new(); ACCOUNTS.len()],
             pushed: 0,
             step: Step::Nothing,
         }
@@ -233,10 +239,44 @@ impl Model {
                 Some(lease) => self.use_lease(lease, how),
                 None => Step::Nothing,
             },
+            Transition::Spend(expense) => {
+                let spent = self.spend(&expense);
+                Step::Spend(expense, spent)
+            }
             Transition::Kill { host } => self.kill(host),
             Transition::Look => Step::Look,
         };
         self
+    }
+
+    fn spend(&mut self, expense: &Expense) -> Spent {
+        let Expense {
+            action,
+            spending,
+            budget,
+            ..
+        } = expense;
+        let spendings = &mut self.spendings[expense.account];
+        let others = spendings.iter().filter(|(id, _)| *id != action);
+        let already = match budget.within.is_zero() {
+            true => Spending::default(),
+            false => others.fold(Spending::default(), |sum, (_, other)| sum + *other),
+        };
+        let limits = [
+            (budget.files, spending.files, already.files),
+            (budget.bytes, spending.bytes, already.bytes),
+            (budget.deletions, spending.deletions, already.deletions),
+        ];
+        let exceeds = limits.iter().any(|(limit, more, already)| {
+            let limit = limit.filter(|limit| *limit < Spending::MOST);
+            let sum = u128::from(*more) + u128::from(*already);
+            limit.is_some_and(|limit| *more > 0 && sum > u128::from(limit))
+        });
+        if exceeds {
+            return Spent::Exceeded { already };
+        }
+        spendings.insert(*action, *spending);
+        Spent::Within
     }
 
     fn push(&mut self, host: usize, session: usize, specs: Vec<Spec>, capacity: usize) -> Step {

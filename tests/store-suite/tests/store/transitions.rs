@@ -4,11 +4,14 @@
 //! taking it modulo what there is, so that shrinking may leave out whatever it likes.
 
 use airlock_model::actor::Evidence;
+use std::time::Duration;
+
 use airlock_model::pending::Decision;
+use airlock_model::store::{Budget, Spending};
 use proptest::prelude::*;
 
 use crate::actions::{
-    ACTORS, DETAILS, EXTRAS, GRANTS, PLUGINS, Reasons, SESSIONS, Spec, TEXTS, WORKSPACES,
+    ACCOUNTS, ACTORS, DETAILS, EXTRAS, GRANTS, PLUGINS, Reasons, SESSIONS, Spec, TEXTS, WORKSPACES,
 };
 
 /// How many hosts use the storage at once.
@@ -43,10 +46,22 @@ pub enum Transition {
     },
     /// A lease is handed back, or used.
     Use { lease: Pick, how: Use },
+    /// An action spends of a budget, which may have no room for it.
+    Spend(Expense),
     /// A host dies, and another starts in its place.
     Kill { host: usize },
     /// A host starts, looks at everything, and goes.
     Look,
+}
+
+/// What is spent, by which action, under which budget.
+#[derive(Debug, Clone)]
+pub struct Expense {
+    pub host: usize,
+    pub account: usize,
+    pub action: usize,
+    pub spending: Spending,
+    pub budget: Budget,
 }
 
 /// Which action to claim.
@@ -90,6 +105,7 @@ pub fn transition(durable: bool) -> BoxedStrategy<Transition> {
         5 => push(),
         3 => replace(),
         6 => claim(),
+        3 => expense().prop_map(Transition::Spend),
         6 => (pick(), how()).prop_map(|(lease, how)| Transition::Use { lease, how }),
     ];
     if !durable {
@@ -213,6 +229,47 @@ fn reasons() -> impl Strategy<Value = Reasons> {
         decided_by,
         extra,
     })
+}
+
+/// Small numbers, which add up to small limits, and the largest.
+fn expense() -> impl Strategy<Value = Expense> {
+    let bytes = prop_oneof![
+        4 => 0..9_u64,
+        1 => Just(Spending::MOST - 1),
+        1 => Just(u64::MAX),
+    ];
+    let spending = (0..5_u64, bytes, 0..3_u64);
+    let spending = spending.prop_map(|(files, bytes, deletions)| Spending {
+        files,
+        bytes,
+        deletions,
+    });
+    let limit = || {
+        let some = prop_oneof![4 => 0..12_u64, 1 => Just(Spending::MOST - 1), 1 => Just(u64::MAX)];
+        proptest::option::of(some)
+    };
+    // Either counts all that is spent while the test runs, or nothing.
+    let within = prop_oneof![
+        4 => Just(Duration::from_secs(3600)),
+        1 => Just(Duration::MAX),
+        1 => Just(Duration::ZERO),
+    ];
+    let budget = (limit(), limit(), limit(), within);
+    let budget = budget.prop_map(|(files, bytes, deletions, within)| Budget {
+        files,
+        bytes,
+        deletions,
+        within,
+    });
+    (0..HOSTS, 0..ACCOUNTS.len(), 0..6_usize, spending, budget).prop_map(
+        |(host, account, action, spending, budget)| Expense {
+            host,
+            account,
+            action,
+            spending,
+            budget,
+        },
+    )
 }
 
 fn pick() -> impl Strategy<Value = Pick> {

@@ -8,8 +8,8 @@ use airlock_host::digest::Digest;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
 use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
 use airlock_host::store::{
-    BackendErrorKind, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
-    SessionRoom, StoreError, Watch,
+    BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push,
+    Replacement, SessionRoom, Spending, Spent, StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;
@@ -185,6 +185,20 @@ impl PendingStore for Faulty {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.guest_state(session, action).await
+    }
+
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        self.inner.spend(account, action, spending, budget).await
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        self.inner.spent(account, within).await
     }
 
     fn watch(&self, session: &SessionId) -> Watch {

@@ -1,0 +1,187 @@
+//! Budgets: how much actions may do together within a time, whoever applies them, and from
+//! wherever.
+
+use std::ops::Add;
+use std::time::Duration;
+
+/// For how long a store remembers at least what was [spent](super::PendingStore::spend).
+pub const SPENDING_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What an action does, or what several do together.
+///
+/// Stores count each number up to [`Spending::MOST`], and sums end there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spending {
+    /// Files that are changed.
+    pub files: u64,
+    /// Bytes that are written.
+    pub bytes: u64,
+    /// Files and folders that are deleted.
+    pub deletions: u64,
+}
+
+impl Spending {
+    /// The highest number that is told from those above it.
+    pub const MOST: u64 = i64::MAX as u64;
+
+    /// As stores keep it: no number is above [`Spending::MOST`].
+    pub fn capped(self) -> Self {
+        self.map(|number| number.min(Self::MOST))
+    }
+
+    fn map(self, change: impl Fn(u64) -> u64) -> Self {
+        Self {
+            files: change(self.files),
+            bytes: change(self.bytes),
+            deletions: change(self.deletions),
+        }
+    }
+}
+
+/// Both together; no number goes beyond [`Spending::MOST`].
+impl Add for Spending {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let sum = Self {
+            files: self.files.saturating_add(other.files),
+            bytes: self.bytes.saturating_add(other.bytes),
+            deletions: self.deletions.saturating_add(other.deletions),
+        };
+        sum.capped()
+    }
+}
+
+/// How much may be spent within a time. A limit of [`Spending::MOST`] or more is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The most files that may be changed; none means any number.
+    pub files: Option<u64>,
+    /// The most bytes that may be written.
+    pub bytes: Option<u64>,
+    /// The most files and folders that may be deleted.
+    pub deletions: Option<u64>,
+    /// What was spent so long ago, or longer, counts no more.
+    pub within: Duration,
+}
+
+impl Budget {
+    /// Whether so much more may be spent, beside what was spent within the time. What an action
+    /// does nothing of can't be too much, also where a limit was lowered since.
+    pub fn allows(&self, already: Spending, more: Spending) -> bool {
+        let sum = already + more;
+        let fits = |limit: Option<u64>, more: u64, sum: u64| match limit {
+            Some(limit) => more == 0 || sum <= limit,
+            None => true,
+        };
+        fits(self.files, more.files, sum.files)
+            && fits(self.bytes, more.bytes, sum.bytes)
+            && fits(self.deletions, more.deletions, sum.deletions)
+    }
+
+    /// For how long what is spent under it is remembered.
+    pub fn kept(&self) -> Duration {
+        self.within.max(SPENDING_KEPT)
+    }
+}
+
+/// The answer to [`PendingStore::spend`](super::PendingStore::spend).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "what exceeds the budget is not to be applied"]
+pub enum Spent {
+    /// It was within the budget, and counts from now on.
+    Within,
+    /// It would be too much, and nothing was recorded.
+    Exceeded {
+        /// What the account's other actions have spent within the budget's time.
+        already: Spending,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spending(files: u64, bytes: u64, deletions: u64) -> Spending {
+        Spending {
+            files,
+            bytes,
+            deletions,
+        }
+    }
+
+    const NO_LIMIT: Budget = Budget {
+        files: None,
+        bytes: None,
+        deletions: None,
+        within: Duration::from_secs(3600),
+    };
+
+    #[test]
+    fn each_limit_may_be_reached_and_none_passed() {
+        let already = spending(9, 90, 1);
+        for (budget, more, allowed) in [
+            (NO_LIMIT, spending(u64::MAX, u64::MAX, u64::MAX), true),
+            (
+                Budget {
+                    files: Some(10),
+                    ..NO_LIMIT
+                },
+                spending(1, u64::MAX, 7),
+                true,
+            ),
+            (
+                Budget {
+                    files: Some(10),
+                    ..NO_LIMIT
+                },
+                spending(2, 0, 0),
+                false,
+            ),
+            (
+                Budget {
+                    bytes: Some(100),
+                    ..NO_LIMIT
+                },
+                spending(0, 11, 0),
+                false,
+            ),
+            (
+                Budget {
+                    deletions: Some(1),
+                    ..NO_LIMIT
+                },
+                spending(0, 0, 1),
+                false,
+            ),
+        ] {
+            assert_eq!(budget.allows(already, more), allowed, "{budget:?} {more:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_action_does_nothing_of_is_not_too_much_where_a_limit_was_lowered() {
+        let budget = Budget {
+            files: Some(5),
+            ..NO_LIMIT
+        };
+        let already = spending(9, 0, 0);
+        assert!(budget.allows(already, spending(0, 100, 1)));
+        assert!(!budget.allows(already, spending(1, 0, 0)));
+    }
+
+    #[test]
+    fn sums_neither_wrap_nor_pass_what_a_store_can_keep() {
+        let huge = spending(u64::MAX, u64::MAX, Spending::MOST);
+        let most = Spending::MOST;
+        assert_eq!(huge + huge, spending(most, most, most));
+        let budget = |limit| Budget {
+            bytes: Some(limit),
+            ..NO_LIMIT
+        };
+        assert!(!budget(most - 1).allows(huge, spending(0, 1, 0)));
+        for no_limit in [most, u64::MAX] {
+            assert!(budget(no_limit).allows(huge, huge));
+        }
+    }
+}

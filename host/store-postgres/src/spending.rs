@@ -1,0 +1,137 @@
+//! What actions have spent of budgets: one statement, which takes its turn at the account.
+
+use std::time::Duration;
+
+use airlock_model::pending::ActionId;
+use airlock_model::store::{Budget, Spending, Spent, StoreError};
+use sha2::{Digest as _, Sha256};
+use sqlx::postgres::PgRow;
+
+use super::PostgresStoreInner;
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{get, micros};
+use super::schema::same_schema;
+use super::text::escaped;
+
+/// It may be sent again where its answer was lost, since an action counts once.
+const SPEND: &str = concat!(
+    "SELECT recorded, files, bytes, deletions FROM airlock.spend($1, $2, $3, $4, $5, $6, $7, $8, $9,
+        $10 * interval '1 microsecond', $11 * interval '1 microsecond') WHERE ",
+    same_schema!()
+);
+
+/// What lies in the future of a clock that was set back counts too.
+const SPENT: &str = concat!(
+    "SELECT least(coalesce(sum(greatest(files, 0)), 0), 9223372036854775807)::bigint AS files,
+        least(coalesce(sum(greatest(bytes, 0)), 0), 9223372036854775807)::bigint AS bytes,
+        least(coalesce(sum(greatest(deletions, 0)), 0), 9223372036854775807)::bigint AS deletions
+    FROM airlock.spendings
+    WHERE account = $1 AND spent_at > clock_timestamp() - $2 * interval '1 microsecond' AND ",
+    same_schema!()
+);
+
+/// Who spends takes a row away only where it is their account's, and its turn theirs; so this one
+/// leaves to them what they hold.
+const FORGET_SPENDINGS: &str = concat!(
+    "WITH old AS (
+        SELECT account, action FROM airlock.spendings
+        WHERE kept_until <= clock_timestamp() AND ",
+    same_schema!(),
+    " LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.spendings AS s USING old
+        WHERE s.account = old.account AND s.action = old.action RETURNING 1
+    )
+    SELECT count(*) AS gone FROM gone"
+);
+
+/// An account from which somebody has spent since we looked had another turn, and stays.
+const FORGET_ACCOUNTS: &str = concat!(
+    "WITH idle AS MATERIALIZED (
+        SELECT a.key, a.turns FROM airlock.accounts AS a
+        WHERE NOT EXISTS (SELECT FROM airlock.spendings AS s WHERE s.account = a.key) AND ",
+    same_schema!(),
+    " LIMIT $1
+    ), locked AS (
+        SELECT a.key FROM airlock.accounts AS a JOIN idle USING (key)
+        WHERE a.turns = idle.turns FOR UPDATE OF a SKIP LOCKED
+    ), gone AS (
+        DELETE FROM airlock.accounts AS a USING locked WHERE a.key = locked.key RETURNING 1
+    )
+    SELECT count(*) AS gone FROM gone"
+);
+
+impl PostgresStoreInner {
+    pub async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        let more = spending.capped();
+        let statement = Statement::new(SPEND)
+            .bind(account_key(account))
+            .bind(escaped(account))
+            .bind(escaped(action.as_str()))
+            .bind(number(more.files))
+            .bind(number(more.bytes))
+            .bind(number(more.deletions))
+            .bind(limit(budget.files))
+            .bind(limit(budget.bytes))
+            .bind(limit(budget.deletions))
+            .bind(micros(budget.within))
+            .bind(micros(budget.kept()));
+        let rows = self.read(&statement).await?;
+        let answer = || {
+            let row = first(&rows)?;
+            match get(row, "recorded")? {
+                true => Ok(Spent::Within),
+                false => Ok(Spent::Exceeded { already: sum(row)? }),
+            }
+        };
+        answer().map_err(|error| self.error(error))
+    }
+
+    pub async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        let statement = Statement::new(SPENT)
+            .bind(account_key(account))
+            .bind(micros(within));
+        let rows = self.read(&statement).await?;
+        let spent = first(&rows).and_then(sum);
+        spent.map_err(|error| self.error(error))
+    }
+
+    /// Also of accounts from which nobody spends any more.
+    pub async fn forget_spendings(&self) -> Result<(), StoreError> {
+        self.in_batches(FORGET_SPENDINGS).await?;
+        self.in_batches(FORGET_ACCOUNTS).await
+    }
+}
+
+fn first(rows: &[PgRow]) -> Result<&PgRow, Failure> {
+    rows.first().ok_or_else(|| sqlx::Error::RowNotFound.into())
+}
+
+fn sum(row: &PgRow) -> Result<Spending, Failure> {
+    let number = |column| Ok::<_, Failure>(get::<i64>(row, column)?.max(0).unsigned_abs());
+    Ok(Spending {
+        files: number("files")?,
+        bytes: number("bytes")?,
+        deletions: number("deletions")?,
+    })
+}
+
+fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// What no sum can pass is no limit.
+fn limit(limit: Option<u64>) -> Option<i64> {
+    limit.filter(|it| *it < Spending::MOST).map(number)
+}
+
+fn account_key(account: &str) -> [u8; 32] {
+    Sha256::digest(account.as_bytes()).into()
+}
