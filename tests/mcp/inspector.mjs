@@ -27,12 +27,15 @@ function inspects(era) {
   const cwd = join(folder, "photos");
   mkdirSync(cwd);
   writeFileSync(join(cwd, "a.jpeg"), "a");
-  const env = { ...process.env, HOME: folder, AIRLOCK_STORE: join(folder, "pending.db") };
+  // What it keeps of its own lies at home. It hands the server little of the environment but what it is told to.
+  const env = { ...process.env, HOME: folder };
+  const handed = [`AIRLOCK_STORE=${join(folder, "pending.db")}`, `XDG_STATE_HOME=${process.env.XDG_STATE_HOME}`];
   const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
 
   /** The result of a method, and what the inspector exits with. */
   const ask = (method, server, ...options) => {
     const asking = ["--cli", "--protocol-era", era, "--format", "json", "--quiet", "--cwd", cwd, "--method", method, ...options];
+    asking.push(...handed.flatMap((variable) => ["-e", variable]));
     const serving = ["--", airlock, "serve", "--session", "inspected", ...server];
     const asked = spawnSync(process.execPath, [inspector, ...asking, ...serving], { env, encoding: "utf8" });
     assert.ok(asked.stdout, asked.stderr);
