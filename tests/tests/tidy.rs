@@ -188,6 +188,10 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             ],
         ),
         (
+            "airlock-rules",
+            vec![databases, terminals, protocols, renderer, authors, programs],
+        ),
+        (
             "airlock-desk",
             vec![terminals, protocols, authors, programs],
         ),

@@ -10,6 +10,7 @@ mod examples;
 pub mod manual;
 #[cfg(feature = "author")]
 mod new;
+mod policy;
 pub mod run_line;
 #[cfg(feature = "serve")]
 mod serve;
@@ -42,6 +43,7 @@ use config::ConfigCommand;
 use manual::ManualArgs;
 #[cfg(feature = "author")]
 use new::NewArgs;
+pub use policy::PolicyCommand;
 #[cfg(feature = "serve")]
 use serve::ServeArgs;
 use shared::{CallArgs, SessionArgs, StoreArgs};
@@ -97,6 +99,9 @@ pub enum Command {
     /// Check the operator's configuration, and show what holds
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Explain what the operator's rules say
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     Inspect(InspectArgs),
     #[cfg(feature = "author")]
     New(NewArgs),
@@ -280,6 +285,7 @@ impl Command {
             Command::Serve(_) => false,
             Command::Store(command) => command.json(),
             Command::Config(command) => command.json(),
+            Command::Policy(PolicyCommand::Explain(args)) => args.json,
             Command::Inspect(args) => args.json,
             #[cfg(feature = "author")]
             Command::New(args) => args.json,

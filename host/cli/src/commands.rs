@@ -10,6 +10,7 @@ pub mod log;
 pub mod params;
 pub mod pending;
 pub mod plugins;
+pub mod policy;
 mod recovered;
 pub mod refresh;
 pub mod rehearsed;

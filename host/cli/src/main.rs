@@ -18,12 +18,14 @@ use clap::Parser;
 use tokio::runtime::Runtime;
 
 use crate::args::run_line::RunLine;
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, PolicyCommand};
 #[cfg(feature = "author")]
 use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
-use crate::commands::{config, inspect, log, pending, plugins, refresh, resolve, run, show, store};
+use crate::commands::{
+    config, inspect, log, pending, plugins, policy, refresh, resolve, run, show, store,
+};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -81,6 +83,9 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
     match command {
         Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
+        Command::Policy(PolicyCommand::Explain(args)) => {
+            block_on(policy::explain(&args.id, &args.store.into(), verbose, out))
+        }
         Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
         Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
         Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),

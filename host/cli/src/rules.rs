@@ -34,7 +34,11 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
         }
     };
     let operator = decider::user_at_machine();
-    Ok(Judge::new(rules, store, operator.name().unwrap_or_default()))
+    Ok(Judge::new(
+        rules,
+        store,
+        operator.name().unwrap_or_default(),
+    ))
 }
 
 /// What of the program's own is in the workspace, with other names than it always has.

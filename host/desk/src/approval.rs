@@ -150,6 +150,13 @@ pub struct Spent {
     pub spent: Spending,
 }
 
+impl Spent {
+    /// What is spent, as rules count it.
+    pub fn totals(&self) -> Totals {
+        Totals::from_parts(self.spent.files, self.spent.bytes, self.spent.deletions)
+    }
+}
+
 /// Why, as a clause: the strictest reasons.
 pub fn why(judgement: &Judgement) -> String {
     let strictest = judgement.because.iter();

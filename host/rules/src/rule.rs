@@ -139,7 +139,8 @@ impl fmt::Display for Budget {
         let parts = [
             self.files.map(|files| format!("{files} files")),
             self.bytes.map(|bytes| bytes.to_string()),
-            self.deletions.map(|deletions| format!("{deletions} deletions")),
+            self.deletions
+                .map(|deletions| format!("{deletions} deletions")),
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join(", "))

@@ -16,6 +16,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
 use serde_json::Value;
+use tokio::sync::RwLock;
 
 use crate::asking::Caller;
 use crate::deciding::{Command, Decider, Decides, asked_in};
@@ -30,6 +31,8 @@ pub struct Server {
     session: Session,
     listeners: Listeners,
     instructions: Arc<str>,
+    /// Read by each call while it is under way.
+    calls: Arc<RwLock<()>>,
 }
 
 /// Why a server could not go on.
@@ -82,6 +85,7 @@ impl Server {
             session,
             listeners,
             instructions: instructions(decides, others).into(),
+            calls: Arc::default(),
         })
     }
 
@@ -109,6 +113,13 @@ impl Server {
             }
             Err(error) => Err(ServeError::Protocol(error.to_string())),
         }
+    }
+
+    /// Waits until no call is under way: a commit that has begun is not to end with the process,
+    /// half done. Calls are cancelled with the connection; this may be given up where one doesn't
+    /// end.
+    pub async fn idle(&self) {
+        let _ = self.calls.write().await;
     }
 
     fn has(&self, tool: &str) -> bool {
@@ -174,6 +185,7 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _under_way = self.0.calls.read().await;
         let tool = request.name.clone();
         if !self.0.has(&tool) {
             let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");

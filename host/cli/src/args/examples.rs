@@ -195,6 +195,16 @@ pub const CONFIG_SCHEMA_EXAMPLES: &str = "\
 Examples:
   airlock config schema > airlock-host.schema.json";
 
+pub const POLICY_EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  Why does it ask?
+    airlock policy explain 3f2a
+
+  For a program:
+    airlock policy explain 3f2a --json | jq .model.verdict
+
+The rules are in airlock-host.toml: `airlock config check` shows where, and what holds.";
+
 pub const INSPECT_EXAMPLES: &str = "\
 Examples:
   What does it do, and what does it get?

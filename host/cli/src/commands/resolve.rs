@@ -256,14 +256,17 @@ impl Desk<'_> {
     fn open(&self, target: &Target, out: &Output) -> Result<Session, Failure> {
         let id = target.session.clone();
         let mut session = reopened(id, &self.request.limits, self.store, &self.progress)?;
-        session = session.approver(OperatorRules {
-            judge: rules::judge(target.action.workspace.as_deref(), self.store)?,
-            asks: confirming::can_ask(out.is_json()) && !self.request.yes,
-            confirms: self.request.confirm_effects,
-            choice: self.store.choice().clone(),
-            interrupt: self.interrupt.clone(),
-            progress: self.progress.clone(),
-        });
+        // What is dropped has no effect, whatever a file in the workspace says.
+        if self.request.target.decision == Decision::Apply {
+            session = session.approver(OperatorRules {
+                judge: rules::judge(target.action.workspace.as_deref(), self.store)?,
+                asks: confirming::can_ask(out.is_json()) && !self.request.yes,
+                confirms: self.request.confirm_effects,
+                choice: self.store.choice().clone(),
+                interrupt: self.interrupt.clone(),
+                progress: self.progress.clone(),
+            });
+        }
         if let Some(workspace) = target.workspace_to_open(&self.request.target) {
             session = session.workspace(&*workspace);
         }

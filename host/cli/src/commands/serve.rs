@@ -15,6 +15,8 @@ use airlock_host::{Engine, Limits, Policy, Session, SessionBuilder};
 use airlock_render::{Block, Line, Role};
 use airlock_serve::{Decides, ServeError, Server};
 
+use tokio::time::timeout;
+
 use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::load;
@@ -35,6 +37,9 @@ pub struct Request {
     pub grants: Vec<Grant>,
     pub store: Named,
 }
+
+/// How long calls that were cancelled are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a preview is discarded that its tool keeps in memory only.
 const REASON: &str =
@@ -59,6 +64,9 @@ pub async fn serve(request: &Request, verbose: u8) -> Result<Exit, Failure> {
         () = terminated() => Ok(()),
     };
     stop.cancel();
+    if timeout(PATIENCE, server.idle()).await.is_err() {
+        tracing::warn!("a call goes on after the connection has ended, and is not waited for");
+    }
     let pending = server.session().pending().await?;
     let pending: Vec<_> = pending.iter().map(|it| it.action.clone()).collect();
     discard::discard_volatile(server.session(), &store, &pending, REASON).await?;

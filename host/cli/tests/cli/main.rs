@@ -37,6 +37,7 @@ mod params;
 mod pipes;
 mod rehearsing;
 mod resolving;
+mod rules;
 #[cfg(all(unix, feature = "serve"))]
 mod serving;
 mod stores;

@@ -1,6 +1,6 @@
 //! `airlock serve`, as a client speaks with it. Clients that others wrote are in `tests/mcp`.
 
-mod client;
+pub mod client;
 mod deciding;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -185,6 +185,27 @@ fn it_ends_with_its_client_and_discards_what_only_its_memory_holds() {
         .map(|it| it["label"].as_str().unwrap())
         .collect::<Vec<_>>();
     assert_eq!(labels, ["Durable", "Durable"]);
+}
+
+#[test]
+fn it_is_not_ended_in_the_midst_of_a_commit() {
+    let files: Vec<String> = (0..1500).map(|at| format!("{at}.jpeg")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let (store, folder) = (Store::new(), folder(&files));
+    let args = ["--decide", "model"];
+    let (mut server, _) =
+        Server::initialized(&store, folder.path(), &args, "2025-11-25", json!({}));
+    server.preview();
+    let arguments = json!({"action": "apply", "reason": "as asked"});
+    let resolve = json!({"name": "resolve", "arguments": arguments});
+    server.begin("tools/call", resolve);
+    let is_renamed = |name: &String| name.ends_with(".jpg");
+    while !names(&folder).iter().any(is_renamed) {}
+    kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    // Nobody has looked there since, who would have finished it.
+    let left = names(&folder).iter().filter(|it| !is_renamed(it)).count();
+    assert_eq!(left, 0);
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub const CRATES: Registry = Registry {
         "airlock-host",
         "airlock-model",
         "airlock-render",
+        "airlock-rules",
         "airlock-serve",
         "airlock-store-postgres",
         "airlock-store-sqlite",
@@ -51,6 +52,7 @@ pub const NPM: Registry = Registry {
         "@exodus/bytes",
         "@jridgewell/sourcemap-codec",
         "@modelcontextprotocol/client",
+        "@modelcontextprotocol/inspector",
         "@modelcontextprotocol/sdk",
         // A pattern, in a test.
         "@scope",
@@ -100,13 +102,14 @@ pub const GO: Registry = Registry {
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-pub const MODULES: [&str; 18] = [
+pub const MODULES: [&str; 19] = [
     "airlock_ast_edit",
     "airlock_author",
     "airlock_desk",
     "airlock_host",
     "airlock_model",
     "airlock_render",
+    "airlock_rules",
     "airlock_serve",
     "airlock_store_postgres",
     "airlock_store_sqlite",

@@ -1,0 +1,147 @@
+//! `airlock policy explain`: which rules decide about an action, and why.
+
+use airlock_desk::approval::{Spent, Wanted};
+use airlock_desk::configuration::{Decide, Given, Settings};
+use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_render::{Block, Line, Role};
+use airlock_rules::{Because, By, Judgement, Verdict};
+use serde_json::{Value, json};
+
+use crate::bundled::CATALOG;
+use crate::commands::rehearsed;
+use crate::failure::{Exit, Failure};
+use crate::rules;
+use crate::terminal::output::Output;
+
+/// Of a model that `airlock serve` asks, and of whoever decides on the command line.
+pub async fn explain(
+    id: &str,
+    store: &Named,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    let record = store.find(id).await?;
+    let action = &record.action;
+    let call = store.call_record(&record).await?;
+    let effects = rehearsed::effects(&store, &record, verbose).await?;
+    let workspace = action.workspace.as_deref();
+    let judge = rules::judge(workspace, &store)?;
+    let wanted = Wanted {
+        session: &record.session,
+        action,
+        call: call.as_ref(),
+        effects: effects.as_ref(),
+    };
+    let given = Given {
+        workspace: workspace.map(Into::into),
+        ..Given::default()
+    };
+    let settings = Settings::read(store.choice().config(), &given, CATALOG);
+    let decide = settings.map_err(airlock_desk::Error::from)?.decide.value;
+    let default = match decide {
+        Decide::Person => Verdict::Ask,
+        Decide::Terminal => Verdict::AskAtTerminal,
+        Decide::Model => Verdict::Allow,
+    };
+    let of_model = judge.judge(&wanted, default).await;
+    let on_the_line = judge.judge(&wanted, Verdict::Allow).await;
+    let spent = judge.spent(workspace).await?;
+    out.json(&json!({
+        "action": action.id,
+        "label": action.label,
+        "model": to_json(&of_model),
+        "commandLine": to_json(&on_the_line),
+        "budget": spent.map(|spent| budget_json(&spent)),
+    }));
+    let block = Block::new()
+        .line(Line::new().with_quoted(Role::Plain, &*action.label))
+        .line(verdict("A model's apply:", of_model.verdict));
+    let block = of_model.because.iter().fold(block, reason);
+    let block = match on_the_line.verdict == of_model.verdict {
+        true => block,
+        // The same reasons, but for what no rule is about.
+        false => block.line(verdict(
+            "On the command line, without a terminal:",
+            on_the_line.verdict,
+        )),
+    };
+    let block = match of_model.totals {
+        Some(totals) => block.line(format!("It changes {totals}.")),
+        None => block,
+    };
+    out.show(&match spent {
+        Some(spent) => block.line(format!(
+            "Let through in the last hour: {}, of {}.",
+            spent.totals(),
+            spent.budget
+        )),
+        None => block,
+    });
+    Ok(Exit::Done)
+}
+
+fn verdict(of: &str, verdict: Verdict) -> Line {
+    Line::new()
+        .with(format!("{of} "))
+        .with_role(Role::Note, told(verdict))
+        .hanging(2)
+}
+
+fn told(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow => "let through",
+        Verdict::Ask => "asks a person",
+        Verdict::AskAtTerminal => "asks a person at a terminal",
+        Verdict::Refuse => "refused",
+    }
+}
+
+fn reason(block: Block, because: &Because) -> Block {
+    let line = format!("{}: {because}", because.verdict);
+    block.line(Line::from(line).indented(2).hanging(4))
+}
+
+fn to_json(judgement: &Judgement) -> Value {
+    let because = judgement.because.iter().map(|it| {
+        let (by, name) = match &it.by {
+            By::Rule(name) => ("rule", Some(name)),
+            By::WorkspaceRule(name) => ("workspace-rule", Some(name)),
+            By::Control(name) => ("control-file", Some(name)),
+            By::Unverified => ("unverified", None),
+            By::TooMuchInside => ("too-much-inside", None),
+            By::Budget(_) => ("budget", None),
+            _ => ("default", None),
+        };
+        json!({
+            "verdict": it.verdict,
+            "by": by,
+            "name": name,
+            "count": it.count,
+            "paths": it.paths,
+            "text": it.to_string(),
+        })
+    });
+    let totals = judgement
+        .totals
+        .map(|it| json!({"files": it.files, "bytes": it.bytes, "deletions": it.deletions}));
+    json!({
+        "verdict": judgement.verdict,
+        "because": because.collect::<Vec<_>>(),
+        "changes": totals,
+    })
+}
+
+fn budget_json(spent: &Spent) -> Value {
+    let budget = &spent.budget;
+    json!({
+        "files": budget.files,
+        "bytes": budget.bytes.map(|it| it.0),
+        "deletions": budget.deletions,
+        "spent": {
+            "files": spent.spent.files,
+            "bytes": spent.spent.bytes,
+            "deletions": spent.spent.deletions,
+        },
+    })
+}
