@@ -134,6 +134,54 @@ async fn whoever_took_a_decision_over_may_give_a_reason_of_their_own() {
     assert_eq!(fixture.decided(), [ann]);
 }
 
+/// Takes nobody's word but that of a person at the terminal, and takes over what others decide.
+struct WantsATerminal;
+
+#[async_trait]
+impl Approver for WantsATerminal {
+    async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    async fn admit(&self, _: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
+        match decided_by.evidence {
+            Evidence::Terminal => Approval::Allow,
+            Evidence::Client => {
+                Approval::AllowedBy(Actor::person("bob").with_evidence(Evidence::Terminal))
+            }
+            _ => Approval::NeedsPerson {
+                how: "Ask at a terminal.".to_owned(),
+            },
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_decision_of_somebody_else_than_a_model_may_not_be_enough() {
+    let store = Arc::new(MemoryStore::new());
+    let shared = Arc::clone(&store);
+    let puppet = Puppet::with(|it| it.id("asked").store(shared).approver(WantsATerminal)).await;
+    let ann = Actor::person("ann");
+    let decide = async |evidence| {
+        let by = ann.clone().with_evidence(evidence);
+        let apply = Resolution::apply("it is right");
+        puppet.session.resolve(apply, by).await
+    };
+    puppet.push(says("said")).await;
+    let refused = decide(Evidence::None).await.unwrap_err();
+    assert_eq!(refused.kind(), "needs-person");
+    let pending = puppet.session.pending().await.unwrap();
+    assert_eq!((pending.len(), pending[0].attempts), (1, 0));
+    decide(Evidence::Terminal).await.unwrap();
+    puppet.push(says("said")).await;
+    decide(Evidence::Client).await.unwrap();
+    // A discard has no effect, and needs nobody.
+    puppet.push(says("never")).await;
+    let discard = Resolution::discard("no");
+    puppet.session.resolve(discard, ann.clone()).await.unwrap();
+    assert_eq!(puppet.session.pending().await.unwrap(), []);
+}
+
 #[tokio::test]
 async fn a_refusal_leaves_the_action_as_it_was_and_the_model_is_told_which_and_why() {
     let mut fixture = Fixture::new().await;
