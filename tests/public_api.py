@@ -33,7 +33,12 @@ NAMED: dict[str, dict[str, str]] = {
         "wasmtime": "`Engine::wasmtime`, the one way around",
     },
     "airlock_ast_edit": {"serde_json": "params"},
-    "airlock_desk": {"serde_core": "records are written", "tokio_util": "`CancellationToken`"},
+    "airlock_rules": {"schemars": "rules have a JSON Schema", "serde_core": "rules are read and written"},
+    "airlock_desk": {
+        "schemars": "the operator's file has a JSON Schema",
+        "serde_core": "records are written, and the operator's file is read",
+        "tokio_util": "`CancellationToken`",
+    },
     "airlock_serve": {"tokio_util": "`CancellationToken`"},
     "airlock_author": {
         "anyhow": "what went wrong, with its causes",

@@ -21,8 +21,8 @@ pub struct StoreArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
     pub store: Option<OsString>,
 
-    /// The operator's configuration, in place of the user's: see `airlock help config check` [default:
-    /// airlock/airlock-host.toml in the user's configuration folder]
+    /// The operator's configuration, in place of the user's: see `airlock help config check`
+    /// [default: airlock/airlock-host.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, display_order = 91)]
     pub config: Option<PathBuf>,
 }

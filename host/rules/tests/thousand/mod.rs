@@ -1,24 +1,24 @@
 //! A thousand change sets, each with the verdict that it must have. They are made by a rule, so
 //! that each is another one, and are the same in each run.
 
-use airlock_model::effects::{Change, ChangeKind};
-use airlock_rules::{BUILT_IN, Verdict};
+use airlock_model::effects::{Change, ChangeKind, Effects};
+use airlock_rules::{BUILT_IN, Inside, Verdict};
 
-use super::{change, executable, link, moved_directory, renamed};
+use super::{change, executable, judged_with, link, moved_directory, renamed, rules};
 
 /// A change set, and what must become of it.
 #[derive(Debug)]
-pub struct Labelled {
-    pub changes: Vec<Change>,
+struct Labelled {
+    changes: Vec<Change>,
     /// What is in each directory that is moved.
-    pub inside: Vec<String>,
-    pub is_seen: bool,
-    pub expected: Verdict,
+    inside: Vec<String>,
+    is_seen: bool,
+    expected: Verdict,
 }
 
 /// Of every hundred: 60 small edits and renames, 10 that are too large for a rule, 5 programs and
 /// links, 7 deletions, 3 keys, 12 control files, 3 that nobody has seen.
-pub fn all() -> Vec<Labelled> {
+fn all() -> Vec<Labelled> {
     let mut random = Random(0x5eed);
     (0..1000)
         .map(|at| labelled(at % 100, &mut random))
@@ -155,4 +155,28 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % most
     }
+}
+
+#[test]
+fn of_a_thousand_change_sets_none_with_a_control_file_goes_through() {
+    let rules = rules(include_str!("../thousand.toml"), "");
+    let mut counts = [0_u32; 4];
+    for label in all() {
+        let inside = |_: &str| Inside {
+            paths: label.inside.clone(),
+            is_all: true,
+        };
+        let effects = match label.is_seen {
+            true => Effects::verified(label.changes.clone()),
+            false => Effects::unverified("it hung"),
+        };
+        let judgement = judged_with(&rules, Some(&effects), Verdict::Ask, inside);
+        assert_eq!(
+            judgement.verdict, label.expected,
+            "{label:?}\n{judgement:?}"
+        );
+        counts[judgement.verdict as usize] += 1;
+    }
+    // The table of the README.
+    assert_eq!(counts, [600, 187, 153, 60]);
 }
