@@ -67,6 +67,10 @@ fn installed(line: &str, command: &str) -> Vec<String> {
                     None => break,
                 },
             }
+            // What comes next is the package's own.
+            if command == "npx" && !packages.is_empty() {
+                break;
+            }
             if word.contains(['`', ';', ')']) || word.ends_with(['"', ',', '.', ':', '\\']) {
                 break;
             }
@@ -100,6 +104,7 @@ fn what_a_line_installs_is_found() {
     check("npm install && npm run build", "npm install", &[]);
     check("pip install --group dev", "pip install", &[]);
     check("npx one", "npx", &["one"]);
+    check("npx @a/one --list tools/list", "npx", &["@a/one"]);
     check("npx --no-install one", "npx", &[]);
     check("`cargo install --path a/b` puts", "cargo install", &[]);
 }
