@@ -14,6 +14,10 @@ use super::{CallArgs, SessionArgs, StoreArgs};
 use crate::commands::{log, pending, refresh, resolve};
 
 /// List the actions that wait for a decision, the topmost first
+///
+/// Without `--session`, they are all that was previewed in the workspace: first those of its own
+/// session, which `airlock resolve` means without an id, and then those of others, such as the
+/// conversations of `airlock serve`.
 #[derive(Debug, Args)]
 #[command(after_help = PENDING_EXAMPLES)]
 pub struct PendingArgs {

@@ -207,7 +207,8 @@ fn sessions_are_apart_and_are_listed_together() {
         assert_eq!(labels, expected, "{options:?}");
     };
     let there = other.path().to_str().unwrap();
-    check(&[], &["One"]);
+    // All that would change this workspace, its own session's first.
+    check(&[], &["One", "Named"]);
     check(&["--workspace", there], &["Other"]);
     check(&["--session", "named"], &["Named"]);
     check(&["--session", "unknown"], &[]);
