@@ -15,6 +15,10 @@ use crate::commands::{log, pending, refresh, resolve};
 use crate::failure::Failure;
 
 /// List the actions that wait for a decision, the topmost first
+///
+/// Without `--session`, they are all that was previewed in the workspace: first those of its own
+/// session, which `airlock resolve` means without an id, and then those of others, such as the
+/// conversations of `airlock serve`.
 #[derive(Debug, Args)]
 #[command(after_help = PENDING_EXAMPLES)]
 pub struct PendingArgs {
