@@ -24,7 +24,7 @@ pub struct ControlFile {
     pub name: &'static str,
     /// Patterns of names and paths, at any depth. Upper and lower case don't differ.
     pub patterns: &'static [&'static str],
-    /// What it can do, as the end of a sentence that begins with "it".
+    /// What it can do, as a clause that begins with "which".
     pub does: &'static str,
 }
 

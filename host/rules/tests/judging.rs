@@ -236,6 +236,11 @@ fn a_control_file_asks_at_the_terminal_whatever_lets_all_through() {
         },
         _ => NOTHING(directory),
     };
+    let hook = Effects::verified(vec![change(Created, ".git/hooks/x")]);
+    assert_eq!(
+        judged(&rules, Some(&hook), Allow).because[0].to_string(),
+        "`.git/hooks/x` is a control file (.git), which has programs run commands"
+    );
     let check = |change: Change, expected: Verdict| {
         let effects = Effects::verified(vec![self::change(Modified, "a"), change]);
         let judgement = judged_with(&rules, Some(&effects), Allow, inside);

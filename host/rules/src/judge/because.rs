@@ -153,7 +153,7 @@ impl Judgement {
     }
 }
 
-/// A clause, as in: `.git/hooks/x` is a control file (.git): it has programs run commands.
+/// A clause, as in: `.git/hooks/x` is a control file (.git), which has programs run commands.
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.paths.first(), self.count) {
@@ -172,13 +172,11 @@ impl fmt::Display for Because {
             }
             By::Control(name) => {
                 let known = BUILT_IN.iter().find(|it| it.name == name);
-                let does = known.map_or("the operator's configuration names it", |it| it.does);
-                let (a, files) = if self.count > 1 {
-                    ("", "files")
-                } else {
-                    ("a ", "file")
-                };
-                write!(f, "{what} {is} {a}control {files} ({name}): {does}")
+                let does = known.map_or("is named in the configuration", |it| it.does);
+                match self.count > 1 {
+                    true => write!(f, "{what} are control files ({name}), each of which {does}"),
+                    false => write!(f, "{what} is a control file ({name}), which {does}"),
+                }
             }
             By::Unverified => f.write_str("the host has not seen what it would do"),
             By::TooMuchInside => {
