@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::PendingAction;
+use airlock_host::approval::{ApprovalRequest, ConfirmRequest};
 use airlock_host::effects::Effects;
-use airlock_host::pending::{CallRecord, SessionId};
-use airlock_host::store::{self, DurableStore, Spending, StoreError};
-use airlock_rules::{Budget, Inside, Judgement, Rules, Subject, Totals, Verdict};
+use airlock_host::pending::{CallRecord, Evidence, SessionId};
+use airlock_host::store::{self, DurableStore, StoreError};
+use airlock_rules::{Budget, Judgement, Rules, Subject, Totals, Verdict};
 
 use crate::store::Store;
 
@@ -29,10 +30,33 @@ pub struct Wanted<'a> {
     pub session: &'a SessionId,
     /// The action.
     pub action: &'a PendingAction,
-    /// Its call; where there is none, the store is wanted.
+    /// Its call; where there is none, the store is asked.
     pub call: Option<&'a CallRecord>,
     /// What the host has seen it do.
     pub effects: Option<&'a Effects>,
+}
+
+impl<'a> From<&ApprovalRequest<'a>> for Wanted<'a> {
+    fn from(request: &ApprovalRequest<'a>) -> Self {
+        Self {
+            session: request.session,
+            action: &request.action.action,
+            call: request.call,
+            effects: request.effects,
+        }
+    }
+}
+
+/// With what it has done, and is about to be committed.
+impl<'a> From<&ConfirmRequest<'a>> for Wanted<'a> {
+    fn from(request: &ConfirmRequest<'a>) -> Self {
+        Self {
+            session: request.session,
+            action: request.action,
+            call: None,
+            effects: Some(request.effects),
+        }
+    }
 }
 
 impl Judge {
@@ -69,10 +93,7 @@ impl Judge {
         };
         self.rules.judge(&subject, default, |directory| {
             // What nobody has looked at may hold anything.
-            moved
-                .get(directory)
-                .cloned()
-                .unwrap_or_else(Inside::default)
+            moved.get(directory).cloned().unwrap_or_default()
         })
     }
 
@@ -83,6 +104,20 @@ impl Judge {
         match (judgement.verdict, judgement.totals) {
             (Verdict::Allow, Some(totals)) => self.counted(wanted, totals, judgement).await,
             _ => judgement,
+        }
+    }
+
+    /// What is to be done with an action that somebody decided about with this evidence: only what
+    /// nobody vouches for is counted.
+    pub async fn judge_with(
+        &self,
+        wanted: &Wanted<'_>,
+        evidence: Evidence,
+        default: Verdict,
+    ) -> Judgement {
+        match evidence {
+            Evidence::None => self.let_through(wanted, default).await,
+            _ => self.judge(wanted, default).await,
         }
     }
 
@@ -97,7 +132,10 @@ impl Judge {
             return Ok(None);
         }
         let spent = self.store.spent(&self.account(workspace), HOUR).await?;
-        Ok(Some(Spent { budget, spent }))
+        Ok(Some(Spent {
+            budget,
+            spent: spent.into(),
+        }))
     }
 
     async fn counted(
@@ -111,23 +149,13 @@ impl Judge {
             return judgement;
         }
         let account = self.account(wanted.action.workspace.as_deref());
-        let spending = Spending {
-            files: totals.files,
-            bytes: totals.bytes,
-            deletions: totals.deletions,
-        };
-        let limit = store::Budget {
-            files: budget.files,
-            bytes: budget.bytes.map(|size| size.0),
-            deletions: budget.deletions,
-            within: HOUR,
-        };
+        let limit = budget.within(HOUR);
         let id = &wanted.action.id;
-        match self.store.spend(&account, id, spending, &limit).await {
+        match self.store.spend(&account, id, totals.into(), &limit).await {
             Ok(store::Spent::Within) => judgement,
             Ok(store::Spent::Exceeded { already }) => judgement.beyond_budget(format!(
                 "{totals} in addition to {}, where it has {budget}",
-                Totals::from_parts(already.files, already.bytes, already.deletions)
+                Totals::from(already)
             )),
             // What can't be counted is not let through.
             Err(error) => judgement.beyond_budget(format!("it can't be counted: {error}")),
@@ -147,14 +175,12 @@ pub struct Spent {
     /// What there is for an hour.
     pub budget: Budget,
     /// What was let through within the last hour.
-    pub spent: Spending,
+    pub spent: Totals,
 }
 
-impl Spent {
-    /// What is spent, as rules count it.
-    pub fn totals(&self) -> Totals {
-        Totals::from_parts(self.spent.files, self.spent.bytes, self.spent.deletions)
-    }
+/// Why nobody may apply it, as a clause.
+pub fn refusal(judgement: &Judgement) -> String {
+    format!("the operator's rules refuse it: {}", why(judgement))
 }
 
 /// Why, as a clause: the strictest reasons.

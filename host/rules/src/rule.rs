@@ -4,9 +4,11 @@
 //! type has the fields `rule`, `control` and `budget`.
 
 use std::fmt;
+use std::time::Duration;
 
 use airlock_model::actor::Evidence;
 use airlock_model::effects::ChangeKind;
+use airlock_model::store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +150,16 @@ impl fmt::Display for Budget {
 }
 
 impl Budget {
+    /// As a store counts it, within this time.
+    pub fn within(self, time: Duration) -> store::Budget {
+        store::Budget {
+            files: self.files,
+            bytes: self.bytes.map(|size| size.0),
+            deletions: self.deletions,
+            within: time,
+        }
+    }
+
     /// The smaller of both, number by number.
     #[must_use]
     pub fn narrowed_by(self, other: Budget) -> Self {

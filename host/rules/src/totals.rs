@@ -3,6 +3,7 @@
 use std::fmt;
 
 use airlock_model::effects::{Change, ChangeKind, ObjectKind};
+use airlock_model::store::Spending;
 
 use crate::size::Size;
 
@@ -20,21 +21,33 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What was counted elsewhere.
-    pub fn from_parts(files: u64, bytes: u64, deletions: u64) -> Self {
-        Self {
-            files,
-            bytes,
-            deletions,
-        }
-    }
-
     /// With one more change, which moves this many objects in a directory.
     pub(crate) fn add(&mut self, change: &Change, moved_within: u64) {
         self.files = self.files.saturating_add(1).saturating_add(moved_within);
         self.bytes = self.bytes.saturating_add(bytes(change));
         if change.kind == ChangeKind::Deleted {
             self.deletions = self.deletions.saturating_add(1);
+        }
+    }
+}
+
+/// As a store counts it.
+impl From<Totals> for Spending {
+    fn from(totals: Totals) -> Self {
+        Self {
+            files: totals.files,
+            bytes: totals.bytes,
+            deletions: totals.deletions,
+        }
+    }
+}
+
+impl From<Spending> for Totals {
+    fn from(spending: Spending) -> Self {
+        Self {
+            files: spending.files,
+            bytes: spending.bytes,
+            deletions: spending.deletions,
         }
     }
 }

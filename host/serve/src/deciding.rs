@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_desk::approval::{Judge, Wanted, why};
+use airlock_desk::approval::{Judge, Wanted, refusal, why};
+use airlock_desk::configuration::Decide;
 use airlock_host::PendingAction;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::digest::Digest;
@@ -16,29 +17,13 @@ use crate::asking::{Caller, Way};
 use crate::question::{self, Answer};
 use crate::seal::{Asked, Seals};
 
-/// Who decides about what a model wants applied, where no rule says otherwise. A model's discard
-/// needs nobody: it has no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Decides {
-    /// A person: the client asks them, where it has said that it can, and else they decide at a
-    /// terminal.
-    ///
-    /// What a client answers is its own word: it may answer by a rule, or by another model. The
-    /// record of the decision says so.
-    #[default]
-    Person,
-    /// A person at a terminal, with `airlock resolve`, whatever the client could ask.
-    Terminal,
-    /// The model itself.
-    Model,
-}
-
 /// Makes a command line of this program, which uses the server's store.
 pub type Command = Arc<dyn Fn(&[&str]) -> String + Send + Sync>;
 
 /// What a session asks before an apply.
 pub struct Decider {
-    pub decides: Decides,
+    /// Where no rule says otherwise. A model's discard needs nobody: it has no effect.
+    pub decides: Decide,
     pub judge: Judge,
     pub seals: Seals,
     pub command: Command,
@@ -48,14 +33,16 @@ pub struct Decider {
 impl Approver for Decider {
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
         let action = &request.action.action;
-        let wanted = wanted(request);
+        let wanted = Wanted::from(request);
         let judgement = self
             .judge
-            .let_through(&wanted, self.decides.default())
+            .let_through(&wanted, self.decides.verdict())
             .await;
         match (judgement.verdict, Caller::current()) {
             (Verdict::Allow, _) => let_through(&judgement),
-            (Verdict::Refuse, _) => refused(&judgement),
+            (Verdict::Refuse, _) => Approval::Refuse {
+                reason: refusal(&judgement),
+            },
             (Verdict::Ask, Some(caller)) => self.ask(request, &caller).await,
             (Verdict::Ask, None) => self.at_a_terminal(&action.id),
             (Verdict::AskAtTerminal, _) => self.at_a_terminal_since(action, &judgement),
@@ -65,8 +52,8 @@ impl Approver for Decider {
     /// Nobody but a model, and whoever a client asks in its place, decides here. Whoever was asked
     /// discards, and is not asked about that.
     async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
-        let wanted = wanted(request);
-        let judgement = self.judge.judge(&wanted, self.decides.default()).await;
+        let wanted = Wanted::from(request);
+        let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
         match judgement.verdict.accepts(decided_by.evidence) {
             true => Approval::Allow,
             false => self.at_a_terminal_since(&request.action.action, &judgement),
@@ -75,33 +62,15 @@ impl Approver for Decider {
 
     /// What nobody had seen before is judged now that it is seen.
     async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
-        let wanted = Wanted {
-            session: request.session,
-            action: request.action,
-            call: None,
-            effects: Some(request.effects),
-        };
-        let default = self.decides.default();
-        let judgement = match request.decided_by.evidence {
-            Evidence::None => self.judge.let_through(&wanted, default).await,
-            _ => self.judge.judge(&wanted, default).await,
-        };
-        match judgement.verdict.accepts(request.decided_by.evidence) {
+        let wanted = Wanted::from(request);
+        let evidence = request.decided_by.evidence;
+        let default = self.decides.verdict();
+        let judgement = self.judge.judge_with(&wanted, evidence, default).await;
+        match judgement.verdict.accepts(evidence) {
             true => Confirmation::Commit,
             false => Confirmation::Drop {
                 reason: why(&judgement),
             },
-        }
-    }
-}
-
-impl Decides {
-    /// What is done with what no rule is about.
-    fn default(self) -> Verdict {
-        match self {
-            Decides::Person => Verdict::Ask,
-            Decides::Terminal => Verdict::AskAtTerminal,
-            Decides::Model => Verdict::Allow,
         }
     }
 }
@@ -190,7 +159,7 @@ impl Decider {
             false => "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned(),
         };
         match (self.decides, judgement.first().map(|it| &it.by)) {
-            (Decides::Terminal, Some(By::Default)) => Approval::NeedsPerson { how },
+            (Decide::Terminal, Some(By::Default)) => Approval::NeedsPerson { how },
             _ => Approval::NeedsPerson {
                 how: format!("It asks at a terminal, since {why}. {how}"),
             },
@@ -213,15 +182,6 @@ pub fn asked_in(client: &str) -> Actor {
     }
 }
 
-fn wanted<'a>(request: &ApprovalRequest<'a>) -> Wanted<'a> {
-    Wanted {
-        session: request.session,
-        action: &request.action.action,
-        call: request.call,
-        effects: request.effects,
-    }
-}
-
 /// The record says which rules let it through; where nothing but the default did, the model
 /// decides.
 fn let_through(judgement: &Judgement) -> Approval {
@@ -235,12 +195,6 @@ fn let_through(judgement: &Judgement) -> Approval {
             Approval::AllowedBy(Actor::program(program).into())
         }
         None => Approval::Allow,
-    }
-}
-
-fn refused(judgement: &Judgement) -> Approval {
-    Approval::Refuse {
-        reason: format!("the operator's rules refuse it: {}", why(judgement)),
     }
 }
 

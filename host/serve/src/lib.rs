@@ -3,7 +3,7 @@
 //! | to | see |
 //! | --- | --- |
 //! | make a server of a session | [`Server`] |
-//! | say who decides about what is pending | [`Decides`] |
+//! | say who decides about what is pending | [`Decide`] |
 //!
 //! A call of a tool previews, and no more: that is the sandbox's doing, and not a promise of the
 //! tool, so each is listed as read-only, whatever its apply does. What it would do is pending then,
@@ -24,5 +24,5 @@ mod question;
 mod seal;
 mod server;
 
-pub use deciding::Decides;
+pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use airlock_desk::approval::Judge;
+use airlock_desk::configuration::Decide;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Evidence;
@@ -19,7 +20,7 @@ use serde_json::Value;
 use tokio::sync::RwLock;
 
 use crate::asking::Caller;
-use crate::deciding::{Command, Decider, Decides, asked_in};
+use crate::deciding::{Command, Decider, asked_in};
 use crate::progress::Listeners;
 use crate::seal::Seals;
 use crate::{answer, listing};
@@ -63,7 +64,7 @@ impl Server {
     /// [`ServeError::Randomness`].
     pub fn open(
         session: SessionBuilder,
-        decides: Decides,
+        decides: Decide,
         judge: Judge,
         others: usize,
         command: impl Fn(&[&str]) -> String + Send + Sync + 'static,
@@ -202,15 +203,15 @@ impl ServerHandler for Handler {
 }
 
 /// What a client puts before its model, where it does that.
-fn instructions(decides: Decides, others: usize) -> String {
+fn instructions(decides: Decide, others: usize) -> String {
     let decides = match decides {
-        Decides::Person => {
+        Decide::Person => {
             "A person decides: they are asked by this client, or decide at a terminal."
         }
-        Decides::Terminal => {
+        Decide::Terminal => {
             "A person decides at a terminal: `resolve` with `apply` tells which command they run."
         }
-        Decides::Model => "You decide.",
+        Decide::Model => "You decide.",
     };
     let mut text = format!(
         "Every tool here but `resolve` only previews: calling one changes nothing, and its result says what would change, as the host itself has seen it. \

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use airlock_desk::configuration::{Decide, Given};
 use airlock_desk::session::SessionChoice;
-use airlock_serve::Decides;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
@@ -111,11 +110,7 @@ impl ServeArgs {
             limits: settings.limits(),
             rehearse: settings.said_rehearse(),
             plugins: settings.plugins.value,
-            decides: match settings.decide.value {
-                Decide::Person => Decides::Person,
-                Decide::Terminal => Decides::Terminal,
-                Decide::Model => Decides::Model,
-            },
+            decides: settings.decide.value,
             session: SessionChoice {
                 workspace: settings.workspace.value,
                 session: args.session,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use airlock_desk::configuration::{Age, Grant};
 use airlock_host::policy::Rehearse;
+use airlock_rules::Size;
 use anstream::ColorChoice;
 use clap::ValueEnum;
 
@@ -115,14 +116,7 @@ pub fn byte_limit(text: &str) -> Result<ByteLimit, String> {
 }
 
 fn parse_size(text: &str) -> Option<u64> {
-    let units = ["KiB", "MiB", "GiB", "TiB"];
-    let mut units = units.iter().zip(1..);
-    let (number, power) =
-        units.find_map(|(unit, power)| Some((text.strip_suffix(unit)?, power)))?;
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    number.parse::<u64>().ok()?.checked_mul(1 << (10 * power))
+    Size::try_from(text.to_owned()).ok().map(|size| size.0)
 }
 
 fn parse_age(text: &str) -> Option<Duration> {

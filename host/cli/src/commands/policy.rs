@@ -1,7 +1,7 @@
 //! `airlock policy explain`: which rules decide about an action, and why.
 
 use airlock_desk::approval::{Spent, Wanted};
-use airlock_desk::configuration::{Decide, Given, Settings};
+use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Block, Line, Role};
 use airlock_rules::{Because, By, Judgement, Verdict};
@@ -39,12 +39,7 @@ pub async fn explain(
     };
     let settings = Settings::read(store.choice().config(), &given, CATALOG);
     let decide = settings.map_err(airlock_desk::Error::from)?.decide.value;
-    let default = match decide {
-        Decide::Person => Verdict::Ask,
-        Decide::Terminal => Verdict::AskAtTerminal,
-        Decide::Model => Verdict::Allow,
-    };
-    let of_model = judge.judge(&wanted, default).await;
+    let of_model = judge.judge(&wanted, decide.verdict()).await;
     let on_the_line = judge.judge(&wanted, Verdict::Allow).await;
     let spent = judge.spent(workspace).await?;
     out.json(&json!({
@@ -73,8 +68,7 @@ pub async fn explain(
     out.show(&match spent {
         Some(spent) => block.line(format!(
             "Let through in the last hour: {}, of {}.",
-            spent.totals(),
-            spent.budget
+            spent.spent, spent.budget
         )),
         None => block,
     });

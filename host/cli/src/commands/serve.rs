@@ -13,8 +13,7 @@ use airlock_host::pending::SessionId;
 use airlock_host::policy::Rehearse;
 use airlock_host::{Engine, Limits, Policy, Session, SessionBuilder};
 use airlock_render::{Block, Line, Role};
-use airlock_serve::{Decides, ServeError, Server};
-
+use airlock_serve::{Decide, ServeError, Server};
 use tokio::time::timeout;
 
 use crate::bundled::CATALOG;
@@ -29,7 +28,7 @@ use crate::terminal::progress::Progress;
 pub struct Request {
     /// None for all that are bundled.
     pub plugins: Vec<OsString>,
-    pub decides: Decides,
+    pub decides: Decide,
     pub session: SessionChoice,
     pub limits: Limits,
     pub expires: Option<Duration>,

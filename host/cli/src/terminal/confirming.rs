@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal};
 
-use airlock_desk::approval::{Judge, Wanted, why};
+use airlock_desk::approval::{Judge, Wanted, refusal, why};
 use airlock_desk::decider;
 use airlock_desk::store::Choice;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
@@ -35,8 +35,7 @@ pub struct OperatorRules {
 /// # Errors
 /// Where nobody can be asked.
 pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
-    let at_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-    if !wanted || (at_terminal && !is_json) {
+    if !wanted || can_ask(is_json) {
         return Ok(());
     }
     let failure = Failure::usage("`--confirm-effects` asks on a terminal, and there is none");
@@ -51,24 +50,24 @@ pub fn can_ask(is_json: bool) -> bool {
 impl OperatorRules {
     /// Whoever runs the program decides about what no rule is about.
     async fn judgement(&self, wanted: &Wanted<'_>, evidence: Evidence) -> Judgement {
-        match evidence {
-            Evidence::None => self.judge.let_through(wanted, Verdict::Allow).await,
-            _ => self.judge.judge(wanted, Verdict::Allow).await,
-        }
+        let judging = self.judge.judge_with(wanted, evidence, Verdict::Allow);
+        judging.await
     }
 
     /// Asked where what somebody said elsewhere is not enough.
     async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> bool {
-        if !self.asks || judgement.verdict == Verdict::Refuse {
+        if !self.asks {
             return false;
         }
         let _paused = self.progress.pause();
-        on_stderr(format_args!(
-            "This asks at a terminal, since {}.",
-            why(judgement)
-        ));
+        tell_why(judgement);
         prompt::confirm(question, &self.interrupt).await
     }
+}
+
+fn tell_why(judgement: &Judgement) {
+    let why = why(judgement);
+    on_stderr(format_args!("This asks at a terminal, since {why}."));
 }
 
 /// The user, who was asked on this program's own terminal.
@@ -89,10 +88,8 @@ impl Approver for OperatorRules {
         let nothing = Effects::verified(Vec::new());
         let seen = request.effects.filter(|effects| effects.verified);
         let wanted = Wanted {
-            session: request.session,
-            action: &request.action.action,
-            call: request.call,
             effects: Some(seen.unwrap_or(&nothing)),
+            ..Wanted::from(request)
         };
         let judgement = self.judgement(&wanted, decided_by.evidence).await;
         if judgement.verdict.accepts(decided_by.evidence) {
@@ -100,7 +97,7 @@ impl Approver for OperatorRules {
         }
         if judgement.verdict == Verdict::Refuse {
             return Approval::Refuse {
-                reason: format!("the operator's rules refuse it: {}", why(&judgement)),
+                reason: refusal(&judgement),
             };
         }
         match self.is_confirmed(&judgement, "Apply it? [y/N] ").await {
@@ -120,12 +117,7 @@ impl Approver for OperatorRules {
     }
 
     async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
-        let wanted = Wanted {
-            session: request.session,
-            action: request.action,
-            call: None,
-            effects: Some(request.effects),
-        };
+        let wanted = Wanted::from(request);
         let evidence = request.decided_by.evidence;
         let judgement = self.judgement(&wanted, evidence).await;
         let is_enough = judgement.verdict.accepts(evidence);
@@ -135,10 +127,7 @@ impl Approver for OperatorRules {
         let _paused = self.progress.pause();
         let drop = |reason: String| Confirmation::Drop { reason };
         if judgement.verdict == Verdict::Refuse {
-            return drop(format!(
-                "the operator's rules refuse it: {}",
-                why(&judgement)
-            ));
+            return drop(refusal(&judgement));
         }
         if !is_enough && !self.asks {
             return drop(format!("it asks at a terminal, since {}", why(&judgement)));
@@ -146,10 +135,7 @@ impl Approver for OperatorRules {
         let block = Block::new().line("It was applied, and would change the workspace so:");
         say(&block.block(Block::effects(request.effects).indented(2)));
         if !is_enough {
-            on_stderr(format_args!(
-                "This asks at a terminal, since {}.",
-                why(&judgement)
-            ));
+            tell_why(&judgement);
         }
         let question = "Put this into the workspace? [y/N] ";
         match prompt::confirm(question, &self.interrupt).await {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf, absolute};
 
 use airlock_host::Limits;
-use airlock_rules::{Budget, RuleSet};
+use airlock_rules::{Budget, Pattern, RuleSet};
 
 use super::file::File;
 use super::places::{self, Role};
@@ -167,13 +167,18 @@ pub(super) fn check_rules(checked: &mut [Checked]) {
     let files = checked.iter().filter_map(|one| one.file.as_ref());
     let also: Vec<_> = files.flat_map(|file| file.control.also.clone()).collect();
     for one in checked {
-        let Some(file) = &one.file else {
-            continue;
-        };
-        let mut rules = file.rule_set();
-        rules.control.also.clone_from(&also);
-        let problems = rules.problems().into_iter();
-        one.problems
-            .extend(problems.map(|it| Problem::of_file(&one.path, it)));
+        check_rules_of(one, &also);
     }
+}
+
+/// The same of one, where these are control files too.
+pub(super) fn check_rules_of(one: &mut Checked, also: &[Pattern]) {
+    let Some(file) = &one.file else {
+        return;
+    };
+    let mut rules = file.rule_set();
+    rules.control.also = also.to_vec();
+    let problems = rules.problems().into_iter();
+    one.problems
+        .extend(problems.map(|it| Problem::of_file(&one.path, it)));
 }

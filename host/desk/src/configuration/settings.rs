@@ -10,7 +10,7 @@ use airlock_host::policy::Rehearse;
 use airlock_rules::{RuleSet, Rules, Size};
 
 use super::file::File;
-use super::operator::{Checked, Operator, below, check_rules};
+use super::operator::{Checked, Operator, below, check_rules_of};
 use super::places::{self, NAME, Role};
 use super::problem::Problems;
 use super::values::{Age, Decide, Grant};
@@ -218,18 +218,10 @@ impl Settings {
 
 /// A rule of the workspace may name control files of the operator's.
 fn check_own_rules(own: &mut Checked, operator: &Operator) {
-    let operators = operator.files.iter().map(|(role, path, file)| Checked {
-        role: *role,
-        path: path.clone(),
-        is_found: true,
-        problems: Vec::new(),
-        file: Some(file.clone()),
-    });
-    let mut all: Vec<_> = operators.chain([own.clone()]).collect();
-    check_rules(&mut all);
-    if let Some(checked) = all.pop() {
-        *own = checked;
-    }
+    let operators = operator.files.iter().map(|(.., file)| file);
+    let all = operators.chain(&own.file);
+    let also: Vec<_> = all.flat_map(|file| file.control.also.clone()).collect();
+    check_rules_of(own, &also);
 }
 
 fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use airlock_host::Policy;
-use airlock_rules::Size;
+use airlock_rules::{Size, Verdict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -27,6 +27,15 @@ pub enum Decide {
 }
 
 impl Decide {
+    /// What is done with what no rule is about.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Decide::Model => Verdict::Allow,
+            Decide::Person => Verdict::Ask,
+            Decide::Terminal => Verdict::AskAtTerminal,
+        }
+    }
+
     /// As a file has it.
     pub fn as_str(self) -> &'static str {
         match self {
