@@ -175,13 +175,16 @@ fn span(
     let of_trace = |key: &str| {
         let text = context.meta.get(key).and_then(Value::as_str)?;
         let is_plain = text.len() <= 512 && text.bytes().all(|it| it.is_ascii_graphic());
-        is_plain.then(|| text.to_owned())
+        is_plain.then_some(text)
     };
-    tracing::info_span!(
-        "call",
-        tool = %call.name,
-        client = %caller.client.escape_debug(),
-        traceparent = of_trace("traceparent"),
-        tracestate = of_trace("tracestate"),
-    )
+    let (tool, client) = (&*call.name, &*caller.client);
+    let (traceparent, tracestate) = (of_trace("traceparent"), of_trace("tracestate"));
+    tracing::debug!(
+        tool,
+        client,
+        traceparent,
+        tracestate,
+        "a client calls a tool"
+    );
+    tracing::info_span!("call", tool, client, traceparent, tracestate)
 }

@@ -10,6 +10,7 @@ use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -103,13 +104,16 @@ impl Bodies {
 /// The method of a message, where the bytes are one.
 fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
-    match serde_json::from_slice::<Message>(bytes) {
-        Ok(message) if is_object && message.jsonrpc == "2.0" => Ok(message.method),
-        Err(error) if error.is_syntax() || error.is_eof() => {
-            Err(mistake(-32700, &format!("the body is not JSON: {error}")))
-        }
-        _ => Err(not_a_message()),
+    if let Ok(message) = serde_json::from_slice::<Message>(bytes)
+        && is_object
+        && message.jsonrpc == "2.0"
+    {
+        return Ok(message.method);
     }
+    Err(match serde_json::from_slice::<IgnoredAny>(bytes) {
+        Ok(_) => not_a_message(),
+        Err(error) => mistake(-32700, &format!("the body is not JSON: {error}")),
+    })
 }
 
 /// JSON that is nothing of the protocol.
