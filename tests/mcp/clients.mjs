@@ -123,7 +123,7 @@ async function keepsApart(kind, url, { names }) {
     const id = await previewed(ann);
     await as("bob", async (bob) => {
       assert.deepEqual(await hints(bob), { ...previews, resolve: false });
-      assert.match(await refused(bob, id), /TODO/);
+      assert.match(await refused(bob, id), /^There is no pending action/);
     });
     await as("eve", async (eve) => {
       assert.deepEqual(await hints(eve), previews);

@@ -131,7 +131,7 @@ async def keeps_apart(kind: Any, place: Place, url: str) -> None:
         of_ann, of_eve = [await kind.call(client, "batch_rename_preview", RENAME) for client in (ann, eve)]
 
         assert await kind.tools(bob) == TOOLS
-        assert "TODO" in await refused(kind, bob, of_ann)
+        assert "There is no pending action" in await refused(kind, bob, of_ann)
         assert await kind.tools(eve) == PREVIEWS
         assert "there is no tool `resolve`" in await refused(kind, eve, of_eve)
         assert place.names() == ["a.jpeg"]

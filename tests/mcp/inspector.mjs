@@ -134,7 +134,12 @@ for (const era of ["legacy", "modern"]) {
       leavesIt(ann, id, place.names);
       keepsApart(others, id, place.names);
     });
-    await overHttp(place, byModel, (server) => applies(inspecting(era, place, server("ann")), id, place.names));
+    await overHttp(place, byModel, (server) => {
+      const ann = inspecting(era, place, server("ann"));
+      // Which conversations there are by `initialize` ends with the server; the principal's own goes on.
+      if (era === "legacy") id = previews(ann, place.names);
+      applies(ann, id, place.names);
+    });
   });
   console.log(`@modelcontextprotocol/inspector, ${era}: listed, previewed, left to a person, applied, and over HTTP; kept apart there`);
 }
