@@ -12,7 +12,11 @@ mod terminal;
 
 use std::env;
 use std::ffi::OsString;
+#[cfg(feature = "serve")]
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+#[cfg(feature = "serve")]
+use std::thread::available_parallelism;
 
 use clap::Parser;
 use tokio::runtime::Runtime;
@@ -91,7 +95,14 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
         Command::Log(args) => block_on(log::list(&args.into(), out)),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => block_on(serve::serve(&args.request()?, verbose)),
+        Command::Serve(args) => {
+            let request = args.request()?;
+            let threads = match request.http {
+                Some(_) => available_parallelism().map_or(1, NonZeroUsize::get),
+                None => 1,
+            };
+            block_on_threads(threads, serve::serve(request, verbose))
+        }
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Config(command) => config::run(&command.into(), out),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
@@ -116,7 +127,17 @@ fn block_on<F>(command: F) -> Result<Exit, Failure>
 where
     F: Future<Output = Result<Exit, Failure>>,
 {
-    let runtime = runtime()?;
+    // Guests run on the thread that waits for them; the other one wakes it when time is up or
+    // Ctrl-C is pressed.
+    block_on_threads(1, command)
+}
+
+/// The same with so many threads beside the one that waits.
+fn block_on_threads<F>(threads: usize, command: F) -> Result<Exit, Failure>
+where
+    F: Future<Output = Result<Exit, Failure>>,
+{
+    let runtime = runtime(threads)?;
     let done = runtime.block_on(command);
     // A plugin that is being compiled, or a line that is being read, can't be interrupted and need
     // not be waited for.
@@ -124,11 +145,9 @@ where
     done
 }
 
-fn runtime() -> Result<Runtime, Failure> {
-    // Guests run on the thread that waits for them; the other one wakes it when time is up or
-    // Ctrl-C is pressed.
+fn runtime(threads: usize) -> Result<Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
+        .worker_threads(threads)
         .enable_all()
         .build()
         .map_err(|error| Failure::host(format!("could not start the runtime: {error}")))

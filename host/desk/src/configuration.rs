@@ -20,7 +20,7 @@ mod reading;
 mod settings;
 mod values;
 
-pub use file::{File, Limits};
+pub use file::{File, Http, Limits};
 pub use operator::{Checked, Operator};
 pub use places::{NAME, Role, SYSTEM_VARIABLE};
 pub use problem::{Problem, Problems};

@@ -195,11 +195,19 @@ fn without_password(address: &str) -> String {
 }
 
 fn default_location() -> Result<Location, Error> {
+    Ok(Location::File(state_folder()?.join("pending.db")))
+}
+
+/// Where the user's own state is.
+///
+/// # Errors
+/// Where the user has no folder for it.
+pub fn state_folder() -> Result<PathBuf, Error> {
     let user = choose_base_strategy().map_err(|error| Error::NoPlace {
         problem: error.to_string(),
     })?;
     let state = user.state_dir().unwrap_or_else(|| user.data_dir());
-    Ok(Location::File(state.join("airlock").join("pending.db")))
+    Ok(state.join("airlock"))
 }
 
 /// Opens the store that the user named, or the default one: see [`Choice::of`].

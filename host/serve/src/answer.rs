@@ -41,6 +41,11 @@ pub fn of_error(error: &Error) -> CallToolResult {
     result.with_meta(Some(meta([(ERROR, json!(error.kind()))])))
 }
 
+/// A call that was not made, since what it asks for is not clear.
+pub fn of_mistake(told: &str) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(told)])
+}
+
 /// The same, with a text before the content.
 pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
     result.content.insert(0, ContentBlock::text(text));

@@ -49,11 +49,21 @@ struct Asked {
 }
 
 impl Caller {
-    pub fn of(call: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Self {
+    /// The caller of a call. Over HTTP it is a principal's.
+    pub fn of(
+        call: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+        principal: Option<&str>,
+    ) -> Self {
         let info = context.client_info();
         let name = info.map_or_else(String::new, |info| info.name);
+        let mut client: String = name.chars().take(100).collect();
+        if let Some(principal) = principal {
+            let client_of = format!("{client} ({principal})");
+            client = client_of.trim_start().to_owned();
+        }
         Self {
-            client: name.chars().take(100).collect(),
+            client,
             way: Way::of(call, context),
             asked: Arc::default(),
         }

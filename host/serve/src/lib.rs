@@ -18,6 +18,8 @@
 mod answer;
 mod asking;
 mod deciding;
+mod handler;
+pub mod http;
 mod listing;
 mod progress;
 mod question;

@@ -7,23 +7,19 @@ use airlock_desk::configuration::Decide;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Evidence;
-use airlock_host::tool::RESOLVE;
 use airlock_host::{Error, Resolution, Session, SessionBuilder};
-use rmcp::ServerHandler;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
-};
+use rmcp::model::CallToolResponse;
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
 use serde_json::Value;
 use tokio::sync::RwLock;
 
+use crate::answer;
 use crate::asking::Caller;
 use crate::deciding::{Command, Decider, asked_in};
+use crate::handler::{Handler, Place};
 use crate::progress::Listeners;
 use crate::seal::Seals;
-use crate::{answer, listing};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -101,8 +97,11 @@ impl Server {
     /// # Errors
     /// [`ServeError::Protocol`].
     pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
-        let serving =
-            serve_server_with_ct(Handler(self.clone()), stdio_pipes(), stop.child_token());
+        let serving = serve_server_with_ct(
+            Handler(Place::Stdio(self.clone())),
+            stdio_pipes(),
+            stop.child_token(),
+        );
         match serving.await {
             Ok(running) => {
                 let _ = running.waiting().await;
@@ -123,8 +122,29 @@ impl Server {
         let _ = self.calls.write().await;
     }
 
-    fn has(&self, tool: &str) -> bool {
-        tool == RESOLVE || !self.session.tools_named(&[tool]).is_empty()
+    /// Whether it has a tool of this name, but for `resolve`.
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        !self.session.tools_named(&[tool]).is_empty()
+    }
+
+    pub(crate) fn instructions(&self) -> &str {
+        &self.instructions
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        params: &Value,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        let _under_way = self.calls.read().await;
+        let call = self.session.call(tool, params);
+        let call = caller.scope(call.cancelled_by(&context.ct).into_future());
+        let token = context.meta.get_progress_token();
+        let outcome = self.listeners.told(&context.peer, token, call).await;
+        self.answer(caller, outcome).await
     }
 
     /// A tool's outcome, with the question that stands in its place where somebody has to be asked
@@ -154,51 +174,6 @@ impl Server {
             }
             Err(error) => answer::of_error(&error).into(),
         }
-    }
-}
-
-/// The protocol's side of it, which is nobody else's.
-struct Handler(Server);
-
-impl ServerHandler for Handler {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let airlock = Implementation::new("airlock", env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities)
-            .with_server_info(airlock.with_title("Airlock"))
-            .with_instructions(&*self.0.instructions)
-    }
-
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.0.session.tools();
-        let tools = tools.iter().map(listing::of_session);
-        Ok(ListToolsResult::with_all_items(
-            tools.chain([listing::resolve()]).collect(),
-        ))
-    }
-
-    async fn call_tool(
-        &self,
-        mut request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let _under_way = self.0.calls.read().await;
-        let tool = request.name.clone();
-        if !self.0.has(&tool) {
-            let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        let caller = Caller::of(&request, &context);
-        let params = Value::Object(request.arguments.take().unwrap_or_default());
-        let call = self.0.session.call(&tool, &params);
-        let call = caller.scope(call.cancelled_by(&context.ct).into_future());
-        let token = context.meta.get_progress_token();
-        let outcome = self.0.listeners.told(&context.peer, token, call).await;
-        Ok(self.0.answer(&caller, outcome).await)
     }
 }
 

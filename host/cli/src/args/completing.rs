@@ -106,7 +106,7 @@ fn words() -> Vec<OsString> {
 }
 
 fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
-    let runtime = crate::runtime().ok()?;
+    let runtime = crate::runtime(1).ok()?;
     let done = runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await });
     runtime.shutdown_background();
     done.ok()?

@@ -1,11 +1,13 @@
 //! What `serve` is asked for.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_desk::configuration::{Decide, Given};
+use airlock_desk::configuration::{Decide, Given, Operator};
 use airlock_desk::session::SessionChoice;
+use airlock_serve::http::HttpSettings;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
@@ -15,10 +17,10 @@ use super::configured;
 use super::examples::SERVE_EXAMPLES;
 use super::shared::{CallArgs, StoreArgs};
 use super::values::{GrantName, RehearseWhen, age};
-use crate::commands::serve::Request;
+use crate::commands::serve::{OverHttp, Request};
 use crate::failure::Failure;
 
-/// Serve tools to a client of the Model Context Protocol (MCP), over standard input and output
+/// Serve tools to clients of the Model Context Protocol (MCP), over standard input and output or HTTP
 ///
 /// Every tool only previews, and is listed as read-only. What it would do stays pending until the
 /// tool `resolve` applies it, once whoever decides has decided.
@@ -39,8 +41,11 @@ pub struct ServeArgs {
 
     /// The session's name, where several servers, one after the other, are to have one stack
     /// [default: a new session, with a stack of its own]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "http")]
     pub session: Option<String>,
+
+    #[command(flatten)]
+    pub http: HttpArgs,
 
     #[command(flatten)]
     pub call: CallArgs,
@@ -62,6 +67,33 @@ pub struct ServeArgs {
 
     #[command(flatten)]
     pub store: StoreArgs,
+}
+
+/// Serving over HTTP.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Over HTTP")]
+pub struct HttpArgs {
+    /// Listen on this address and port, such as 127.0.0.1:8420, for any number of clients. Whoever
+    /// has a token is let in, and each conversation has a stack of its own. There is no encryption:
+    /// where others can reach the address, put a proxy in front that has it
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<SocketAddr>,
+
+    /// The file of tokens, a line for each principal: NAME:TOKEN, or NAME:TOKEN:read-only for one
+    /// that can't decide. Nobody else may be able to read it [default: one in the user's state
+    /// folder, made at the first start, for the principal `owner`]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "http")]
+    pub token_file: Option<PathBuf>,
+
+    /// A name, with or without a port, by which clients may call it, beside loopback's; may be given
+    /// more than once
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    pub hosts: Vec<String>,
+
+    /// The origin of web pages that may call it, such as https://app.example.com:443; may be given
+    /// more than once
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    pub origins: Vec<String>,
 }
 
 /// Who decides.
@@ -93,6 +125,7 @@ impl ServeArgs {
     /// Where something is wrong in the configuration.
     pub fn request(self) -> Result<Request, Failure> {
         let args = self;
+        let http = args.http.request(args.store.config.as_deref())?;
         let settings = configured::settings(
             args.store.config.as_deref(),
             &Given {
@@ -118,6 +151,46 @@ impl ServeArgs {
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
             store: args.store.into(),
+            http,
         })
+    }
+}
+
+impl HttpArgs {
+    /// What is asked for here and in the configuration, if HTTP is.
+    fn request(self, config: Option<&Path>) -> Result<Option<OverHttp>, Failure> {
+        let Some(address) = self.http else {
+            return Ok(None);
+        };
+        let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
+        let said = operator.http();
+        let mut settings = HttpSettings::default();
+        settings.hosts = listed(self.hosts, said.hosts);
+        settings.origins = listed(self.origins, said.origins);
+        if let Some(most) = said.max_connections {
+            settings.max_connections = most.get() as usize;
+        }
+        if let Some(most) = said.max_conversations {
+            settings.max_conversations = most.get() as usize;
+        }
+        if let Some(rate) = said.requests_per_second {
+            settings.requests_per_second = rate;
+        }
+        if let Some(size) = said.max_body {
+            settings.max_body = usize::try_from(size.0).unwrap_or(usize::MAX);
+        }
+        Ok(Some(OverHttp {
+            address,
+            token_file: self.token_file.or_else(|| operator.token_file()),
+            settings,
+        }))
+    }
+}
+
+/// What the command line says, where it says anything.
+fn listed(given: Vec<String>, said: Option<Vec<String>>) -> Vec<String> {
+    match given.is_empty() {
+        true => said.unwrap_or_default(),
+        false => given,
     }
 }

@@ -1,28 +1,33 @@
-//! `airlock serve`: the tools, for a client of the Model Context Protocol.
+//! `airlock serve`: the tools, for clients of the Model Context Protocol.
+
+mod http;
+mod setup;
+mod tokens;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{IsTerminal, stdin};
-use std::time::{Duration, SystemTime};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use airlock_desk::configuration::Grant;
-use airlock_desk::discard;
 use airlock_desk::plugin::{Loaded, Source};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Named, Store, WhenMissing};
-use airlock_host::pending::SessionId;
+use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_host::policy::Rehearse;
-use airlock_host::{Engine, Limits, Policy, Session, SessionBuilder};
+use airlock_host::{Engine, Limits, Session};
 use airlock_render::{Block, Line, Role};
-use airlock_serve::{Decide, ServeError, Server};
+use airlock_serve::http::HttpSettings;
+use airlock_serve::{Decide, ServeError};
 use tokio::time::timeout;
 
 use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::load;
-use crate::rules;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 use crate::terminal::progress::Progress;
+use setup::Setup;
 
 /// The arguments of the command.
 pub struct Request {
@@ -35,23 +40,45 @@ pub struct Request {
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
     pub store: Named,
+    /// None over standard input and output.
+    pub http: Option<OverHttp>,
+}
+
+/// Serving over HTTP.
+pub struct OverHttp {
+    pub address: SocketAddr,
+    /// None for the user's own.
+    pub token_file: Option<PathBuf>,
+    pub settings: HttpSettings,
 }
 
 /// How long calls that were cancelled are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why a preview is discarded that its tool keeps in memory only.
-const REASON: &str =
-    "undecided when `airlock serve` ended, and the tool keeps its preview only in memory";
-
-/// Standard output is the protocol's.
-pub async fn serve(request: &Request, verbose: u8) -> Result<Exit, Failure> {
+/// Serves until the client goes, or the operator stops it.
+pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
+    if let Some(over) = &request.http {
+        http::prepare(over);
+    }
     let engine = load::engine(request.limits.clone())?;
-    let loaded = load_all(request, &engine, &interrupt, &progress).await?;
+    let loaded = load_all(&request, &engine, &interrupt, &progress).await?;
     let store = store::open(&request.store, WhenMissing::Make).await?;
-    let server = open(request, &loaded, &engine, &store).await?;
+    let setup = Setup::new(request, loaded, engine, store)?;
+    match &setup.request.http {
+        None => over_stdio(&setup, &interrupt).await?,
+        Some(over) => http::serve(over, &setup, &interrupt).await?,
+    }
+    Ok(match interrupt.happened() {
+        true => Exit::Interrupted,
+        false => Exit::Done,
+    })
+}
+
+/// Standard output is the protocol's.
+async fn over_stdio(setup: &Setup, interrupt: &Interrupt) -> Result<(), Failure> {
+    let server = setup.open_alone().await?;
     tell_of_rejected(server.session());
     if stdin().is_terminal() {
         let told = "note: this speaks with an MCP client, which starts it by itself: put `airlock serve` into the client's configuration; Ctrl-D ends it";
@@ -66,14 +93,8 @@ pub async fn serve(request: &Request, verbose: u8) -> Result<Exit, Failure> {
     if timeout(PATIENCE, server.idle()).await.is_err() {
         tracing::warn!("a call goes on after the connection has ended, and is not waited for");
     }
-    let pending = server.session().pending().await?;
-    let pending: Vec<_> = pending.iter().map(|it| it.action.clone()).collect();
-    discard::discard_volatile(server.session(), &store, &pending, REASON).await?;
-    served.map_err(failure)?;
-    Ok(match interrupt.happened() {
-        true => Exit::Interrupted,
-        false => Exit::Done,
-    })
+    setup.end(&server).await?;
+    served.map_err(failure)
 }
 
 /// Until the process is asked to end, as clients do that close no stream.
@@ -118,59 +139,6 @@ async fn load_all(
         }
     }
     Ok(all)
-}
-
-async fn open(
-    request: &Request,
-    loaded: &[Loaded],
-    engine: &Engine,
-    store: &Store,
-) -> Result<Server, Failure> {
-    let id = own_session(request, store);
-    let workspace = airlock_desk::session::real_path(request.session.workspace());
-    let mut others = airlock_desk::session::open_at(&workspace, store).await?;
-    others.retain(|record| record.session != id);
-    let others = others.len();
-    let session = Session::builder()
-        .id(id)
-        .workspace(&workspace)
-        .store(store.pending())
-        .limits(request.limits.clone())
-        .engine(engine);
-    let session = match request.expires {
-        Some(time) => session.pending_expires_after(time),
-        None => session,
-    };
-    let session = bind(request, loaded, session);
-    let choice = store.choice().clone();
-    let command = move |words: &[&str]| choice.command(words);
-    let judge = rules::judge(Some(&workspace), store)?;
-    Server::open(session, request.decides, judge, others, command).map_err(failure)
-}
-
-fn bind(request: &Request, loaded: &[Loaded], session: SessionBuilder) -> SessionBuilder {
-    let mut policy = Policy::default();
-    if let Some(rehearse) = request.rehearse {
-        policy = policy.with_rehearse(rehearse);
-    }
-    for grant in &request.grants {
-        policy = grant.add_to(policy);
-    }
-    loaded
-        .iter()
-        .fold(session, |session, it| it.bind_to(session, policy.clone()))
-}
-
-/// Each conversation has a stack of its own, unless it was given a name.
-fn own_session(request: &Request, store: &Store) -> SessionId {
-    let of_workspace = request.session.id(store);
-    match &request.session.session {
-        Some(_) => of_workspace,
-        None => {
-            let own = SessionId::generate(SystemTime::now());
-            SessionId::from(format!("{of_workspace}#{own}"))
-        }
-    }
 }
 
 fn tell_of_rejected(session: &Session) {

@@ -1,7 +1,9 @@
 //! What a file says, as it is written there.
 
+use std::num::NonZeroU32;
+
 use airlock_host::policy::Rehearse;
-use airlock_rules::{Budget, Control, Rule, RuleSet};
+use airlock_rules::{Budget, Control, Rule, RuleSet, Size};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -33,6 +35,8 @@ pub struct File {
     pub grants: Option<Vec<Grant>>,
     /// What a tool may use up
     pub limits: Limits,
+    /// What `airlock serve --http` lets in. Not in a workspace's file
+    pub http: Option<Http>,
     /// What is let through, what asks and what is refused, by what it would really change. The
     /// first rule that is about a path counts for it
     #[serde(rename = "rule")]
@@ -54,9 +58,31 @@ pub struct Limits {
     pub max_memory: Option<Memory>,
 }
 
+/// What `airlock serve --http` lets in
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Http {
+    /// The file of tokens, relative to this file's folder: a line for each principal, NAME:TOKEN, or
+    /// NAME:TOKEN:read-only for one that can't decide. Nobody else may be able to read it
+    pub token_file: Option<PathText>,
+    /// The names, with or without a port, by which clients may call the server, beside loopback's
+    pub hosts: Option<Vec<String>>,
+    /// The origins of web pages that may call it, such as https://app.example.com:443
+    pub origins: Option<Vec<String>>,
+    /// How many connections may be open
+    pub max_connections: Option<NonZeroU32>,
+    /// How large the body of a request may be
+    pub max_body: Option<Size>,
+    /// How many requests a principal may send in a second
+    pub requests_per_second: Option<NonZeroU32>,
+    /// How many conversations there may be
+    pub max_conversations: Option<NonZeroU32>,
+}
+
 impl File {
     /// The keys that a workspace's file can't have, and why.
-    pub(super) const OPERATORS_OWN: [(&str, &str); 4] = [
+    pub(super) const OPERATORS_OWN: [(&str, &str); 5] = [
         ("plugins", "chooses which programs run"),
         ("workspace", "chooses what they can change"),
         (
@@ -64,6 +90,7 @@ impl File {
             "chooses who keeps what was decided, and what is pending",
         ),
         ("grants", "allows plugins more"),
+        ("http", "chooses who is let in"),
     ];
 
     /// Its rules, with what belongs to them.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf, absolute};
 use airlock_host::Limits;
 use airlock_rules::{Budget, Pattern, RuleSet};
 
-use super::file::File;
+use super::file::{File, Http};
 use super::places::{self, Role};
 use super::problem::{Problem, Problems};
 use super::values::PathText;
@@ -119,6 +119,27 @@ impl Operator {
             limits.memory = memory.0.0 as usize;
         }
         limits
+    }
+
+    /// The file of tokens for `airlock serve --http`, if they name one.
+    pub fn token_file(&self) -> Option<PathBuf> {
+        let named = |file: &File| file.http.as_ref()?.token_file.clone();
+        let (named, _, path) = self.first(named)?;
+        Some(below(path, &named))
+    }
+
+    /// What else `airlock serve --http` lets in: of each key, what the file says that counts first.
+    pub fn http(&self) -> Http {
+        let files = self.files.iter().filter_map(|(.., file)| file.http.clone());
+        files.fold(Http::default(), |first, other| Http {
+            token_file: first.token_file.or(other.token_file),
+            hosts: first.hosts.or(other.hosts),
+            origins: first.origins.or(other.origins),
+            max_connections: first.max_connections.or(other.max_connections),
+            max_body: first.max_body.or(other.max_body),
+            requests_per_second: first.requests_per_second.or(other.requests_per_second),
+            max_conversations: first.max_conversations.or(other.max_conversations),
+        })
     }
 
     /// Their rules, in the order in which they count: those of the file that counts first.

@@ -1,0 +1,72 @@
+//! `airlock serve --http`.
+
+use std::io;
+use std::net::SocketAddr;
+
+use airlock_host::cancel::CancellationToken;
+use airlock_render::{Block, Line, Role};
+use airlock_serve::http::{HttpServer, PATH};
+use tokio::net::TcpListener;
+
+use super::setup::Setup;
+use super::{OverHttp, failure, tell_of_rejected, terminated, tokens};
+use crate::failure::Failure;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::{on_stderr, show_on_stderr};
+
+/// Before anything else asks how many descriptors there are: each connection takes one.
+pub fn prepare(over: &OverHttp) {
+    #[cfg(unix)]
+    if let Err(error) = raise_descriptors() {
+        tracing::warn!("the limit of open files stays as it is: {error}");
+    }
+    if !over.address.ip().is_loopback() {
+        let told = "others can reach this address, and what is sent there, tokens among it, is not encrypted: put a proxy with TLS in front, or listen on 127.0.0.1";
+        show_on_stderr(&Block::new().own_named(Role::Error, "warning:", told, 2));
+    }
+}
+
+#[cfg(unix)]
+fn raise_descriptors() -> io::Result<()> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    Ok(setrlimit(Resource::Nofile, limit)?)
+}
+
+/// Serves until somebody stops it. Standard error tells where, and nothing else is written.
+pub async fn serve(over: &OverHttp, setup: &Setup, interrupt: &Interrupt) -> Result<(), Failure> {
+    let (tokens, file) = tokens::read_or_make(over.token_file.as_deref())?;
+    let (listener, address) = listen(over.address).await?;
+    let server = HttpServer::new(setup.clone(), tokens, &over.settings, address);
+    let server = server.map_err(failure)?;
+    tell_of_rejected(server.listing().session());
+    on_stderr(Line::from(format!("listening on http://{address}{PATH}")));
+    on_stderr(Line::from(format!("token: {}", file.display())));
+    let stop: CancellationToken = interrupt.token().child_token();
+    let until_stopped = async {
+        tokio::select! {
+            () = terminated() => stop.cancel(),
+            () = stop.cancelled() => {}
+        }
+    };
+    tokio::join!(server.serve(listener, &stop), until_stopped);
+    Ok(())
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+    let listening = async {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok::<_, io::Error>((listener, address))
+    };
+    listening.await.map_err(|error| {
+        let failure = Failure::host(format!("could not listen on {address}: {error}"));
+        match error.kind() {
+            io::ErrorKind::AddrInUse => failure.with_hint(
+                "another program listens there, perhaps another `airlock serve`: choose another port, or 0 for any that is free",
+            ),
+            _ => failure,
+        }
+    })
+}

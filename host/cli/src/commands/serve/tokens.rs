@@ -1,0 +1,87 @@
+//! The file of tokens.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use airlock_host::regular::read_regular_file;
+use airlock_render::shell;
+use airlock_serve::http::Tokens;
+
+use crate::failure::Failure;
+
+/// The largest file that is read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Whom the first token is of.
+const OWNER: &str = "owner";
+
+/// Reads the file that is named; or else the user's own, which is made where there is none.
+///
+/// # Errors
+/// If it can't be read or made, if others may read it, and if something is wrong in it.
+pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> {
+    let file = match named {
+        Some(named) => named.to_owned(),
+        None => {
+            let file = airlock_desk::store::state_folder()?.join("http-tokens");
+            match make(&file) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(wrong(&file, &format!("it can't be made: {error}"))),
+            }
+            file
+        }
+    };
+    let bytes = read_regular_file(&file, MAX_BYTES);
+    let bytes = bytes.map_err(|error| wrong(&file, &format!("it can't be read: {error}")))?;
+    check_others(&file)?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong(&file, "it is not UTF-8"))?;
+    let tokens = Tokens::parse(&text).map_err(|error| wrong(&file, &error.to_string()))?;
+    Ok((tokens, std::path::absolute(&file).unwrap_or(file)))
+}
+
+/// Makes one with a token that nobody can guess. Another process may do that at the same time.
+fn make(file: &Path) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let (_, token) = Tokens::made(OWNER).map_err(io::Error::other)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // Written elsewhere first: whoever reads it at the same time finds it whole.
+    let beside = file.with_extension(format!("{}.new", std::process::id()));
+    let written = options.open(&beside).and_then(|mut new| {
+        writeln!(new, "{OWNER}:{token}")?;
+        new.sync_all()?;
+        fs::hard_link(&beside, file)
+    });
+    let _ = fs::remove_file(&beside);
+    written
+}
+
+#[cfg(unix)]
+fn check_others(file: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(file).map(|it| it.permissions().mode());
+    match mode {
+        Ok(mode) if mode & 0o077 == 0 => Ok(()),
+        Ok(mode) => {
+            let problem = format!("others may read or change it (mode {:o})", mode & 0o777);
+            let hint = format!("chmod 600 {}", shell::quote(&file.to_string_lossy()));
+            Err(wrong(file, &problem).with_hint(hint))
+        }
+        Err(error) => Err(wrong(file, &format!("it can't be read: {error}"))),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_others(_file: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+fn wrong(file: &Path, problem: &str) -> Failure {
+    Failure::usage(format!("the file of tokens {}: {problem}", file.display()))
+}

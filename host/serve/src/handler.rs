@@ -1,0 +1,187 @@
+//! The protocol's side of a server, which is nobody else's.
+
+use airlock_host::tool::RESOLVE;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
+    InitializeRequestParams, InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+use tracing::Instrument;
+
+use crate::asking::Caller;
+use crate::http::Visit;
+use crate::server::Server;
+use crate::{answer, listing};
+
+/// Where requests and `server/discover`'s result have which conversation is meant, where the
+/// transport has no sessions.
+const SESSION: &str = "airlock/session";
+
+/// Answers what one client sends.
+pub struct Handler(pub Place);
+
+/// Where a client speaks with its conversation.
+pub enum Place {
+    /// Alone, over standard input and output.
+    Stdio(Server),
+    /// Beside others.
+    Http(Visit),
+}
+
+impl Place {
+    /// What is the same in all conversations is asked of it.
+    fn listing(&self) -> &Server {
+        match self {
+            Place::Stdio(server) => server,
+            Place::Http(visit) => visit.listing(),
+        }
+    }
+
+    fn may_decide(&self) -> bool {
+        match self {
+            Place::Stdio(_) => true,
+            Place::Http(visit) => visit.principal().may_decide,
+        }
+    }
+
+    fn principal(&self) -> Option<&str> {
+        match self {
+            Place::Stdio(_) => None,
+            Place::Http(visit) => Some(&visit.principal().name),
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let tools = self.listing().session().tools();
+        let resolve = self.may_decide().then(listing::resolve);
+        let tools = tools.iter().map(listing::of_session);
+        tools.chain(resolve).collect()
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        match tool {
+            RESOLVE => self.may_decide(),
+            tool => self.listing().has(tool),
+        }
+    }
+
+    /// The conversation in which a tool is called; or, in place of the call, what the model is told.
+    async fn conversation(
+        &self,
+        call: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Result<Server, String>, ErrorData> {
+        let visit = match self {
+            Place::Stdio(server) => return Ok(Ok(server.clone())),
+            Place::Http(visit) => visit,
+        };
+        let here = visit.conversation(context.meta.get(SESSION));
+        let here = here.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        if call.name != RESOLVE {
+            return Ok(Ok(here));
+        }
+        let id = call.arguments.as_ref().and_then(|it| it.get("id"));
+        Ok(match id.and_then(Value::as_str) {
+            Some(id) => Ok(visit.where_named(here, id).await),
+            None => match visit.must_name(&here).await {
+                Some(told) => Err(told),
+                None => Ok(here),
+            },
+        })
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let airlock = Implementation::new("airlock", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities)
+            .with_server_info(airlock.with_title("Airlock"))
+            .with_instructions(self.0.listing().instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        if let Place::Http(visit) = &self.0 {
+            visit.initialized();
+        }
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut result = DiscoverResult::from_server_info(versions, self.get_info());
+        if let Place::Http(visit) = &self.0 {
+            let meta = result.meta.get_or_insert_with(MetaObject::new);
+            meta.insert(SESSION.to_owned(), visit.new_id().into());
+        }
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.0.tools()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.0.tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !self.0.has(&request.name) {
+            let tool = &request.name;
+            let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let caller = Caller::of(&request, &context, self.0.principal());
+        let span = span(&request, &caller, &context);
+        let calling = async {
+            match self.0.conversation(&request, &context).await? {
+                Ok(server) => {
+                    let params = Value::Object(request.arguments.take().unwrap_or_default());
+                    Ok(server.call(&request.name, &params, &caller, &context).await)
+                }
+                Err(told) => Ok(answer::of_mistake(&told).into()),
+            }
+        };
+        calling.instrument(span).await
+    }
+}
+
+/// What the log has of a call: with the trace that it is a part of, where its client says so, by
+/// which whoever collects logs finds what belongs together.
+fn span(
+    call: &CallToolRequestParams,
+    caller: &Caller,
+    context: &RequestContext<RoleServer>,
+) -> tracing::Span {
+    let of_trace = |key: &str| {
+        let text = context.meta.get(key).and_then(Value::as_str)?;
+        let is_plain = text.len() <= 512 && text.bytes().all(|it| it.is_ascii_graphic());
+        is_plain.then(|| text.to_owned())
+    };
+    tracing::info_span!(
+        "call",
+        tool = %call.name,
+        client = %caller.client.escape_debug(),
+        traceparent = of_trace("traceparent"),
+        tracestate = of_trace("tracestate"),
+    )
+}

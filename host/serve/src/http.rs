@@ -1,0 +1,174 @@
+//! Serving over HTTP: the protocol's *Streamable HTTP*, at [`PATH`].
+//!
+//! Who has a token of the server is a principal of it, and has conversations, each with a stack of
+//! its own; no other principal can see or resolve what is pending there. Transport encryption is a
+//! proxy's.
+
+mod bodies;
+mod connections;
+mod conversations;
+mod gate;
+mod tokens;
+mod visit;
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::cancel::CancellationToken;
+use async_trait::async_trait;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{interval, timeout};
+
+use crate::server::{ServeError, Server};
+use conversations::Conversations;
+use gate::Gate;
+
+pub use tokens::{Principal, TokenError, Tokens};
+pub(crate) use visit::Visit;
+
+/// Where the protocol is spoken.
+pub const PATH: &str = "/mcp";
+
+/// How long a conversation is kept that nobody uses. What is pending there stays pending, and is
+/// decided at a terminal then.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+
+/// How often idle ones are looked for.
+const SWEPT_EVERY: Duration = Duration::from_secs(60);
+
+/// How long a call is waited for that goes on after its conversation has ended.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a server over HTTP has of its operator.
+#[async_trait]
+pub trait Sessions: Send + Sync + 'static {
+    /// Opens the session of a conversation. The name of one is made of letters, digits, `-`, `_`
+    /// and `.`, and begins with its principal's; without a name, a session is opened of which
+    /// nothing is called, to list its tools.
+    ///
+    /// # Errors
+    /// Those of [`Server::open`].
+    fn open(&self, conversation: Option<&str>) -> Result<Server, ServeError>;
+
+    /// Ends a conversation: what its tools keep in memory only can't be applied any more.
+    async fn end(&self, server: &Server);
+}
+
+/// What a server over HTTP lets in.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HttpSettings {
+    /// The names, with or without a port, by which clients may call the server: what they send as
+    /// `Host`. Loopback's are always among them, and the address that is listened on.
+    pub hosts: Vec<String>,
+    /// The origins, such as `https://app.example.com:443`, of web pages that may call it. Pages of
+    /// all others are refused.
+    pub origins: Vec<String>,
+    /// How many connections may be open. More wait to be accepted.
+    pub max_connections: usize,
+    /// How many bytes the body of a request may have.
+    pub max_body: usize,
+    /// How many requests a principal may send in a second, and at once.
+    pub requests_per_second: NonZeroU32,
+    /// How many conversations there may be.
+    pub max_conversations: usize,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            max_connections: 4096,
+            max_body: 4 << 20,
+            requests_per_second: const { NonZeroU32::new(1000).unwrap() },
+            max_conversations: 4096,
+        }
+    }
+}
+
+/// A server over HTTP, with a session for each conversation.
+pub struct HttpServer {
+    gate: Arc<Gate>,
+    conversations: Arc<Conversations>,
+    ended: Mutex<mpsc::UnboundedReceiver<Server>>,
+    sessions: Arc<dyn Sessions>,
+    max_connections: usize,
+    stop: CancellationToken,
+}
+
+impl HttpServer {
+    /// A server for whoever has one of the tokens, which listens on an address of the caller's.
+    ///
+    /// # Errors
+    /// [`ServeError::Randomness`], and those of [`Sessions::open`].
+    pub fn new(
+        sessions: impl Sessions,
+        tokens: Tokens,
+        settings: &HttpSettings,
+        listens_on: SocketAddr,
+    ) -> Result<Self, ServeError> {
+        let sessions: Arc<dyn Sessions> = Arc::new(sessions);
+        let (ending, ended) = mpsc::unbounded_channel();
+        let stop = CancellationToken::new();
+        let conversations = Conversations::new(&sessions, settings.max_conversations, ending)?;
+        let conversations = Arc::new(conversations);
+        let gate = Gate::new(tokens, settings, listens_on, &conversations, &stop);
+        Ok(Self {
+            gate: Arc::new(gate),
+            conversations,
+            ended: Mutex::new(ended),
+            sessions,
+            max_connections: settings.max_connections,
+            stop,
+        })
+    }
+
+    /// The server that lists what all conversations have.
+    pub fn listing(&self) -> &Server {
+        self.conversations.listing()
+    }
+
+    /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends all
+    /// conversations. A commit that has begun is finished.
+    pub async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
+        let mut ended = self.ended.lock().await;
+        let accepting = connections::accept(
+            listener,
+            self.max_connections,
+            Arc::clone(&self.gate),
+            self.stop.clone(),
+        );
+        let accepting = tokio::spawn(accepting);
+        let mut sweeping = interval(SWEPT_EVERY);
+        let mut ending = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                Some(server) = ended.recv() => {
+                    ending.spawn(end(Arc::clone(&self.sessions), server));
+                }
+                Some(_) = ending.join_next() => {}
+                _ = sweeping.tick() => self.conversations.end_idle(IDLE),
+            }
+        }
+        self.stop.cancel();
+        let _ = accepting.await;
+        self.conversations.end_all();
+        while let Ok(server) = ended.try_recv() {
+            ending.spawn(end(Arc::clone(&self.sessions), server));
+        }
+        ending.join_all().await;
+    }
+}
+
+async fn end(sessions: Arc<dyn Sessions>, server: Server) {
+    if timeout(PATIENCE, server.idle()).await.is_err() {
+        tracing::warn!("a call goes on after its conversation has ended");
+    }
+    sessions.end(&server).await;
+}

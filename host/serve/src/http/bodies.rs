@@ -1,0 +1,143 @@
+//! Bodies of requests and responses.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// What is answered.
+pub type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// How long the body of a request may take.
+const WITHIN: Duration = Duration::from_secs(30);
+
+/// How many bytes the bodies may have together that are in memory, beyond what one may have.
+const TOGETHER: usize = 64 << 20;
+
+/// In which units that is counted.
+const UNIT: usize = 1024;
+
+/// Reads bodies, so that neither one nor all together take more memory or time than there is.
+pub struct Bodies {
+    largest: usize,
+    room: Arc<Semaphore>,
+}
+
+/// A body that was read. Its memory counts until it is dropped.
+pub struct Read {
+    pub bytes: Bytes,
+    /// The protocol's method, if it has one.
+    pub method: Option<String>,
+    _room: OwnedSemaphorePermit,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    jsonrpc: String,
+    method: Option<String>,
+}
+
+impl Bodies {
+    pub fn new(largest: usize) -> Self {
+        let units = (TOGETHER + largest) / UNIT;
+        Self {
+            largest,
+            room: Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))),
+        }
+    }
+
+    /// Reads the body of a request that has one message of the protocol.
+    ///
+    /// # Errors
+    /// What to answer in its place.
+    pub async fn read(&self, body: Incoming) -> Result<Read, Answer> {
+        match timeout(WITHIN, self.read_all(body)).await {
+            Ok(read) => read,
+            Err(_) => {
+                let told = format!("the body took more than {} seconds", WITHIN.as_secs());
+                Err(text(StatusCode::REQUEST_TIMEOUT, told))
+            }
+        }
+    }
+
+    async fn read_all(&self, body: Incoming) -> Result<Read, Answer> {
+        // One that doesn't say how long it is may become as long as any may be.
+        let length = body.size_hint().exact();
+        let length = length.map_or(self.largest, |it| usize::try_from(it).unwrap_or(usize::MAX));
+        if length > self.largest {
+            let told = format!("the body is {length} bytes; the limit is {}", self.largest);
+            return Err(text(StatusCode::PAYLOAD_TOO_LARGE, told));
+        }
+        let units = u32::try_from(length.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.room).acquire_many_owned(units).await;
+        let room = room.map_err(|_| text(StatusCode::SERVICE_UNAVAILABLE, "the server ends"))?;
+        let bytes = match Limited::new(body, self.largest).collect().await {
+            Ok(collected) => collected.to_bytes(),
+            Err(error) if error.is::<LengthLimitError>() => {
+                let told = format!("the body is longer than {} bytes, the limit", self.largest);
+                return Err(text(StatusCode::PAYLOAD_TOO_LARGE, told));
+            }
+            Err(error) => {
+                let told = format!("the body could not be read: {error}");
+                return Err(text(StatusCode::BAD_REQUEST, told));
+            }
+        };
+        let method = method(&bytes)?;
+        Ok(Read {
+            bytes,
+            method,
+            _room: room,
+        })
+    }
+}
+
+/// The method of a message, where the bytes are one.
+fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    match serde_json::from_slice::<Message>(bytes) {
+        Ok(message) if is_object && message.jsonrpc == "2.0" => Ok(message.method),
+        Err(error) if error.is_syntax() || error.is_eof() => {
+            Err(mistake(-32700, &format!("the body is not JSON: {error}")))
+        }
+        _ => Err(not_a_message()),
+    }
+}
+
+/// JSON that is nothing of the protocol.
+pub fn not_a_message() -> Answer {
+    let told =
+        "the body is no message of JSON-RPC 2.0 that the protocol has; batches are not taken";
+    mistake(-32600, told)
+}
+
+/// An error of the protocol, for what can't be told apart.
+fn mistake(code: i32, message: &str) -> Answer {
+    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
+    let mut answer = answer(StatusCode::BAD_REQUEST, error.to_string());
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, json);
+    answer
+}
+
+/// A text for whoever looks at it.
+pub fn text(status: StatusCode, told: impl Into<String>) -> Answer {
+    let mut answer = answer(status, told.into() + "\n");
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(CONTENT_TYPE, plain);
+    answer
+}
+
+fn answer(status: StatusCode, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
+    *answer.status_mut() = status;
+    answer
+}

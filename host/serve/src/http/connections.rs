@@ -1,0 +1,94 @@
+//! Connections, as many as there may be, and none that only waits.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::cancel::CancellationToken;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
+
+use super::gate::Gate;
+
+/// How long a connection may take to send the headers of its next request, idle time included.
+const HEADERS_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long a client may take none of what it is sent.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
+
+/// How many headers a request may have, and how many bytes they may have together.
+const HEADERS: usize = 100;
+const HEADER_BYTES: usize = 32 << 10;
+
+/// How long connections are waited for at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long nothing is accepted after that has failed: mostly there are no descriptors then.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// Serves all that connect, until `stop` is cancelled.
+pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: CancellationToken) {
+    let room = Arc::new(Semaphore::new(most));
+    let mut connections = JoinSet::new();
+    loop {
+        let accepting = async {
+            let permit = Arc::clone(&room).acquire_owned().await;
+            (permit, listener.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            () = stop.cancelled() => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = accepting => accepted,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let serving = serve(stream, peer, Arc::clone(&gate), stop.clone());
+                connections.spawn(async move {
+                    serving.await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!("no connection could be accepted: {error}");
+                sleep(AFTER_FAILURE).await;
+            }
+        }
+    }
+    let ending = async { while connections.join_next().await.is_some() {} };
+    let _ = timeout(PATIENCE, ending).await;
+}
+
+async fn serve(stream: TcpStream, peer: SocketAddr, gate: Arc<Gate>, stop: CancellationToken) {
+    // What is sent is small, and waited for.
+    let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(TAKEN_WITHIN));
+    let service = service_fn(move |request| {
+        let gate = Arc::clone(&gate);
+        async move { Ok::<_, Infallible>(gate.handle(request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_WITHIN)
+        .max_headers(HEADERS)
+        .max_buf_size(HEADER_BYTES);
+    let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
+    let mut connection = std::pin::pin!(connection);
+    let served = tokio::select! {
+        served = connection.as_mut() => served,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%peer, "a connection ended: {error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! The conversations of a server, each of one principal.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use airlock_host::pending::{ActionId, SessionId};
+use rmcp::model::{RequestStateCodec, SealOptions};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::Sessions;
+use crate::server::{ServeError, Server};
+
+/// All that are open. A principal's default one is called as the principal is, and each other as the
+/// principal, a dot, and an id of its own.
+pub struct Conversations {
+    sessions: Arc<dyn Sessions>,
+    /// Of those ids that clients carry without a session of the transport's.
+    seals: RequestStateCodec,
+    most: usize,
+    listing: Server,
+    open: Mutex<HashMap<String, Open>>,
+    ending: UnboundedSender<Server>,
+}
+
+struct Open {
+    server: Server,
+    used: Instant,
+}
+
+/// Why there is no conversation.
+#[derive(Debug, thiserror::Error)]
+pub enum NoConversation {
+    #[error(
+        "`airlock/session` in `_meta` is none that this server gave to this principal: `server/discover` gives one, and without one there is the principal's own conversation"
+    )]
+    Unknown,
+    #[error("there are {0} conversations, which is the limit: end one, or come back later")]
+    TooMany(usize),
+    #[error(transparent)]
+    Session(#[from] ServeError),
+}
+
+impl Conversations {
+    /// # Errors
+    /// [`ServeError::Randomness`], and those of [`Sessions::open`].
+    pub fn new(
+        sessions: &Arc<dyn Sessions>,
+        most: usize,
+        ending: UnboundedSender<Server>,
+    ) -> Result<Self, ServeError> {
+        let mut key = [0; 32];
+        let no_randomness =
+            |error: &dyn std::fmt::Display| ServeError::Randomness(error.to_string());
+        getrandom::fill(&mut key).map_err(|error| no_randomness(&error))?;
+        let seals = RequestStateCodec::try_new(key).map_err(|error| no_randomness(&error))?;
+        Ok(Self {
+            sessions: Arc::clone(sessions),
+            seals,
+            most,
+            listing: sessions.open(None)?,
+            open: Mutex::default(),
+            ending,
+        })
+    }
+
+    /// For what all have in common.
+    pub fn listing(&self) -> &Server {
+        &self.listing
+    }
+
+    /// The name of a new conversation of a principal.
+    pub fn new_name(principal: &str) -> String {
+        format!("{principal}.{}", SessionId::generate(SystemTime::now()))
+    }
+
+    /// The id of a new conversation, as a client carries it: it can't be made, nor used by another
+    /// principal. There is no conversation before it is used.
+    pub fn new_id(&self, principal: &str) -> String {
+        let name = Self::new_name(principal);
+        let options = SealOptions::new().associated_data(principal.as_bytes());
+        self.seals.seal_with(name.as_bytes(), &options)
+    }
+
+    /// The name of the conversation that a client means, by such an id.
+    ///
+    /// # Errors
+    /// [`NoConversation::Unknown`].
+    pub fn name(&self, principal: &str, id: &str) -> Result<String, NoConversation> {
+        let opened = self.seals.open_with(id, principal.as_bytes());
+        let opened = opened.map_err(|_| NoConversation::Unknown)?;
+        String::from_utf8(opened).map_err(|_| NoConversation::Unknown)
+    }
+
+    /// The conversation of this name, which is opened where it is not open.
+    ///
+    /// # Errors
+    /// [`NoConversation::TooMany`] and [`NoConversation::Session`].
+    pub fn find_or_open(&self, name: &str) -> Result<Server, NoConversation> {
+        self.with_open(|open| {
+            if let Some(found) = open.get_mut(name) {
+                found.used = Instant::now();
+                return Ok(found.server.clone());
+            }
+            if open.len() >= self.most {
+                return Err(NoConversation::TooMany(open.len()));
+            }
+            let server = self.sessions.open(Some(name))?;
+            let opened = Open {
+                server: server.clone(),
+                used: Instant::now(),
+            };
+            open.insert(name.to_owned(), opened);
+            Ok(server)
+        })
+    }
+
+    /// All that a principal has.
+    pub fn of(&self, principal: &str) -> Vec<Server> {
+        self.with_open(|open| {
+            let own = open.iter().filter(|(name, _)| is_of(name, principal));
+            own.map(|(_, open)| open.server.clone()).collect()
+        })
+    }
+
+    /// That of a principal's conversations on whose stack an action is.
+    pub async fn having(&self, principal: &str, id: &ActionId) -> Option<Server> {
+        for server in self.of(principal) {
+            if has(&server, id).await {
+                return Some(server);
+            }
+        }
+        None
+    }
+
+    /// Ends one.
+    pub fn end(&self, name: &str) {
+        if let Some(ended) = self.with_open(|open| open.remove(name)) {
+            let _ = self.ending.send(ended.server);
+        }
+    }
+
+    /// Ends those that nobody has used for so long, but for principals' own, which are few.
+    pub fn end_idle(&self, idle: Duration) {
+        let ended = self.with_open(|open| {
+            let is_idle =
+                |name: &String, open: &mut Open| name.contains('.') && open.used.elapsed() > idle;
+            let idle = open.extract_if(is_idle);
+            idle.map(|(_, open)| open.server).collect::<Vec<_>>()
+        });
+        for server in ended {
+            let _ = self.ending.send(server);
+        }
+    }
+
+    /// Ends all.
+    pub fn end_all(&self) {
+        for (_, open) in self.with_open(std::mem::take) {
+            let _ = self.ending.send(open.server);
+        }
+    }
+
+    fn with_open<T>(&self, act: impl FnOnce(&mut HashMap<String, Open>) -> T) -> T {
+        act(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Whether an action is pending on this stack.
+pub async fn has(server: &Server, id: &ActionId) -> bool {
+    let pending = server.session().pending().await.unwrap_or_default();
+    pending.iter().any(|it| it.action.id == *id)
+}
+
+fn is_of(name: &str, principal: &str) -> bool {
+    let rest = name.strip_prefix(principal);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_of_the_principal_whose_name_it_begins_with() {
+        for (name, principal, expected) in [
+            ("ann", "ann", true),
+            ("ann.1f", "ann", true),
+            ("anna", "ann", false),
+            ("anna.1f", "ann", false),
+            ("ann", "anna", false),
+            ("ben.ann", "ann", false),
+        ] {
+            assert_eq!(is_of(name, principal), expected, "{name} {principal}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What each request must have before anything reads it.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_host::cancel::CancellationToken;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{
+    ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use hyper::{Method, Request, StatusCode};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use super::bodies::{Answer, Bodies, not_a_message, text};
+use super::conversations::Conversations;
+use super::tokens::{Principal, Tokens};
+use super::visit::Visit;
+use super::{HttpSettings, IDLE, PATH};
+use crate::handler::{Handler, Place};
+
+const SESSION: &str = "mcp-session-id";
+
+/// Lets requests in that are of somebody, and from where they may be.
+pub struct Gate {
+    tokens: Tokens,
+    bodies: Bodies,
+    clock: DefaultClock,
+    of_principals: HashMap<String, OfPrincipal>,
+    max_conversations: usize,
+}
+
+/// Sessions of the transport are of one principal: another's are unknown to it.
+struct OfPrincipal {
+    rate: DefaultDirectRateLimiter,
+    sessions: Arc<LocalSessionManager>,
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+}
+
+impl Gate {
+    pub fn new(
+        tokens: Tokens,
+        settings: &HttpSettings,
+        listens_on: SocketAddr,
+        conversations: &Arc<Conversations>,
+        stop: &CancellationToken,
+    ) -> Self {
+        let transport = transport(settings, listens_on, stop);
+        let of_principals = tokens.principals().map(|principal| {
+            let one = OfPrincipal::new(principal, settings, &transport, conversations);
+            (principal.name.clone(), one)
+        });
+        Self {
+            of_principals: of_principals.collect(),
+            tokens,
+            bodies: Bodies::new(settings.max_body),
+            clock: DefaultClock::default(),
+            max_conversations: settings.max_conversations,
+        }
+    }
+
+    /// Answers a request. The body of one that lacks anything is never read.
+    pub async fn handle(&self, request: Request<Incoming>) -> Answer {
+        match self.admit(request).await {
+            Ok(answer) | Err(answer) => answer,
+        }
+    }
+
+    async fn admit(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+        if request.uri().path() != PATH {
+            return Err(text(
+                StatusCode::NOT_FOUND,
+                format!("nothing is here: MCP is spoken at {PATH}"),
+            ));
+        }
+        let methods = [Method::POST, Method::GET, Method::DELETE];
+        if !methods.contains(request.method()) {
+            let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "POST, GET or DELETE");
+            let allowed = HeaderValue::from_static("POST, GET, DELETE");
+            answer.headers_mut().insert(ALLOW, allowed);
+            return Err(answer);
+        }
+        let principal = bearer(request.headers()).and_then(|token| self.tokens.find(token));
+        let Some(one) = principal.and_then(|it| self.of_principals.get(&it.name)) else {
+            return Err(unauthorized());
+        };
+        self.check_rate(&one.rate)?;
+        one.check_session(request.headers()).await?;
+        if request.method() != Method::POST {
+            return Ok(one.service.handle(request).await);
+        }
+        let (head, body) = request.into_parts();
+        let read = self.bodies.read(body).await?;
+        if read.method.as_deref() == Some("initialize") {
+            let open = one.sessions.sessions.read().await.len();
+            if open >= self.max_conversations {
+                let told = format!("there are {open} sessions, which is the limit");
+                return Err(later(told, Duration::from_secs(60)));
+            }
+        }
+        let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
+            let it = it.as_bytes().split(|byte| *byte == b';').next();
+            it.is_some_and(|it| it.trim_ascii().eq_ignore_ascii_case(b"application/json"))
+        });
+        let request = Request::from_parts(head, Full::new(read.bytes.clone()));
+        let answer = one.service.handle(request).await;
+        // The transport says this of messages too that it can't read.
+        match answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            true => Err(not_a_message()),
+            false => Ok(answer),
+        }
+    }
+
+    fn check_rate(&self, rate: &DefaultDirectRateLimiter) -> Result<(), Answer> {
+        rate.check().map_err(|until| {
+            let wait = until.wait_time_from(self.clock.now());
+            later("too many requests".to_owned(), wait)
+        })
+    }
+}
+
+impl OfPrincipal {
+    fn new(
+        principal: &Principal,
+        settings: &HttpSettings,
+        transport: &StreamableHttpServerConfig,
+        conversations: &Arc<Conversations>,
+    ) -> Self {
+        let mut config = SessionConfig::default();
+        config.keep_alive = Some(IDLE);
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config = config;
+        let sessions = Arc::new(sessions);
+        let principal = Arc::new(principal.clone());
+        let conversations = Arc::clone(conversations);
+        let visiting = move || {
+            let visit = Visit::new(&principal, &conversations);
+            Ok(Handler(Place::Http(visit)))
+        };
+        Self {
+            rate: RateLimiter::direct(Quota::per_second(settings.requests_per_second)),
+            service: StreamableHttpService::new(visiting, Arc::clone(&sessions), transport.clone()),
+            sessions,
+        }
+    }
+
+    /// A session of the transport that is none of the principal's is not found, whatever is asked
+    /// of it.
+    async fn check_session(&self, headers: &HeaderMap) -> Result<(), Answer> {
+        let Some(id) = headers.get(SESSION) else {
+            return Ok(());
+        };
+        let id = id.to_str().unwrap_or_default();
+        match self.sessions.sessions.read().await.contains_key(id) {
+            true => Ok(()),
+            false => Err(text(
+                StatusCode::NOT_FOUND,
+                "there is no such session, or not any more: begin with `initialize`",
+            )),
+        }
+    }
+}
+
+/// What the transport does by itself: the checks of `Host` and `Origin` among it, which keep web
+/// pages away.
+fn transport(
+    settings: &HttpSettings,
+    listens_on: SocketAddr,
+    stop: &CancellationToken,
+) -> StreamableHttpServerConfig {
+    let mut hosts = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "::1".to_owned(),
+    ];
+    if !listens_on.ip().is_unspecified() {
+        hosts.push(listens_on.ip().to_string());
+    }
+    hosts.extend(settings.hosts.iter().cloned());
+    StreamableHttpServerConfig::default()
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(settings.origins.iter().cloned())
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(settings.max_body)
+        .with_cancellation_token(stop.clone())
+}
+
+/// The token of a request.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let said = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = said.split_once(' ')?;
+    let token = token.trim();
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+fn unauthorized() -> Answer {
+    let told = "a token of this server is needed, as `Authorization: Bearer TOKEN`";
+    let mut answer = text(StatusCode::UNAUTHORIZED, told);
+    let scheme = HeaderValue::from_static("Bearer");
+    answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+    answer
+}
+
+fn later(told: String, wait: Duration) -> Answer {
+    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, told);
+    let seconds = wait.as_secs() + 1;
+    answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+    answer
+}

@@ -1,0 +1,192 @@
+//! Who may speak with a server over HTTP: whoever has a token.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+/// How short a token may be, in characters. One of 32 hexadecimal digits can't be guessed.
+const SHORTEST: usize = 32;
+
+/// How long a principal's name may be, in characters.
+const LONGEST_NAME: usize = 32;
+
+/// Whoever has one token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// What they are called in records.
+    pub name: String,
+    /// Whether `resolve` is there for them.
+    pub may_decide: bool,
+}
+
+/// The tokens of a server. Of each, only the digest is kept.
+pub struct Tokens(Vec<(Principal, [u8; 32])>);
+
+/// What is wrong with a file of tokens. The line is counted from 1; a token is never shown.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// There is no token in it.
+    #[error("it has no token; a line of it is `NAME:TOKEN`, or `NAME:TOKEN:read-only`")]
+    Empty,
+    /// A line is not one of a principal.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Which line.
+        line: usize,
+        /// What is wrong, as a clause.
+        problem: &'static str,
+    },
+}
+
+impl Tokens {
+    /// A new token for one principal, and the token itself, which nothing here keeps.
+    ///
+    /// # Errors
+    /// If the system has no randomness.
+    pub fn made(name: &str) -> Result<(Self, String), getrandom::Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes)?;
+        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let principal = Principal {
+            name: name.to_owned(),
+            may_decide: true,
+        };
+        Ok((Self(vec![(principal, digest(&token))]), token))
+    }
+
+    /// Those of a file, of which each line is `NAME:TOKEN`, or `NAME:TOKEN:read-only` for a
+    /// principal that may preview and not decide. Empty lines, and those that begin with `#`, are
+    /// left out.
+    ///
+    /// # Errors
+    /// [`TokenError`].
+    pub fn parse(text: &str) -> Result<Self, TokenError> {
+        let mut all = Vec::new();
+        let (mut names, mut digests) = (HashSet::new(), HashSet::new());
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let wrong = |problem| TokenError::Line {
+                line: number,
+                problem,
+            };
+            let (principal, digest) = principal(line).map_err(wrong)?;
+            if !names.insert(principal.name.clone()) {
+                return Err(wrong("another line has the same name"));
+            }
+            if !digests.insert(digest) {
+                return Err(wrong("another line has the same token"));
+            }
+            all.push((principal, digest));
+        }
+        match all.is_empty() {
+            true => Err(TokenError::Empty),
+            false => Ok(Self(all)),
+        }
+    }
+
+    /// Whose token this is. Digests are compared, all of them to the end, so that the time that it
+    /// takes tells nothing of any token.
+    pub fn find(&self, token: &str) -> Option<&Principal> {
+        let given = digest(token);
+        let mut found = None;
+        for (principal, own) in &self.0 {
+            let differs = given.iter().zip(own).fold(0, |all, (a, b)| all | (a ^ b));
+            if std::hint::black_box(differs) == 0 {
+                found = Some(principal);
+            }
+        }
+        found
+    }
+
+    /// All of them, in the order of the file.
+    pub fn principals(&self) -> impl Iterator<Item = &Principal> {
+        self.0.iter().map(|(principal, _)| principal)
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.principals()).finish()
+    }
+}
+
+fn principal(line: &str) -> Result<(Principal, [u8; 32]), &'static str> {
+    let (name, token) = line
+        .split_once(':')
+        .ok_or("it is not of the form `NAME:TOKEN`")?;
+    let (token, may_decide) = match token.split_once(':') {
+        None => (token, true),
+        Some((token, "read-only")) => (token, false),
+        Some(_) => return Err("behind the token nothing may stand but `:read-only`"),
+    };
+    let of_names = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(of_names) {
+        return Err("a name is 1 to 32 letters, digits, `-` and `_`");
+    }
+    if token.len() < SHORTEST || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("a token is at least 32 characters, without spaces");
+    }
+    let principal = Principal {
+        name: name.to_owned(),
+        may_decide,
+    };
+    Ok((principal, digest(token)))
+}
+
+fn digest(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_principal_is_found_by_its_own_token_alone() {
+        let (ann, ben) = ("a".repeat(32), "b".repeat(40));
+        let tokens = Tokens::parse(&format!("# ours\n\nann:{ann}\nben:{ben}:read-only\n")).unwrap();
+        let found = |token: &str| {
+            let found = tokens.find(token)?;
+            Some((found.name.as_str(), found.may_decide))
+        };
+        assert_eq!(found(&ann), Some(("ann", true)));
+        assert_eq!(found(&ben), Some(("ben", false)));
+        for wrong in [
+            "",
+            "ann",
+            &ann[1..],
+            &format!("{ann} "),
+            &format!("{ben}:read-only"),
+        ] {
+            assert_eq!(found(wrong), None, "{wrong}");
+        }
+        assert!(!format!("{tokens:?}").contains(&ann));
+        let (made, token) = Tokens::made("owner").unwrap();
+        assert_eq!(made.find(&token).unwrap().name, "owner");
+        assert_ne!(token, Tokens::made("owner").unwrap().1);
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_is_refused_with_its_line_and_without_its_token() {
+        let token = "t".repeat(32);
+        for line in [
+            token.clone(),
+            format!(":{token}"),
+            format!("a b:{token}"),
+            "ann:short".to_owned(),
+            format!("ann:{token}:admin"),
+            format!("ann:{token}\nben:{token}"),
+            format!("ann:{token}\nann:{}", "u".repeat(32)),
+        ] {
+            let error = Tokens::parse(&line).unwrap_err();
+            assert!(matches!(error, TokenError::Line { .. }), "{line}");
+            assert!(!error.to_string().contains(&token), "{error}");
+        }
+        assert_eq!(Tokens::parse("# none\n").unwrap_err(), TokenError::Empty);
+    }
+}
