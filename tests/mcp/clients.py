@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
@@ -170,13 +171,27 @@ async def shares(kind: Any) -> None:
         await keeps_apart(kind, place, url)
 
 
+class Warnings(logging.Handler):
+    """What the clients complain about, where an answer of the server's is none that they expect."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(f"{record.name}: {record.getMessage()}")
+
+
 async def main() -> None:
+    warnings = Warnings()
+    logging.getLogger().addHandler(warnings)
     # None of them names an era of its own but these.
     kinds = [kind(mode) for kind in (OfMcp, OfFastMcp) for mode in ("legacy", "auto", "2026-07-28")]
     for kind in kinds:
         for decision in ("apply", "discard", None):
             await asyncio.wait_for(converses(kind, decision), timeout=240)
         await asyncio.wait_for(shares(kind), timeout=120)
+        assert warnings.said == [], warnings.said
         print(f"{kind.name}: previewed, applied, discarded, decided at a terminal, and over HTTP; kept apart there")
 
 
