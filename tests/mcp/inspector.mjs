@@ -141,5 +141,6 @@ for (const era of ["legacy", "modern"]) {
       applies(ann, id, place.names);
     });
   });
-  console.log(`@modelcontextprotocol/inspector, ${era}: listed, previewed, left to a person, applied, and over HTTP; kept apart there`);
+  const done = "listed, previewed, left to a person, applied, and over HTTP; kept apart there";
+  console.log(`@modelcontextprotocol/inspector, ${era}: ${done}`);
 }

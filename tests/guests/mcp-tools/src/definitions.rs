@@ -48,6 +48,7 @@ pub fn all() -> Vec<ToolDefinition> {
         named("test_error_handling", NOTHING),
         named("test_tool_with_progress", NOTHING),
         named("test_logging_tool", NOTHING),
+        named("test_reconnection", NOTHING),
         named("json_schema_2020_12_tool", SCHEMA_2020_12),
         named("test_header_parameter", SAID_IN_A_HEADER),
     ]
