@@ -184,26 +184,16 @@ fn transport(
     if !listens_on.ip().is_unspecified() {
         hosts.push(listens_on.ip().to_string());
     }
-    let mut origins: Vec<_> = hosts
-        .iter()
-        .map(|host| own_origin(host, listens_on.port()))
-        .collect();
-    origins.extend(settings.origins.iter().cloned());
     hosts.extend(settings.hosts.iter().cloned());
+    // Some clients send the server's own, which nobody else can have a page at.
+    let mut origins = vec![format!("http://{listens_on}")];
+    origins.extend(settings.origins.iter().cloned());
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_max_request_body_bytes(settings.max_body)
         .with_cancellation_token(stop.clone())
-}
-
-/// The origin of the server itself, which some clients send although no page is there.
-fn own_origin(host: &str, port: u16) -> String {
-    match host.contains(':') {
-        true => format!("http://[{host}]:{port}"),
-        false => format!("http://{host}:{port}"),
-    }
 }
 
 /// The answer to a client that has ended its session. The transport has only accepted that, which
