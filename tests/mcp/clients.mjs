@@ -1,4 +1,4 @@
-// One conversation with `airlock serve`, by each client for Node and in each era of the protocol.
+// Conversations with `airlock serve`, by each client for Node, in each era of the protocol, over stdio and over HTTP.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -7,21 +7,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import * as newer from "@modelcontextprotocol/client";
-import { StdioClientTransport as NewerTransport } from "@modelcontextprotocol/client/stdio";
+import { StdioClientTransport as NewerStdio } from "@modelcontextprotocol/client/stdio";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
+import { bearer, serving } from "./serving.mjs";
+
 const airlock = process.env.AIRLOCK;
-const rename = { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" };
+const rename = { name: "batch_rename_preview", arguments: { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" } };
+const apply = (id) => ({ name: "resolve", arguments: { action: "apply", reason: "the model's", ...(id && { id }) } });
+const previews = { batch_rename_preview: true, ast_edit: true };
 const info = { name: "clients.mjs", version: "1" };
 
-/** Each makes a client, whose person answers by `ask` where there is one. */
+/** Each makes a client, whose person answers by `ask` where there is one, and has its transports. */
 const kinds = {
   "@modelcontextprotocol/sdk": (ask) => {
     const client = new OlderClient(info, { capabilities: ask ? { elicitation: {} } : {} });
     if (ask) client.setRequestHandler(ElicitRequestSchema, ask);
-    return [client, OlderTransport];
+    return { client, Stdio: OlderStdio, Http: OlderHttp };
   },
   "@modelcontextprotocol/client, legacy": (ask) => newerClient(ask, "legacy"),
   "@modelcontextprotocol/client, auto": (ask) => newerClient(ask, "auto"),
@@ -32,38 +37,62 @@ function newerClient(ask, mode) {
   const capabilities = ask ? { elicitation: {} } : {};
   const client = new newer.Client(info, { capabilities, versionNegotiation: { mode } });
   if (ask) client.setRequestHandler("elicitation/create", ask);
-  return [client, NewerTransport];
+  return { client, Stdio: NewerStdio, Http: newer.StreamableHTTPClientTransport };
 }
 
-/** A preview, then the model wants it applied, and a person decides: or nobody can be asked. */
-async function decides(kind, decision) {
+/** A workspace with one file, and a store. */
+async function within(use) {
   const folder = mkdtempSync(join(tmpdir(), "airlock-mcp-"));
   const cwd = join(folder, "photos");
   mkdirSync(cwd);
   writeFileSync(join(cwd, "a.jpeg"), "a");
   const env = { ...process.env, AIRLOCK_STORE: join(folder, "pending.db") };
-  const run = (...args) => execFileSync(airlock, args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const options = { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
+  const run = (...args) => execFileSync(airlock, args, options);
   const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
+  try {
+    await use({ folder, cwd, env, run, names });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
+/** A server that the client starts. */
+const overStdio = (place) => ({ Stdio }) => new Stdio({ command: airlock, args: ["serve"], cwd: place.cwd, env: place.env });
+
+/** A server that is there, for one of those who have a token. */
+const overHttp = (url, principal) => ({ Http }) => new Http(new URL(url), { requestInit: { headers: bearer(principal) } });
+
+async function connected(made, door, use) {
+  try {
+    await made.client.connect(door(made));
+    await use(made.client);
+  } finally {
+    await made.client.close();
+  }
+}
+
+async function hints(client) {
+  const { tools } = await client.listTools();
+  return Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations.readOnlyHint]));
+}
+
+/** A preview, then the model wants it applied, and a person decides: or nobody can be asked. */
+async function decides(kind, decision, { names, run }, door) {
   const asked = [];
   const ask = decision && ((request) => {
     asked.push(request.params.message);
     return { action: "accept", content: { decision, reason: "their own" } };
   });
-  const [client, Transport] = kinds[kind](ask);
-  try {
-    await client.connect(new Transport({ command: airlock, args: ["serve"], cwd, env }));
-    const { tools } = await client.listTools();
-    const hints = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations.readOnlyHint]));
-    assert.deepEqual(hints, { batch_rename_preview: true, ast_edit: true, resolve: false });
+  await connected(kinds[kind](ask), door, async (client) => {
+    assert.deepEqual(await hints(client), { ...previews, resolve: false });
 
-    const preview = await client.callTool({ name: "batch_rename_preview", arguments: rename });
+    const preview = await client.callTool(rename);
     assert.match(preview.content[0].text, /^Preview only, nothing has changed yet/);
     assert.deepEqual(preview.structuredContent, { renames: [{ from: "a.jpeg", to: "a.jpg" }] });
     assert.deepEqual(names(), ["a.jpeg"]);
 
-    const apply = { name: "resolve", arguments: { action: "apply", reason: "the model's" } };
-    const resolved = await client.callTool(apply);
+    const resolved = await client.callTool(apply());
     if (!decision) {
       assert.equal(resolved.isError, true);
       const [, ...words] = resolved.content[0].text.split("`")[1].split(" ");
@@ -77,13 +106,54 @@ async function decides(kind, decision) {
     const logged = JSON.parse(run("log", "--all", "--json")).log[0].resolved;
     assert.equal(logged.reason, "their own");
     assert.equal(logged.decidedBy.evidence, decision ? "client" : "none");
-  } finally {
-    await client.close();
-    rmSync(folder, { recursive: true, force: true });
+  });
+}
+
+/** Nobody decides about what is somebody else's, and who may only preview decides about nothing. */
+async function keepsApart(kind, url, { names }) {
+  const as = (principal, use) => {
+    const ask = () => ({ action: "accept", content: { decision: "apply" } });
+    return connected(kinds[kind](ask), overHttp(url, principal), use);
+  };
+  const previewed = async (client) => {
+    const preview = await client.callTool(rename);
+    return preview._meta["airlock/pending"][0].id;
+  };
+  await as("ann", async (ann) => {
+    const id = await previewed(ann);
+    await as("bob", async (bob) => {
+      assert.deepEqual(await hints(bob), { ...previews, resolve: false });
+      assert.match(await refused(bob, id), /^There is no pending action/);
+    });
+    await as("eve", async (eve) => {
+      assert.deepEqual(await hints(eve), previews);
+      assert.match(await refused(eve, await previewed(eve)), /there is no tool `resolve`/);
+    });
+    assert.deepEqual(names(), ["a.jpeg"]);
+
+    const applied = await ann.callTool(apply(id));
+    assert.notEqual(applied.isError, true);
+    assert.deepEqual(names(), ["a.jpg"]);
+  });
+}
+
+/** Why an action is not applied. */
+async function refused(client, id) {
+  try {
+    const resolved = await client.callTool(apply(id));
+    assert.equal(resolved.isError, true);
+    return resolved.content[0].text;
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return error.message;
   }
 }
 
 for (const kind of Object.keys(kinds)) {
-  for (const decision of ["apply", "discard", undefined]) await decides(kind, decision);
-  console.log(`${kind}: previewed, asked, applied, discarded, decided at a terminal`);
+  for (const decision of ["apply", "discard", undefined]) {
+    await within((place) => decides(kind, decision, place, overStdio(place)));
+    await within((place) => serving(place, [], (url) => decides(kind, decision, place, overHttp(url, "ann"))));
+  }
+  await within((place) => serving(place, [], (url) => keepsApart(kind, url, place)));
+  console.log(`${kind}: previewed, applied, discarded, decided at a terminal, and over HTTP; kept apart there`);
 }

@@ -1,68 +1,62 @@
-"""One conversation with `airlock serve`, by each client in Python and in each era of the protocol."""
+"""Conversations with `airlock serve`, by each client in Python, in each era of the protocol, over stdio and over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import tempfile
+import logging
 from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import fastmcp
 import mcp
 from fastmcp.client.elicitation import ElicitResult as Answer
-from mcp import StdioServerParameters, types
-from mcp.client.stdio import stdio_client
+from mcp import types
+from serving import TOKENS, Http, Place, Stdio
 
-AIRLOCK = os.environ["AIRLOCK"]
 RENAME = {"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"}
+APPLY = {"action": "apply", "reason": "the model's"}
+PREVIEWS = {"batch_rename_preview": True, "ast_edit": True}
+TOOLS = {**PREVIEWS, "resolve": False}
 
 
-class Place:
-    """A workspace with one file, and a store."""
+class Result(NamedTuple):
+    """What a tool gave back."""
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self.workspace = Path(self._folder.name, "photos")
-        self.workspace.mkdir()
-        (self.workspace / "a.jpeg").write_text("a")
-        self.environment = {**os.environ, "AIRLOCK_STORE": str(Path(self._folder.name, "pending.db"))}
+    text: str
+    failed: bool
+    structured: Any
+    meta: dict[str, Any]
 
-    def names(self) -> list[str]:
-        return sorted(file.name for file in self.workspace.glob("a.*"))
 
-    def server(self) -> StdioServerParameters:
-        return StdioServerParameters(command=AIRLOCK, args=["serve"], env=self.environment, cwd=str(self.workspace))
+class Person:
+    """Whoever the client asks: they give the same answer each time. Without one, it asks nobody."""
 
-    def airlock(self, *args: str) -> str:
-        ran = subprocess.run([AIRLOCK, *args], cwd=self.workspace, env=self.environment, capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
+    def __init__(self, decision: str | None) -> None:
+        self.answer = {"decision": decision, "reason": "their own"} if decision else None
+        self.asked: list[str] = []
 
 
 class OfMcp:
-    """PyPI's `mcp`. `decision` is what a person answers; without one the client asks nobody."""
+    """PyPI's `mcp`."""
 
     def __init__(self, mode: str) -> None:
         self.name = f"mcp, {mode}"
         self.mode = mode
 
-    async def connect(self, stack: AsyncExitStack, place: Place, asked: list[str], decision: str | None) -> Any:
+    async def connect(self, stack: AsyncExitStack, door: Stdio | Http, person: Person) -> Any:
         async def ask(_context: Any, question: types.ElicitRequestParams) -> types.ElicitResult:
-            asked.append(question.message)
-            return types.ElicitResult(action="accept", content={"decision": decision, "reason": "their own"})
+            person.asked.append(question.message)
+            return types.ElicitResult(action="accept", content=person.answer)
 
-        client = mcp.Client(
-            stdio_client(place.server()), mode=self.mode, elicitation_callback=ask if decision else None
-        )
+        asking = ask if person.answer else None
+        client = mcp.Client(await door.of_mcp(stack), mode=self.mode, elicitation_callback=asking)
         return await stack.enter_async_context(client)
 
-    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> tuple[str, bool, Any]:
+    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> Result:
         result = await client.call_tool(tool, arguments)
-        return "\n".join(block.text for block in result.content), bool(result.is_error), result.structured_content
+        text = "\n".join(block.text for block in result.content)
+        return Result(text, bool(result.is_error), result.structured_content, result.meta or {})
 
     async def tools(self, client: Any) -> dict[str, bool | None]:
         return {tool.name: tool.annotations.read_only_hint for tool in (await client.list_tools()).tools}
@@ -75,70 +69,130 @@ class OfFastMcp:
         self.name = f"fastmcp, {mode}"
         self.mode = mode
 
-    async def connect(self, stack: AsyncExitStack, place: Place, asked: list[str], decision: str | None) -> Any:
+    async def connect(self, stack: AsyncExitStack, door: Stdio | Http, person: Person) -> Any:
         async def ask(message: str, _type: Any, _params: Any, _context: Any) -> Answer[Any]:
-            asked.append(message)
-            return Answer(action="accept", content={"decision": decision, "reason": "their own"})
+            person.asked.append(message)
+            return Answer(action="accept", content=person.answer)
 
-        transport = fastmcp.client.transports.StdioTransport(
-            command=AIRLOCK, args=["serve"], env=place.environment, cwd=str(place.workspace), keep_alive=False
-        )
-        client = fastmcp.Client(transport, mode=self.mode, elicitation_handler=ask if decision else None)
+        asking = ask if person.answer else None
+        client = fastmcp.Client(door.of_fastmcp(), mode=self.mode, elicitation_handler=asking)
         return await stack.enter_async_context(client)
 
-    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> tuple[str, bool, Any]:
+    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> Result:
         result = await client.call_tool(tool, arguments, raise_on_error=False)
-        return "\n".join(block.text for block in result.content), result.is_error, result.structured_content
+        text = "\n".join(block.text for block in result.content)
+        return Result(text, result.is_error, result.structured_content, result.meta or {})
 
     async def tools(self, client: Any) -> dict[str, bool | None]:
         return {tool.name: tool.annotations.read_only_hint for tool in await client.list_tools()}
 
 
-async def decides(kind: Any, decision: str | None) -> None:
+async def decides(kind: Any, place: Place, door: Stdio | Http, decision: str | None) -> None:
     """A preview, then the model wants it applied, and a person decides."""
-    place, asked = Place(), []
+    person = Person(decision)
     async with AsyncExitStack() as stack:
-        client = await kind.connect(stack, place, asked, decision)
+        client = await kind.connect(stack, door, person)
         tools = await kind.tools(client)
-        assert tools == {"batch_rename_preview": True, "ast_edit": True, "resolve": False}, tools
+        assert tools == TOOLS, tools
 
-        text, failed, structured = await kind.call(client, "batch_rename_preview", RENAME)
-        assert not failed, text
-        assert text.startswith("Preview only, nothing has changed yet"), text
-        assert structured == {"renames": [{"from": "a.jpeg", "to": "a.jpg"}]}, structured
+        preview = await kind.call(client, "batch_rename_preview", RENAME)
+        assert not preview.failed, preview
+        assert preview.text.startswith("Preview only, nothing has changed yet"), preview
+        assert preview.structured == {"renames": [{"from": "a.jpeg", "to": "a.jpg"}]}, preview
         assert place.names() == ["a.jpeg"]
 
-        text, failed, _ = await kind.call(client, "resolve", {"action": "apply", "reason": "the model's"})
+        resolved = await kind.call(client, "resolve", APPLY)
         if decision is None:
             # Who is asked nothing decides in a terminal, with the command that the model was told.
-            assert failed, text
-            assert place.names() == ["a.jpeg"], text
-            command = text.split("`")[1].split()
-            assert command[:3] == ["airlock", "resolve", "apply"], text
+            assert resolved.failed, resolved
+            assert place.names() == ["a.jpeg"], resolved
+            command = resolved.text.split("`")[1].split()
+            assert command[:3] == ["airlock", "resolve", "apply"], resolved
             place.airlock(*command[1:], "--reason", "their own")
         else:
-            [message] = asked
+            [message] = person.asked
             assert "renamed a.jpeg -> a.jpg" in message, message
-            assert not failed, text
+            assert not resolved.failed, resolved
         expected = ["a.jpeg"] if decision == "discard" else ["a.jpg"]
-        assert place.names() == expected, text
+        assert place.names() == expected, resolved
 
-        text, failed, _ = await kind.call(client, "batch_rename_preview", {"files": 3})
-        assert failed, text
-        assert "don't fit its schema" in text, text
-    resolved = json.loads(place.airlock("log", "--all", "--json"))["log"][0]["resolved"]
-    assert resolved["reason"] == "their own", resolved
-    evidence = resolved["decidedBy"]["evidence"]
-    assert evidence == ("none" if decision is None else "client"), resolved
+        wrong = await kind.call(client, "batch_rename_preview", {"files": 3})
+        assert wrong.failed, wrong
+        assert "don't fit its schema" in wrong.text, wrong
+    logged = json.loads(place.airlock("log", "--all", "--json"))["log"][0]["resolved"]
+    assert logged["reason"] == "their own", logged
+    evidence = logged["decidedBy"]["evidence"]
+    assert evidence == ("none" if decision is None else "client"), logged
+
+
+async def keeps_apart(kind: Any, place: Place, url: str) -> None:
+    """Nobody decides about what is somebody else's, and who may only preview decides about nothing."""
+    async with AsyncExitStack() as stack:
+        ann, bob, eve = [await kind.connect(stack, Http(url, name), Person("apply")) for name in TOKENS]
+        of_ann, of_eve = [await kind.call(client, "batch_rename_preview", RENAME) for client in (ann, eve)]
+
+        assert await kind.tools(bob) == TOOLS
+        assert "There is no pending action" in await refused(kind, bob, of_ann)
+        assert await kind.tools(eve) == PREVIEWS
+        assert "there is no tool `resolve`" in await refused(kind, eve, of_eve)
+        assert place.names() == ["a.jpeg"]
+
+        applied = await kind.call(ann, "resolve", apply_of(of_ann))
+        assert not applied.failed, applied
+        assert place.names() == ["a.jpg"]
+
+
+def apply_of(preview: Result) -> dict[str, Any]:
+    [pending] = preview.meta["airlock/pending"]
+    return {**APPLY, "id": pending["id"]}
+
+
+async def refused(kind: Any, client: Any, preview: Result) -> str:
+    """Why an action is not applied."""
+    try:
+        resolved = await kind.call(client, "resolve", apply_of(preview))
+    except mcp.MCPError as error:
+        return str(error)
+    assert resolved.failed, resolved
+    return resolved.text
+
+
+async def converses(kind: Any, decision: str | None) -> None:
+    place = Place()
+    await decides(kind, place, Stdio(place), decision)
+    place = Place()
+    async with place.serving() as url:
+        await decides(kind, place, Http(url, "ann"), decision)
+
+
+async def shares(kind: Any) -> None:
+    place = Place()
+    async with place.serving() as url:
+        await keeps_apart(kind, place, url)
+
+
+class Warnings(logging.Handler):
+    """What the clients complain about, where an answer of the server's is none that they expect."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(f"{record.name}: {record.getMessage()}")
 
 
 async def main() -> None:
+    warnings = Warnings()
+    logging.getLogger().addHandler(warnings)
     # None of them names an era of its own but these.
     kinds = [kind(mode) for kind in (OfMcp, OfFastMcp) for mode in ("legacy", "auto", "2026-07-28")]
     for kind in kinds:
         for decision in ("apply", "discard", None):
-            await asyncio.wait_for(decides(kind, decision), timeout=120)
-        print(f"{kind.name}: previewed, asked, applied, discarded, decided at a terminal")
+            await asyncio.wait_for(converses(kind, decision), timeout=240)
+        await asyncio.wait_for(shares(kind), timeout=120)
+        assert warnings.said == [], warnings.said
+        print(f"{kind.name}: previewed, applied, discarded, decided at a terminal, and over HTTP; kept apart there")
 
 
 asyncio.run(main())

@@ -66,7 +66,8 @@ pub struct HttpSettings {
     /// `Host`. Loopback's are always among them, and the address that is listened on.
     pub hosts: Vec<String>,
     /// The origins, such as `https://app.example.com:443`, of web pages that may call it. Pages of
-    /// all others are refused.
+    /// all others are refused. The origin of the address that is listened on, where no page is,
+    /// is always among them.
     pub origins: Vec<String>,
     /// How many connections may be open. More wait to be accepted.
     pub max_connections: usize,

@@ -91,7 +91,10 @@ impl Gate {
         };
         self.check_rate(&one.rate)?;
         one.check_session(request.headers()).await?;
-        if request.method() != Method::POST {
+        if request.method() == Method::DELETE {
+            return Ok(ended(one.service.handle(request).await));
+        }
+        if request.method() == Method::GET {
             return Ok(one.service.handle(request).await);
         }
         let (head, body) = request.into_parts();
@@ -182,12 +185,24 @@ fn transport(
         hosts.push(listens_on.ip().to_string());
     }
     hosts.extend(settings.hosts.iter().cloned());
+    // Some clients send the server's own, which nobody else can have a page at.
+    let mut origins = vec![format!("http://{listens_on}")];
+    origins.extend(settings.origins.iter().cloned());
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
-        .with_allowed_origins(settings.origins.iter().cloned())
+        .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_max_request_body_bytes(settings.max_body)
         .with_cancellation_token(stop.clone())
+}
+
+/// The answer to a client that has ended its session. The transport has only accepted that, which
+/// some clients take for a failure.
+fn ended(mut answer: Answer) -> Answer {
+    if answer.status() == StatusCode::ACCEPTED {
+        *answer.status_mut() = StatusCode::NO_CONTENT;
+    }
+    answer
 }
 
 /// The token of a request.
