@@ -121,7 +121,7 @@ fn resolve_needs_an_id_where_several_could_be_meant() {
     let more = [("Mcp-Session-Id", session.session.as_deref().unwrap())];
     let mut stream = web.connect();
     std::io::Write::write_all(&mut stream, head("DELETE", ANN, 0, &more).as_bytes()).unwrap();
-    assert_eq!(read_answer(stream).status, 202);
+    assert_eq!(read_answer(stream).status, 204);
     assert_eq!(read_answer(session.begin("ping", json!({}))).status, 404);
     let mut applied = ann.resolve("apply", None);
     while applied["isError"] == true {

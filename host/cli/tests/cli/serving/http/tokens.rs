@@ -127,7 +127,9 @@ fn web_pages_are_kept_away_by_host_and_origin() {
         ("Origin", "http://app.example".to_owned(), 403),
         ("Origin", "https://app.example:444".to_owned(), 403),
         ("Origin", "https://evil.example".to_owned(), 403),
-        ("Origin", format!("http://127.0.0.1:{port}"), 403),
+        // Its own, where nothing else is served.
+        ("Origin", format!("http://127.0.0.1:{port}"), 200),
+        ("Origin", format!("http://localhost:{port}"), 403),
         ("Origin", "null".to_owned(), 403),
     ] {
         let answer = web.client(ANN).post(&[(header, &value)], &ping);
