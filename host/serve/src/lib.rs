@@ -19,10 +19,12 @@ mod answer;
 mod asking;
 mod deciding;
 mod listing;
+mod params;
 mod progress;
 mod question;
 mod seal;
 mod server;
+mod stdio;
 
 pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

@@ -11,8 +11,8 @@ use airlock_host::tool::RESOLVE;
 use airlock_host::{Error, Resolution, Session, SessionBuilder};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
@@ -23,7 +23,8 @@ use crate::asking::Caller;
 use crate::deciding::{Command, Decider, asked_in};
 use crate::progress::Listeners;
 use crate::seal::Seals;
-use crate::{answer, listing};
+use crate::stdio::Stdio;
+use crate::{answer, listing, params};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -101,8 +102,8 @@ impl Server {
     /// # Errors
     /// [`ServeError::Protocol`].
     pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
-        let serving =
-            serve_server_with_ct(Handler(self.clone()), stdio_pipes(), stop.child_token());
+        let transport = Stdio::new(stdio_pipes());
+        let serving = serve_server_with_ct(Handler(self.clone()), transport, stop.child_token());
         match serving.await {
             Ok(running) => {
                 let _ = running.waiting().await;
@@ -199,6 +200,17 @@ impl ServerHandler for Handler {
         let token = context.meta.get_progress_token();
         let outcome = self.0.listeners.told(&context.peer, token, call).await;
         Ok(self.0.answer(&caller, outcome).await)
+    }
+
+    /// Whatever is no request of a known method, or has other params than that takes.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let misfit = params::misfit(&request.method, request.params.as_ref());
+        Err(misfit
+            .unwrap_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod client;
 mod deciding;
+mod hostile;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
