@@ -143,7 +143,8 @@ async fn open(
     };
     let session = bind(request, loaded, session);
     let choice = store.choice().clone();
-    let command = move |words: &[&str]| choice.command(words);
+    // A model is told of it, whose shell may be anywhere.
+    let command = move |words: &[&str]| choice.command_anywhere(words);
     let judge = rules::judge(Some(&workspace), store)?;
     Server::open(session, request.decides, judge, others, command).map_err(failure)
 }
