@@ -3,6 +3,7 @@
 pub mod client;
 mod deciding;
 mod hostile;
+mod unread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

@@ -167,3 +167,67 @@ impl Place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn ping(id: usize) -> JsonRpcRequest<ClientRequest> {
+        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        serde_json::from_value(ping).unwrap()
+    }
+
+    fn id(id: usize) -> RequestId {
+        ping(id).id
+    }
+
+    /// The one that is next at once.
+    async fn next(requests: &mut Requests) -> Option<JsonRpcRequest<ClientRequest>> {
+        timeout(Duration::ZERO, requests.next()).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_turn_lasts_until_its_answer_is_written_and_its_work_has_ended() {
+        let mut requests = Requests::default();
+        let mut at_work = Vec::new();
+        for at in 0..AT_WORK {
+            assert!(requests.accept(ping(at), 10).is_ok());
+            at_work.push(next(&mut requests).await.unwrap());
+        }
+        for at in [100, 101, 102] {
+            assert!(requests.accept(ping(at), 10).is_ok());
+        }
+        assert!(next(&mut requests).await.is_none());
+
+        at_work.remove(0);
+        assert!(next(&mut requests).await.is_none());
+        let writing = requests.answered(&id(0));
+        assert!(next(&mut requests).await.is_none());
+        drop(writing);
+        assert_eq!(next(&mut requests).await.unwrap().id, id(100));
+
+        // Of one that is cancelled nothing is written, and its id is in use until it has ended.
+        assert!(!requests.cancel(&id(1)));
+        assert!(next(&mut requests).await.is_none());
+        assert!(requests.accept(ping(1), 10).is_err());
+        at_work.remove(0);
+        assert!(requests.accept(ping(1), 10).is_ok());
+        assert!(requests.cancel(&id(101)));
+        assert_eq!(next(&mut requests).await.unwrap().id, id(102));
+    }
+
+    #[test]
+    fn too_many_bytes_are_too_many_requests() {
+        let mut requests = Requests::default();
+        assert!(requests.accept(ping(0), BYTES).is_ok());
+        let refused = requests.accept(ping(1), 1).unwrap_err();
+        assert_eq!((refused.id, refused.error.code), (Some(id(1)), TOO_MANY));
+        assert!(requests.cancel(&id(0)));
+        assert!(requests.accept(ping(1), 1).is_ok());
+    }
+}

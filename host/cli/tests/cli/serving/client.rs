@@ -208,6 +208,21 @@ impl Drop for Server {
     }
 }
 
+/// A request without params, as it is written.
+pub fn line(id: u64, method: &str) -> String {
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}});
+    format!("{request}\n")
+}
+
+/// The code and the message of an answer that is an error.
+#[track_caller]
+pub fn error(said: &Value) -> (i64, String) {
+    let error = &said["error"];
+    let code = error["code"].as_i64();
+    let code = code.unwrap_or_else(|| panic!("no error: {said}"));
+    (code, error["message"].as_str().unwrap().to_owned())
+}
+
 pub fn text(result: &Value) -> String {
     let content = result["content"].as_array().expect("it has content");
     let texts = content.iter().filter_map(|block| block["text"].as_str());
