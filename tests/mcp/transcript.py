@@ -40,7 +40,7 @@ class Conversation:
         self.workspace.mkdir()
         for number in (1, 2, 3):
             (self.workspace / f"draft-{number}.txt").write_text(f"Chapter {number}\n")
-        self.environment = {**os.environ, "AIRLOCK_STORE": str(folder / "pending.db")}
+        self.environment = {**os.environ, "XDG_STATE_HOME": str(folder)}
 
     def say(self, who: str, text: str) -> None:
         lines = ID.sub("ID", text).splitlines()

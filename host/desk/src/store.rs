@@ -126,13 +126,30 @@ impl Choice {
         missing == WhenMissing::Make || self.chosen != ChosenBy::Option
     }
 
-    /// A command line of this program that uses the same store.
+    /// A command line of this program that uses the same store, run where this one was.
     pub fn command(&self, words: &[&str]) -> String {
-        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         // What the environment says holds for the next command too.
-        if self.chosen == ChosenBy::Option {
-            words.extend(["--store".to_owned(), self.location.shown()]);
-        }
+        let named = (self.chosen == ChosenBy::Option).then(|| self.location.shown());
+        self.command_with(words, named)
+    }
+
+    /// One that may be run anywhere: in another folder, and without the variable. What it says of a
+    /// server is left to the variable all the same, since a command line has no password.
+    pub fn command_anywhere(&self, words: &[&str]) -> String {
+        let named = match (self.chosen, &self.location) {
+            (ChosenBy::Option | ChosenBy::Variable, Location::File(path)) => {
+                let path = absolute(path).unwrap_or_else(|_| path.clone());
+                Some(path.to_string_lossy().into_owned())
+            }
+            (ChosenBy::Option, server @ Location::Postgres(_)) => Some(server.shown()),
+            _ => None,
+        };
+        self.command_with(words, named)
+    }
+
+    fn command_with(&self, words: &[&str], store: Option<String>) -> String {
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        words.extend(store.into_iter().flat_map(|it| ["--store".to_owned(), it]));
         if let Some(config) = &self.config {
             let config = config.to_string_lossy().into_owned();
             words.extend(["--config".to_owned(), config]);
@@ -390,6 +407,30 @@ mod tests {
             ChosenBy::Option,
             "airlock show 'a b' --store postgres://u@h/d",
         );
+    }
+
+    #[test]
+    fn a_command_for_anywhere_names_a_file_from_the_root() {
+        let check = |store: &str, chosen, expected: &str| {
+            let location = Location::read(store.into()).unwrap();
+            let choice = Choice {
+                location,
+                chosen,
+                config: None,
+            };
+            assert_eq!(choice.command_anywhere(&["log"]), expected);
+        };
+        let here = env::current_dir().unwrap().join("my.db");
+        let here = shell::join([&*here.to_string_lossy()]);
+        let named = format!("airlock log --store {here}");
+        check("my.db", ChosenBy::Option, &named);
+        check("my.db", ChosenBy::Variable, &named);
+        check("my.db", ChosenBy::File, "airlock log");
+        check("/my.db", ChosenBy::Nobody, "airlock log");
+        let server = "postgres://u:secret@h/d";
+        let named = "airlock log --store postgres://u@h/d";
+        check(server, ChosenBy::Option, named);
+        check(server, ChosenBy::Variable, "airlock log");
     }
 
     #[test]

@@ -34,7 +34,10 @@ pub struct Limits {
     pub result_bytes: usize,
     /// Bytes of a pending action's label and of its source tool's name, each. Default: 1,024.
     pub label_bytes: usize,
-    /// Bytes of a pending action's details. Default: 1 MiB.
+    /// Bytes of a decision's reason. Default: 4,096.
+    pub reason_bytes: usize,
+    /// Bytes of a pending action's details, and of what comes with a decision beside its reason.
+    /// Default: 1 MiB.
     pub details_bytes: usize,
     /// Bytes of a pending action's state. Default: 4 MiB.
     pub state_bytes: usize,
@@ -82,6 +85,7 @@ impl Default for Limits {
             definition_bytes: MIB,
             result_bytes: 16 * MIB,
             label_bytes: 1024,
+            reason_bytes: 4096,
             details_bytes: MIB,
             state_bytes: 4 * MIB,
             pending_actions: 1000,
@@ -126,6 +130,7 @@ impl Limits {
         with_definition_bytes definition_bytes: usize;
         with_result_bytes result_bytes: usize;
         with_label_bytes label_bytes: usize;
+        with_reason_bytes reason_bytes: usize;
         with_details_bytes details_bytes: usize;
         with_state_bytes state_bytes: usize;
         with_pending_actions pending_actions: usize;

@@ -4,10 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use airlock_host::pending::ActionId;
 use rmcp::model::{
-    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, InputRequest,
-    InputRequests, InputRequiredResult, ProtocolVersion,
+    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    InputRequest, InputRequests, InputRequiredResult, ProtocolVersion, ServerRequest,
 };
-use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::service::{
+    Peer, PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError,
+};
+use tokio::runtime::Handle;
 
 tokio::task_local! {
     static CALLER: Caller;
@@ -125,5 +128,49 @@ impl Way {
             bound: bound.into(),
             answer: call.request_state.clone().zip(answer),
         }
+    }
+}
+
+/// Asks a client, and waits for its answer. Whoever drops the future withdraws the question.
+///
+/// # Errors
+/// If nobody was asked.
+pub async fn ask(
+    peer: &Peer<RoleServer>,
+    question: ElicitRequestParams,
+) -> Result<ElicitResult, ServiceError> {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(question));
+    let options = PeerRequestOptions::no_options();
+    let handle = peer.send_cancellable_request(request, options).await?;
+    match Open(Some(handle)).answer().await? {
+        ClientResult::ElicitResult(result) => Ok(result),
+        _ => Err(ServiceError::UnexpectedResponse),
+    }
+}
+
+/// A question that is not answered.
+struct Open(Option<RequestHandle<RoleServer>>);
+
+impl Open {
+    async fn answer(&mut self) -> Result<ClientResult, ServiceError> {
+        let Some(handle) = &mut self.0 else {
+            return Err(ServiceError::UnexpectedResponse);
+        };
+        let answered = (&mut handle.rx).await;
+        self.0 = None;
+        answered.unwrap_or(Err(ServiceError::TransportClosed))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let (Some(handle), Ok(runtime)) = (self.0.take(), Handle::try_current()) else {
+            return;
+        };
+        runtime.spawn(async move {
+            let reason = "the call that asked was cancelled".to_owned();
+            // A client that is gone shows no question.
+            let _ = handle.cancel(Some(reason)).await;
+        });
     }
 }

@@ -13,7 +13,7 @@ use airlock_rules::{By, Judgement, Verdict};
 use async_trait::async_trait;
 use rmcp::model::ElicitRequestParams;
 
-use crate::asking::{Caller, Way};
+use crate::asking::{self, Caller, Way};
 use crate::question::{self, Answer};
 use crate::seal::{Asked, Seals};
 
@@ -80,16 +80,13 @@ impl Decider {
         let id = &request.action.action.id;
         match &caller.way {
             Way::None => self.at_a_terminal(id),
-            Way::Request(peer) => {
-                let asking = peer.create_elicitation(self.question(request));
-                match asking.await {
-                    Ok(answered) => self.decided(caller, id, question::read(&answered)),
-                    Err(error) => {
-                        tracing::warn!("the client did not ask anybody: {error}");
-                        self.at_a_terminal(id)
-                    }
+            Way::Request(peer) => match asking::ask(peer, self.question(request)).await {
+                Ok(answered) => self.decided(caller, id, question::read(&answered)),
+                Err(error) => {
+                    tracing::warn!("the client did not ask anybody: {error}");
+                    self.at_a_terminal(id)
                 }
-            }
+            },
             Way::Round { bound, answer } => {
                 let now = asked(request);
                 if let Some((state, answered)) = answer {

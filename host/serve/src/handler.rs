@@ -3,9 +3,9 @@
 use airlock_host::tool::RESOLVE;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
+    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use tracing::Instrument;
 use crate::asking::Caller;
 use crate::http::Visit;
 use crate::server::Server;
-use crate::{answer, listing};
+use crate::{answer, listing, params};
 
 /// Where requests and `server/discover`'s result have which conversation is meant, where the
 /// transport has no sessions.
@@ -162,6 +162,17 @@ impl ServerHandler for Handler {
             }
         };
         calling.instrument(span).await
+    }
+
+    /// Whatever is no request of a known method, or has other params than that takes.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let misfit = params::misfit(&request.method, request.params.as_ref());
+        Err(misfit
+            .unwrap_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
     }
 }
 

@@ -21,10 +21,12 @@ mod deciding;
 mod handler;
 pub mod http;
 mod listing;
+mod params;
 mod progress;
 mod question;
 mod seal;
 mod server;
+mod stdio;
 
 pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

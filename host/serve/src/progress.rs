@@ -1,6 +1,7 @@
 //! Progress of a call, for the client that asked for it.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -83,31 +84,33 @@ impl Listeners {
         let Some(token) = token else {
             return call.await;
         };
-        let (reports, mut waiting) = mpsc::channel(WAITING);
+        let (reports, waiting) = mpsc::channel(WAITING);
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let _forgotten_at_the_end = Forgotten {
+        let forgotten_at_the_end = Forgotten {
             listeners: self,
             number,
         };
-        let mut teller = Teller {
+        let teller = Teller {
             peer,
             token,
             last: None,
         };
-        let call = LISTENER.scope(Listener { number, reports }, call);
-        let mut call = std::pin::pin!(call);
-        loop {
+        let mut call = Box::pin(LISTENER.scope(Listener { number, reports }, call));
+        let mut telling = pin!(teller.tell_all(waiting));
+        let mut told_all = false;
+        // A client that doesn't read keeps the one waiting, and not the other.
+        let done = loop {
             tokio::select! {
-                done = &mut call => {
-                    // Nothing may be told of a call that was answered.
-                    while let Ok(report) = waiting.try_recv() {
-                        teller.tell(report).await;
-                    }
-                    return done;
-                }
-                Some(report) = waiting.recv() => teller.tell(report).await,
+                done = &mut call => break done,
+                () = &mut telling, if !told_all => told_all = true,
             }
+        };
+        // Nobody reports any more, and nothing may be told of a call that was answered.
+        drop((call, forgotten_at_the_end));
+        if !told_all {
+            telling.await;
         }
+        done
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut HashMap<u64, Listener>) -> T) -> T {
@@ -137,6 +140,13 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    /// Until nobody can report any more.
+    async fn tell_all(mut self, mut waiting: mpsc::Receiver<Report>) {
+        while let Some(report) = waiting.recv().await {
+            self.tell(report).await;
+        }
+    }
+
     async fn tell(&mut self, report: Report) {
         let progress = increasing(self.last, report.progress);
         self.last = Some(progress);

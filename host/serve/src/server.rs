@@ -20,6 +20,7 @@ use crate::deciding::{Command, Decider, asked_in};
 use crate::handler::{Handler, Place};
 use crate::progress::Listeners;
 use crate::seal::Seals;
+use crate::stdio::Stdio;
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -97,11 +98,9 @@ impl Server {
     /// # Errors
     /// [`ServeError::Protocol`].
     pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
-        let serving = serve_server_with_ct(
-            Handler(Place::Stdio(self.clone())),
-            stdio_pipes(),
-            stop.child_token(),
-        );
+        let transport = Stdio::new(stdio_pipes());
+        let handler = Handler(Place::Stdio(self.clone()));
+        let serving = serve_server_with_ct(handler, transport, stop.child_token());
         match serving.await {
             Ok(running) => {
                 let _ = running.waiting().await;

@@ -2,7 +2,9 @@
 
 pub mod client;
 mod deciding;
+mod hostile;
 mod http;
+mod unread;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

@@ -185,6 +185,7 @@ impl Session {
                 decided_by: somebody,
                 reason,
             } => {
+                resolve::check_reason(&reason, &self.inner.limits)?;
                 *decided_by = somebody;
                 resolution.reason = reason;
             }

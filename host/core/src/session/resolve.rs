@@ -25,8 +25,8 @@ use super::conditions::conditions;
 use super::lease::{Asked, HeldLease};
 use crate::instance::{Call, Conditions};
 use crate::world::DecidedAction;
-use params::with_flat_extra;
-pub(super) use params::{NAME, parse};
+use params::acceptable;
+pub(super) use params::{NAME, check_reason, parse};
 
 /// # Errors
 /// Why there is nothing that was claimed.
@@ -84,7 +84,7 @@ impl Session {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
-        let resolution = with_flat_extra(resolution)?;
+        let resolution = acceptable(resolution, &self.inner.limits)?;
         self.inner.turns.count_resolution();
         match self.resolve_once(resolution, decided_by, cancel).await {
             Err(Error::Expired(id)) => {

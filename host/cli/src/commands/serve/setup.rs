@@ -108,7 +108,8 @@ impl Setup {
             None => session,
         };
         let choice = self.store.choice().clone();
-        let command = move |words: &[&str]| choice.command(words);
+        // A model is told of it, whose shell may be anywhere.
+        let command = move |words: &[&str]| choice.command_anywhere(words);
         Server::open(
             self.bind(session),
             request.decides,

@@ -3,8 +3,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -19,6 +21,9 @@ pub struct Server {
     pub child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
+    /// Locked for each line that is read: whoever holds it keeps the client from reading.
+    pub ears: Arc<Mutex<()>>,
+    writing: Option<JoinHandle<ChildStdin>>,
     last: u64,
     /// What is in each request beside its params, in the newest era of the protocol.
     meta: Option<Value>,
@@ -39,8 +44,11 @@ impl Server {
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
+        let ears = Arc::<Mutex<()>>::default();
+        let listening = Arc::clone(&ears);
         thread::spawn(move || {
             for line in stdout.lines() {
+                drop(listening.lock().unwrap());
                 let line = line.unwrap();
                 let message = serde_json::from_str(&line).expect("each line is a message");
                 if sender.send(message).is_err() {
@@ -52,6 +60,8 @@ impl Server {
             stdin: child.stdin.take(),
             child,
             lines,
+            ears,
+            writing: None,
             last: 0,
             meta: None,
         }
@@ -96,6 +106,30 @@ impl Server {
     pub fn write(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it is open");
         stdin.write_all(line.as_bytes()).unwrap();
+    }
+
+    /// Has another thread write these lines, as fast as the server takes them and until it ends.
+    /// Gives how many it has taken.
+    pub fn write_all(&mut self, lines: Vec<String>) -> Arc<AtomicUsize> {
+        let mut stdin = self.stdin.take().expect("it is open");
+        let taken = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&taken);
+        self.writing = Some(thread::spawn(move || {
+            for line in lines {
+                if stdin.write_all(line.as_bytes()).is_err() {
+                    break;
+                }
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+            stdin
+        }));
+        taken
+    }
+
+    /// Waits until all of them are written.
+    pub fn written(&mut self) {
+        let writing = self.writing.take().expect("something is being written");
+        self.stdin = Some(writing.join().unwrap());
     }
 
     #[track_caller]
@@ -151,9 +185,14 @@ impl Server {
         self.call("resolve", json!({"action": decision, "reason": "as asked"}))
     }
 
+    /// Says no more.
+    pub fn close(&mut self) {
+        drop(self.stdin.take());
+    }
+
     /// Ends the connection; gives the exit code.
     pub fn end(mut self) -> i32 {
-        drop(self.stdin.take());
+        self.close();
         self.child
             .wait()
             .unwrap()
@@ -167,6 +206,21 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A request without params, as it is written.
+pub fn line(id: u64, method: &str) -> String {
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}});
+    format!("{request}\n")
+}
+
+/// The code and the message of an answer that is an error.
+#[track_caller]
+pub fn error(said: &Value) -> (i64, String) {
+    let error = &said["error"];
+    let code = error["code"].as_i64();
+    let code = code.unwrap_or_else(|| panic!("no error: {said}"));
+    (code, error["message"].as_str().unwrap().to_owned())
 }
 
 pub fn text(result: &Value) -> String {

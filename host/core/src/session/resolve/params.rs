@@ -35,8 +35,36 @@ pub(in crate::session) async fn parse(
     Ok(resolution)
 }
 
-/// Refuses what comes with a decision where it is nested too deep for code that calls itself.
-pub(super) fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
+/// Refuses a decision that is too long, and what comes with it where that is nested too deep for
+/// code that calls itself.
+pub(super) fn acceptable(resolution: Resolution, limits: &Limits) -> Result<Resolution, Error> {
+    let resolution = with_flat_extra(resolution)?;
+    check_reason(&resolution.reason, limits)?;
+    let Some(extra) = &resolution.extra else {
+        return Ok(resolution);
+    };
+    let bytes = serde_json::to_string(extra).map_or(0, |text| text.len());
+    check_size("/extra", bytes, limits.details_bytes)?;
+    Ok(resolution)
+}
+
+/// # Errors
+/// [`Error::InvalidParams`] where it is longer than the limit.
+pub(in crate::session) fn check_reason(reason: &str, limits: &Limits) -> Result<(), Error> {
+    check_size("/reason", reason.len(), limits.reason_bytes)
+}
+
+fn check_size(path: &str, bytes: usize, limit: usize) -> Result<(), Error> {
+    match bytes <= limit {
+        true => Ok(()),
+        false => Err(misfit(
+            path,
+            format!("is {bytes} bytes; the limit is {limit}"),
+        )),
+    }
+}
+
+fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, Error> {
     let Some(extra) = resolution.extra.take().map(Value::Object) else {
         return Ok(resolution);
     };
@@ -46,13 +74,17 @@ pub(super) fn with_flat_extra(mut resolution: Resolution) -> Result<Resolution, 
         (extra, depth) => {
             json::take_apart(extra);
             let message = depth.err().map(|it| it.to_string());
-            Err(Error::InvalidParams {
-                tool: NAME.to_owned(),
-                violations: vec![Violation {
-                    path: "/extra".to_owned(),
-                    message: message.unwrap_or_default(),
-                }],
-            })
+            Err(misfit("/extra", message.unwrap_or_default()))
         }
+    }
+}
+
+fn misfit(path: &str, message: String) -> Error {
+    Error::InvalidParams {
+        tool: NAME.to_owned(),
+        violations: vec![Violation {
+            path: path.to_owned(),
+            message,
+        }],
     }
 }

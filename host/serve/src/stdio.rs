@@ -1,0 +1,258 @@
+//! Standard input and output, a message on each line, with a client that may send anything.
+//!
+//! In place of `rmcp`'s own transport, which takes requests without a bound, and answers no line
+//! that is not JSON or too long.
+
+mod lines;
+mod message;
+mod requests;
+
+use std::borrow::Cow;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
+    JsonRpcRequest, ProtocolVersion, ServerJsonRpcMessage,
+};
+use rmcp::service::RoleServer;
+use rmcp::transport::Transport;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout_at};
+
+use crate::params;
+use lines::{LONGEST, Line, Lines};
+use message::{Refused, read};
+use requests::Requests;
+
+/// How long requests that wait may still begin when the client has closed its end; `rmcp` waits as
+/// long for answers then.
+const AFTER_THE_END: Duration = Duration::from_secs(5);
+
+/// A client's messages, and where those for it go.
+pub struct Stdio<R, W> {
+    lines: Lines<R>,
+    writer: Arc<Mutex<W>>,
+    requests: Requests,
+    begun: Begun,
+    /// Where the client says no more: until when its requests may still begin.
+    last_turns: Option<Instant>,
+    /// An error that is being written. Nothing is read meanwhile, so that a client has to read as
+    /// many answers as it makes mistakes.
+    refusing: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+}
+
+/// How the conversation has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Not,
+    /// With `initialize`.
+    Initialized,
+    /// With a request that says itself which version it is of, as of 2026-07-28.
+    Stateless,
+}
+
+impl<R: AsyncRead + Unpin, W> Stdio<R, W> {
+    pub fn new((reader, writer): (R, W)) -> Self {
+        Self {
+            lines: Lines::new(reader),
+            writer: Arc::new(Mutex::new(writer)),
+            requests: Requests::default(),
+            begun: Begun::Not,
+            last_turns: None,
+            refusing: None,
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Stdio<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn name() -> Cow<'static, str> {
+        "stdio".into()
+    }
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let turn = answered.and_then(|id| self.requests.answered(id));
+        let writer = Arc::clone(&self.writer);
+        async move {
+            let written = write(&writer, &message).await;
+            // The next one's turn is when the client has taken the answer.
+            drop(turn);
+            written
+        }
+    }
+
+    /// Whoever drops the future loses nothing.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(refusing) = &mut self.refusing {
+                let refused = refusing.await;
+                self.refusing = None;
+                refused.inspect_err(lost).ok()?;
+            }
+            if let Some(until) = self.last_turns {
+                if self.requests.none_waits() {
+                    return None;
+                }
+                let next = timeout_at(until, self.requests.next()).await;
+                return next.ok().map(JsonRpcMessage::Request);
+            }
+            let line = tokio::select! {
+                biased;
+                request = self.requests.next() => return Some(JsonRpcMessage::Request(request)),
+                line = self.lines.next() => line.inspect_err(lost).ok()?,
+            };
+            let Some(line) = line else {
+                self.last_turns = Some(Instant::now() + AFTER_THE_END);
+                continue;
+            };
+            let (read, bytes) = match line {
+                Line::Whole(line) => (read(line), line.len()),
+                Line::TooLong(bytes) => {
+                    let told = format!("a message is {bytes} bytes; the limit is {LONGEST}");
+                    let error = ErrorData::invalid_request(told, None);
+                    (Err(Refused { id: None, error }), 0)
+                }
+            };
+            let taken = read.and_then(|message| match message {
+                Some(message) => self.take(message, bytes),
+                None => Ok(None),
+            });
+            match taken {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(refused) => self.refuse(refused),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // A client that reads nothing keeps the writer for good.
+        match self.writer.try_lock() {
+            Ok(mut writer) => writer.shutdown().await,
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl<R, W> Stdio<R, W>
+where
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    /// The message, where it is to be passed on at once. Requests have to wait for their turn.
+    fn take(
+        &mut self,
+        message: ClientJsonRpcMessage,
+        bytes: usize,
+    ) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                let begun = self.begins(&request)?;
+                self.requests.accept(request, bytes)?;
+                self.begun = begun;
+                Ok(None)
+            }
+            // They are of no conversation yet: say of a request to which the client has not waited
+            // for an answer.
+            _ if self.begun == Begun::Not => Ok(None),
+            JsonRpcMessage::Notification(notification) => {
+                let cancelled = match &notification.notification {
+                    ClientNotification::CancelledNotification(it) => it.params.request_id.as_ref(),
+                    _ => None,
+                };
+                if cancelled.is_some_and(|id| self.requests.cancel(id)) {
+                    return Ok(None);
+                }
+                Ok(Some(JsonRpcMessage::Notification(notification)))
+            }
+            answer => Ok(Some(answer)),
+        }
+    }
+
+    /// How the conversation has begun, with this request.
+    fn begins(&self, request: &JsonRpcRequest<ClientRequest>) -> Result<Begun, Refused> {
+        let refused = |error| {
+            let id = Some(request.id.clone());
+            Err(Refused { id, error })
+        };
+        let again = |told: &'static str| refused(ErrorData::invalid_request(told, None));
+        match (self.begun, &request.request) {
+            (Begun::Not, ClientRequest::InitializeRequest(_)) => Ok(Begun::Initialized),
+            (Begun::Not, ClientRequest::CustomRequest(custom)) if custom.method == INITIALIZE => {
+                match params::misfit(INITIALIZE, custom.params.as_ref()) {
+                    Some(error) => refused(error),
+                    None => Ok(Begun::Not),
+                }
+            }
+            (Begun::Not, it) if says_its_version(it) => Ok(Begun::Stateless),
+            (Begun::Initialized, it) if it.method() == INITIALIZE => {
+                again("`initialize` is sent once, and this conversation has begun")
+            }
+            (Begun::Stateless, it) if it.method() == INITIALIZE => {
+                again("this conversation has begun without `initialize`")
+            }
+            (begun, _) => Ok(begun),
+        }
+    }
+
+    fn refuse(&mut self, refused: Refused) {
+        let mut message = json!({"jsonrpc": "2.0", "error": refused.error});
+        match refused.id {
+            Some(id) => message["id"] = id.into_json_value(),
+            // JSON-RPC wants one that is null, and MCP none, from 2026-07-28 on.
+            None if self.begun == Begun::Stateless => {}
+            None => message["id"] = Value::Null,
+        }
+        let writer = Arc::clone(&self.writer);
+        self.refusing = Some(Box::pin(async move { write(&writer, &message).await }));
+    }
+}
+
+const INITIALIZE: &str = "initialize";
+
+/// Whether it begins a conversation of requests that say of themselves what `initialize` says once.
+fn says_its_version(request: &ClientRequest) -> bool {
+    let asks = matches!(
+        request,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
+    );
+    let meta = request.get_meta();
+    let version = meta.protocol_version();
+    let missing = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28);
+    !asks
+        && missing.is_empty()
+        && version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it))
+}
+
+async fn write<W>(writer: &Mutex<W>, message: &impl Serialize) -> io::Result<()>
+where
+    W: AsyncWrite + Unpin,
+{
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+fn lost(error: &io::Error) {
+    tracing::warn!("the client is lost: {error}");
+}

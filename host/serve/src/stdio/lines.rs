@@ -1,0 +1,104 @@
+//! Lines, as far as they are read into memory.
+
+use std::io;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// The most bytes of a line, without its end.
+pub const LONGEST: usize = 16 << 20;
+
+/// How much memory is kept from one line to the next.
+const KEPT: usize = 64 << 10;
+
+pub enum Line<'a> {
+    /// Without its end.
+    Whole(&'a [u8]),
+    /// One that was skipped, of so many bytes.
+    TooLong(u64),
+}
+
+pub struct Lines<R> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    /// How much of the line was read; more than is in `line`, where that is too much.
+    length: u64,
+    is_whole: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader: BufReader::new(reader),
+            line: Vec::new(),
+            length: 0,
+            is_whole: false,
+        }
+    }
+
+    /// The next line; none at the end, where a line without an end counts for nothing. Whoever
+    /// drops the future loses nothing.
+    ///
+    /// # Errors
+    /// As the reader's.
+    pub async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        if self.is_whole {
+            self.is_whole = false;
+            self.length = 0;
+            self.line.clear();
+            self.line.shrink_to(KEPT);
+        }
+        loop {
+            let read = self.reader.fill_buf().await?;
+            if read.is_empty() {
+                return Ok(None);
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let part = &read[..end.unwrap_or(read.len())];
+            self.length += part.len() as u64;
+            let fits = self.length <= LONGEST as u64;
+            match fits {
+                true => self.line.extend_from_slice(part),
+                false => self.line = Vec::new(),
+            }
+            let taken = part.len() + usize::from(end.is_some());
+            self.reader.consume(taken);
+            if end.is_some() {
+                self.is_whole = true;
+                return Ok(Some(match fits {
+                    true => Line::Whole(&self.line),
+                    false => Line::TooLong(self.length),
+                }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_skipped() {
+        let mut text = vec![b'a'; LONGEST];
+        text.extend_from_slice(b"\n\nb\n");
+        text.resize(text.len() + LONGEST + 1, b'c');
+        text.extend_from_slice(b"\nd\nwithout an end");
+        let mut lines = Lines::new(&text[..]);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next().await.unwrap() {
+            found.push(match line {
+                Line::Whole(line) => (line.len(), line.first().copied()),
+                Line::TooLong(bytes) => (usize::try_from(bytes).unwrap(), None),
+            });
+        }
+        let expected = [
+            (LONGEST, Some(b'a')),
+            (0, None),
+            (1, Some(b'b')),
+            (LONGEST + 1, None),
+            (1, Some(b'd')),
+        ];
+        assert_eq!(found, expected);
+        assert!(lines.line.capacity() <= KEPT);
+    }
+}

@@ -1,0 +1,233 @@
+//! Requests under way: how many there are, and whose turn it is.
+//!
+//! A client that asks and never reads would have any number of answers wait for it, so a request
+//! has a turn from when it is worked on until its answer is written. One that has none waits; and
+//! where too many wait, it is refused. To read nothing then, which is simpler, would keep out the
+//! answers and cancellations by which a turn may end.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use rmcp::model::{ClientRequest, ErrorCode, ErrorData, GetExtensions, JsonRpcRequest, RequestId};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::message::Refused;
+
+/// How many requests are worked on at one time.
+const AT_WORK: usize = 64;
+
+/// How many others may wait.
+const WAITING: usize = 1024;
+
+/// How many bytes the lines of all these may have together. It is at least one line's.
+const BYTES: usize = 32 << 20;
+
+/// Of those that are left to implementations.
+const TOO_MANY: ErrorCode = ErrorCode(-32010);
+
+pub struct Requests {
+    turns: Arc<Semaphore>,
+    bytes: Arc<Semaphore>,
+    waiting: VecDeque<Waiting>,
+    by_id: HashMap<RequestId, Place>,
+}
+
+/// A request's turn. Clones are the same; it ends with the last of them.
+#[derive(Clone)]
+pub struct Turn {
+    _held: Arc<Held>,
+}
+
+struct Held {
+    _turn: OwnedSemaphorePermit,
+    _bytes: OwnedSemaphorePermit,
+}
+
+struct Waiting {
+    request: JsonRpcRequest<ClientRequest>,
+    bytes: OwnedSemaphorePermit,
+}
+
+enum Place {
+    Waiting,
+    AtWork(Turn),
+    /// Nothing is answered to it, and whoever works on it may not have heard yet.
+    Cancelled(Weak<Held>),
+}
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(AT_WORK)),
+            bytes: Arc::new(Semaphore::new(BYTES)),
+            waiting: VecDeque::new(),
+            by_id: HashMap::new(),
+        }
+    }
+}
+
+impl Requests {
+    /// Has one wait for its turn; `bytes` is how long it was.
+    ///
+    /// # Errors
+    /// Where its id is in use, and where there are too many.
+    pub fn accept(
+        &mut self,
+        request: JsonRpcRequest<ClientRequest>,
+        bytes: usize,
+    ) -> Result<(), Refused> {
+        let id = request.id.clone();
+        if self.by_id.get(&id).is_some_and(Place::is_in_use) {
+            let shown: String = id.to_string().chars().take(100).collect();
+            let told = format!("the id {shown} is that of a request that is not answered yet");
+            let error = ErrorData::invalid_request(told, None);
+            // With this id it would be the answer to the other one.
+            return Err(Refused { id: None, error });
+        }
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(bytes);
+        let (Ok(bytes), true) = (bytes, self.waiting.len() < WAITING) else {
+            let told = format!(
+                "too many requests: {AT_WORK} are worked on, and {WAITING} wait, of {BYTES} bytes together, at most; send this again when others are answered"
+            );
+            let error = ErrorData::new(TOO_MANY, told, None);
+            return Err(Refused {
+                id: Some(id),
+                error,
+            });
+        };
+        self.by_id.insert(id, Place::Waiting);
+        self.waiting.push_back(Waiting { request, bytes });
+        Ok(())
+    }
+
+    pub fn none_waits(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The one whose turn it is, once there is one. Whoever drops the future loses nothing.
+    pub async fn next(&mut self) -> JsonRpcRequest<ClientRequest> {
+        if self.waiting.is_empty() {
+            return std::future::pending().await;
+        }
+        // It is never closed.
+        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
+            return std::future::pending().await;
+        };
+        let Some(Waiting { mut request, bytes }) = self.waiting.pop_front() else {
+            return std::future::pending().await;
+        };
+        let turn = Turn {
+            _held: Arc::new(Held {
+                _turn: turn,
+                _bytes: bytes,
+            }),
+        };
+        // Whoever works on it holds this too, and may do so longer than anybody waits for it.
+        request.request.extensions_mut().insert(turn.clone());
+        self.by_id.insert(request.id.clone(), Place::AtWork(turn));
+        request
+    }
+
+    /// Its turn, which ends when the answer is written. The id can be used again.
+    pub fn answered(&mut self, id: &RequestId) -> Option<Turn> {
+        match self.by_id.remove(id)? {
+            Place::AtWork(turn) => Some(turn),
+            Place::Waiting | Place::Cancelled(_) => None,
+        }
+    }
+
+    /// Nobody waits for its answer any more. Gives whether it was not begun, and now never is.
+    pub fn cancel(&mut self, id: &RequestId) -> bool {
+        self.by_id.retain(|_, place| place.is_in_use());
+        match self.by_id.remove(id) {
+            Some(Place::AtWork(turn)) => {
+                let held = Arc::downgrade(&turn._held);
+                self.by_id.insert(id.clone(), Place::Cancelled(held));
+                false
+            }
+            Some(Place::Waiting) => {
+                self.waiting.retain(|waiting| waiting.request.id != *id);
+                true
+            }
+            Some(cancelled @ Place::Cancelled(_)) => {
+                self.by_id.insert(id.clone(), cancelled);
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+impl Place {
+    fn is_in_use(&self) -> bool {
+        match self {
+            Place::Waiting | Place::AtWork(_) => true,
+            Place::Cancelled(held) => held.strong_count() > 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn ping(id: usize) -> JsonRpcRequest<ClientRequest> {
+        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        serde_json::from_value(ping).unwrap()
+    }
+
+    fn id(id: usize) -> RequestId {
+        ping(id).id
+    }
+
+    /// The one that is next at once.
+    async fn next(requests: &mut Requests) -> Option<JsonRpcRequest<ClientRequest>> {
+        timeout(Duration::ZERO, requests.next()).await.ok()
+    }
+
+    #[tokio::test]
+    async fn a_turn_lasts_until_its_answer_is_written_and_its_work_has_ended() {
+        let mut requests = Requests::default();
+        let mut at_work = Vec::new();
+        for at in 0..AT_WORK {
+            assert!(requests.accept(ping(at), 10).is_ok());
+            at_work.push(next(&mut requests).await.unwrap());
+        }
+        for at in [100, 101, 102] {
+            assert!(requests.accept(ping(at), 10).is_ok());
+        }
+        assert!(next(&mut requests).await.is_none());
+
+        at_work.remove(0);
+        assert!(next(&mut requests).await.is_none());
+        let writing = requests.answered(&id(0));
+        assert!(next(&mut requests).await.is_none());
+        drop(writing);
+        assert_eq!(next(&mut requests).await.unwrap().id, id(100));
+
+        // Of one that is cancelled nothing is written, and its id is in use until it has ended.
+        assert!(!requests.cancel(&id(1)));
+        assert!(next(&mut requests).await.is_none());
+        assert!(requests.accept(ping(1), 10).is_err());
+        at_work.remove(0);
+        assert!(requests.accept(ping(1), 10).is_ok());
+        assert!(requests.cancel(&id(101)));
+        assert_eq!(next(&mut requests).await.unwrap().id, id(102));
+    }
+
+    #[test]
+    fn too_many_bytes_are_too_many_requests() {
+        let mut requests = Requests::default();
+        assert!(requests.accept(ping(0), BYTES).is_ok());
+        let refused = requests.accept(ping(1), 1).unwrap_err();
+        assert_eq!((refused.id, refused.error.code), (Some(id(1)), TOO_MANY));
+        assert!(requests.cancel(&id(0)));
+        assert!(requests.accept(ping(1), 1).is_ok());
+    }
+}
