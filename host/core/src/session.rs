@@ -150,6 +150,32 @@ impl Session {
         self.write_bindings(|bindings| bindings.remove_tools(digest));
     }
 
+    /// Makes these the only ones whose tools the session has, in this order and in one step: a call
+    /// finds the tools from before or the new ones, and one that is under way ends as it began.
+    /// Returns the tools that were left out, each with the reason.
+    ///
+    /// What was bound before under the same policy keeps its live instance and its volatile actions.
+    /// Of the rest it holds what [unbinding](Session::unbind) says: what it pushed can still be
+    /// resolved, by the same bytes.
+    ///
+    /// # Errors
+    /// [`Error::Workspace`], as for [`Session::bind`]. Everything is as it was then.
+    pub fn rebind<P: Into<ProducerWithPolicy>>(
+        &self,
+        producers: impl IntoIterator<Item = P>,
+    ) -> Result<Vec<RejectedTool>, Error> {
+        let bound = producers.into_iter().map(|producer| {
+            let ProducerWithPolicy { origin, policy } = producer.into();
+            self.producer(&origin, policy)
+        });
+        let bound = bound.collect::<Result<Vec<_>, _>>()?;
+        let (rejected, unbound) = self.write_bindings(|bindings| bindings.replace(bound));
+        for producer in unbound {
+            producer.make_room();
+        }
+        Ok(rejected)
+    }
+
     /// The tools that were left out when what the session has was bound, each with the reason.
     ///
     /// One whose name was taken stays left out when that name becomes free, until it is bound

@@ -68,6 +68,19 @@ impl Bindings {
         rejected
     }
 
+    /// Adds these in place of all that there are. Returns the tools that were left out, and the
+    /// producers that have no tools here any more.
+    pub fn replace(&mut self, producers: Vec<Producer>) -> (Vec<RejectedTool>, Vec<Producer>) {
+        let bound: Vec<_> = producers.iter().map(Producer::digest).collect();
+        self.tools.clear();
+        self.rejected.clear();
+        let rejected = producers.into_iter().flat_map(|it| self.add(it));
+        let rejected = rejected.collect();
+        let unbound = self.producers.iter();
+        let unbound = unbound.filter(|it| !bound.contains(&it.digest()));
+        (rejected, unbound.cloned().collect())
+    }
+
     pub fn rejected(&self) -> Vec<RejectedTool> {
         self.rejected.iter().map(|(_, tool)| tool.clone()).collect()
     }
