@@ -16,10 +16,24 @@ use crate::failure::Failure;
 /// # Errors
 /// What is wrong in one of the files: nothing falls back to no rules.
 pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> {
+    let rules = read(workspace, store)?;
+    let operator = decider::user_at_machine();
+    Ok(Judge::new(
+        rules,
+        store,
+        operator.name().unwrap_or_default(),
+    ))
+}
+
+/// What such a judge judges by.
+///
+/// # Errors
+/// As for the judge.
+pub fn read(workspace: Option<&Path>, store: &Store) -> Result<Rules, Failure> {
     let config = store.choice().config();
     let own = own_paths(workspace, store);
     let own = own.iter().map(String::as_str);
-    let rules = match workspace {
+    Ok(match workspace {
         Some(workspace) => {
             let given = Given {
                 workspace: Some(workspace.to_owned()),
@@ -32,13 +46,7 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
             let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
             Rules::new(operator.rules(), RuleSet::default(), own)
         }
-    };
-    let operator = decider::user_at_machine();
-    Ok(Judge::new(
-        rules,
-        store,
-        operator.name().unwrap_or_default(),
-    ))
+    })
 }
 
 /// What of the program's own is in the workspace, with other names than it always has.

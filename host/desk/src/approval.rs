@@ -3,7 +3,7 @@
 mod inside;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use airlock_host::PendingAction;
@@ -15,10 +15,11 @@ use airlock_rules::{Budget, Judgement, Rules, Subject, Totals, Verdict};
 
 use crate::store::Store;
 
-/// What the operator's rules, and those of the workspace, say of actions. Cheap to clone.
+/// What the operator's rules, and those of the workspace, say of actions. Cheap to clone; clones
+/// have the same rules.
 #[derive(Clone)]
 pub struct Judge {
-    rules: Arc<Rules>,
+    rules: Arc<RwLock<Arc<Rules>>>,
     store: Arc<dyn DurableStore>,
     operator: Arc<str>,
 }
@@ -64,10 +65,21 @@ impl Judge {
     /// knows.
     pub fn new(rules: Rules, store: &Store, operator: impl Into<Arc<str>>) -> Self {
         Self {
-            rules: Arc::new(rules),
+            rules: Arc::new(RwLock::new(Arc::new(rules))),
             store: store.shared(),
             operator: operator.into(),
         }
+    }
+
+    /// Judges by these rules from now on, as do all clones.
+    pub fn replace_rules(&self, rules: Rules) {
+        let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+        *held = Arc::new(rules);
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        let held = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&held)
     }
 
     /// What is to be done with an action, and with what no rule is about `default`. Nothing is
@@ -91,7 +103,7 @@ impl Judge {
             workspace: action.workspace.as_deref(),
             effects: wanted.effects,
         };
-        self.rules.judge(&subject, default, |directory| {
+        self.rules().judge(&subject, default, |directory| {
             // What nobody has looked at may hold anything.
             moved.get(directory).cloned().unwrap_or_default()
         })
@@ -127,7 +139,7 @@ impl Judge {
     /// # Errors
     /// If the store can't be read.
     pub async fn spent(&self, workspace: Option<&Path>) -> Result<Option<Spent>, StoreError> {
-        let budget = self.rules.budget();
+        let budget = self.rules().budget();
         if budget == Budget::default() {
             return Ok(None);
         }
@@ -144,7 +156,7 @@ impl Judge {
         totals: Totals,
         judgement: Judgement,
     ) -> Judgement {
-        let budget = self.rules.budget();
+        let budget = self.rules().budget();
         if budget == Budget::default() {
             return judgement;
         }

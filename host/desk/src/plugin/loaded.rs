@@ -1,11 +1,12 @@
 //! What was loaded: a plugin, or a native producer.
 
 use airlock_host::native::NativeProducer;
+use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
 use airlock_host::{Plugin, Policy, SessionBuilder};
 
-/// A loaded plugin, or a native producer.
-#[derive(Debug)]
+/// A loaded plugin, or a native producer. Cheap to clone.
+#[derive(Debug, Clone)]
 pub enum Loaded {
     /// A component that was compiled and checked.
     Plugin(Plugin),
@@ -46,11 +47,16 @@ impl Loaded {
         }
     }
 
+    /// What binds it to a session, under a policy.
+    pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
+        match self {
+            Loaded::Plugin(plugin) => plugin.under(policy),
+            Loaded::Native(native) => native.under(policy),
+        }
+    }
+
     /// Binds it to a session, under a policy.
     pub fn bind_to(&self, session: SessionBuilder, policy: Policy) -> SessionBuilder {
-        match self {
-            Loaded::Plugin(plugin) => session.bind(plugin.under(policy)),
-            Loaded::Native(native) => session.bind(native.under(policy)),
-        }
+        session.bind(self.under(policy))
     }
 }
