@@ -11,7 +11,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use airlock_tests::component;
 use anyhow::{Context, bail, ensure};
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
@@ -29,7 +28,7 @@ const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 /// What a client does again and again.
 #[derive(Clone, Copy)]
 enum Round {
-    /// A call that pushes nothing.
+    /// A preview that finds nothing, and so pushes nothing.
     Call,
     /// A preview of a rename, and its discard: the store makes both durable.
     PreviewAndDiscard,
@@ -77,7 +76,7 @@ async fn measure(count: usize, round: Round, time: Duration) -> anyhow::Result<(
         format!("{:.1} ms", taken[index].as_secs_f64() * 1e3)
     };
     let what = match round {
-        Round::Call => "a call",
+        Round::Call => "a preview of nothing",
         Round::PreviewAndDiscard => "a preview, and its discard",
     };
     println!(
@@ -126,7 +125,6 @@ impl Server {
             .arg(inside("config.toml"))
             .arg("--store")
             .arg(inside("pending.db"))
-            .arg(component("bench"))
             .arg("batch-rename")
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
@@ -205,8 +203,8 @@ impl Client {
     async fn round(&mut self, round: Round, taken: &mut Vec<Duration>) -> anyhow::Result<()> {
         match round {
             Round::Call => {
-                let params = json!({"title": "a title", "count": 1});
-                self.call("bench", params, taken).await?;
+                let params = json!({"files": ["*.jpeg"], "find": "nothing", "replace": "jpg"});
+                self.call("batch_rename_preview", params, taken).await?;
             }
             Round::PreviewAndDiscard => {
                 let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});

@@ -1,7 +1,9 @@
 //! What is shown and asked: the two output streams, what they look like, the line of progress,
-//! questions, Ctrl-C, and the words for times and sizes.
+//! questions, signals, and the words for times and sizes.
 
 pub mod confirming;
+#[cfg(feature = "serve")]
+pub mod hangup;
 pub mod interrupt;
 pub mod log;
 pub mod output;

@@ -5,13 +5,15 @@ use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
     ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    SubscriptionFilter, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 use tracing::Instrument;
 
 use crate::asking::Caller;
+use crate::changes::Hearing;
 use crate::http::Visit;
 use crate::server::Server;
 use crate::{answer, listing, params};
@@ -21,7 +23,17 @@ use crate::{answer, listing, params};
 const SESSION: &str = "airlock/session";
 
 /// Answers what one client sends.
-pub struct Handler(pub Place);
+pub struct Handler {
+    place: Place,
+    hearing: Hearing,
+}
+
+impl Handler {
+    pub fn new(place: Place) -> Self {
+        let hearing = Hearing::new(place.listing().changes());
+        Self { place, hearing }
+    }
+}
 
 /// Where a client speaks with its conversation.
 pub enum Place {
@@ -55,10 +67,9 @@ impl Place {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let tools = self.listing().session().tools();
-        let resolve = self.may_decide().then(listing::resolve);
-        let tools = tools.iter().map(listing::of_session);
-        tools.chain(resolve).collect()
+        let mut tools = self.listing().tools();
+        tools.extend(self.may_decide().then(listing::resolve));
+        tools
     }
 
     fn has(&self, tool: &str) -> bool {
@@ -96,11 +107,14 @@ impl Place {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
         let airlock = Implementation::new("airlock", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities)
             .with_server_info(airlock.with_title("Airlock"))
-            .with_instructions(self.0.listing().instructions())
+            .with_instructions(self.place.listing().instructions())
     }
 
     async fn initialize(
@@ -109,10 +123,31 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
-        if let Place::Http(visit) = &self.0 {
+        if let Place::Http(visit) = &self.place {
             visit.initialized();
         }
         self.negotiate_initialize(&request)
+    }
+
+    /// A client of the era that begins so hears of changes from here on; later ones subscribe.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if context.peer.peer_info().is_some() {
+            self.hearing.begin(context.peer);
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.hearing.subscribe(&context).await;
+        Ok(())
     }
 
     async fn discover(
@@ -121,7 +156,7 @@ impl ServerHandler for Handler {
     ) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         let mut result = DiscoverResult::from_server_info(versions, self.get_info());
-        if let Place::Http(visit) = &self.0 {
+        if let Place::Http(visit) = &self.place {
             let meta = result.meta.get_or_insert_with(MetaObject::new);
             meta.insert(SESSION.to_owned(), visit.new_id().into());
         }
@@ -133,11 +168,15 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.tools()))
+        self.hearing.lists();
+        Ok(ListToolsResult::with_all_items(self.place.tools()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.tools().into_iter().find(|tool| tool.name == name)
+        self.place
+            .tools()
+            .into_iter()
+            .find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -145,15 +184,15 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !self.0.has(&request.name) {
+        if !self.place.has(&request.name) {
             let tool = &request.name;
             let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let caller = Caller::of(&request, &context, self.0.principal());
+        let caller = Caller::of(&request, &context, self.place.principal());
         let span = span(&request, &caller, &context);
         let calling = async {
-            match self.0.conversation(&request, &context).await? {
+            match self.place.conversation(&request, &context).await? {
                 Ok(server) => {
                     let params = Value::Object(request.arguments.take().unwrap_or_default());
                     Ok(server.call(&request.name, &params, &caller, &context).await)

@@ -43,6 +43,9 @@ const SWEPT_EVERY: Duration = Duration::from_secs(60);
 /// How long a call is waited for that goes on after its conversation has ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long subscriptions may take to end, before all else that is not answered yet is cut off.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// What a server over HTTP has of its operator.
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
@@ -53,6 +56,13 @@ pub trait Sessions: Send + Sync + 'static {
     /// # Errors
     /// Those of [`Server::open`].
     fn open(&self, conversation: Option<&str>) -> Result<Server, ServeError>;
+
+    /// Gives one that is open the tools that it would have if it were opened now, by
+    /// [`Server::rebind`].
+    ///
+    /// # Errors
+    /// Those of [`Server::rebind`].
+    fn rebind(&self, server: &Server) -> Result<bool, ServeError>;
 
     /// Ends a conversation: what its tools keep in memory only can't be applied any more.
     async fn end(&self, server: &Server);
@@ -134,17 +144,34 @@ impl HttpServer {
         self.conversations.listing()
     }
 
+    /// Gives each conversation the tools that it would have if it were opened now. Then clients hear
+    /// of it where the list of tools has changed: whether it has. Before, [`Sessions::open`] has to
+    /// give new ones those tools.
+    ///
+    /// # Errors
+    /// Those of [`Sessions::rebind`], for the list. A conversation that keeps what it had is
+    /// logged.
+    pub fn rebind(&self) -> Result<bool, ServeError> {
+        for server in self.conversations.all() {
+            if let Err(error) = self.sessions.rebind(&server) {
+                tracing::warn!("a conversation keeps the tools that it had: {error}");
+            }
+        }
+        self.sessions.rebind(self.listing())
+    }
+
     /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends all
     /// conversations. A commit that has begun is finished.
     pub async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
         let mut ended = self.ended.lock().await;
+        let closing = CancellationToken::new();
         let accepting = connections::accept(
             listener,
             self.max_connections,
             Arc::clone(&self.gate),
-            self.stop.clone(),
+            closing.clone(),
         );
-        let accepting = tokio::spawn(accepting);
+        let mut accepting = tokio::spawn(accepting);
         let mut sweeping = interval(SWEPT_EVERY);
         let mut ending = JoinSet::new();
         loop {
@@ -157,8 +184,13 @@ impl HttpServer {
                 _ = sweeping.tick() => self.conversations.end_idle(IDLE),
             }
         }
+        closing.cancel();
+        let has_subscriptions = self.listing().changes().end();
+        let is_over = has_subscriptions && timeout(GRACE, &mut accepting).await.is_ok();
         self.stop.cancel();
-        let _ = accepting.await;
+        if !is_over {
+            let _ = accepting.await;
+        }
         self.conversations.end_all();
         while let Ok(server) = ended.try_recv() {
             ending.spawn(end(Arc::clone(&self.sessions), server));

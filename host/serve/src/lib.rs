@@ -17,6 +17,7 @@
 
 mod answer;
 mod asking;
+mod changes;
 mod deciding;
 mod handler;
 pub mod http;

@@ -7,20 +7,22 @@ use airlock_desk::configuration::Decide;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Evidence;
+use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::{Error, Resolution, Session, SessionBuilder};
-use rmcp::model::CallToolResponse;
+use rmcp::model::{CallToolResponse, Tool};
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use crate::answer;
 use crate::asking::Caller;
+use crate::changes::{Changes, Ending};
 use crate::deciding::{Command, Decider, asked_in};
 use crate::handler::{Handler, Place};
 use crate::progress::Listeners;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
+use crate::{answer, listing};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -29,6 +31,7 @@ pub struct Server {
     session: Session,
     listeners: Listeners,
     instructions: Arc<str>,
+    changes: Changes,
     /// Read by each call while it is under way.
     calls: Arc<RwLock<()>>,
 }
@@ -83,6 +86,7 @@ impl Server {
             session,
             listeners,
             instructions: instructions(decides, others).into(),
+            changes: Changes::default(),
             calls: Arc::default(),
         })
     }
@@ -92,14 +96,33 @@ impl Server {
         &self.session
     }
 
+    /// Gives the session these tools in place of those that it has, and tells the client where its
+    /// list of them has changed by that: whether it has. A call that is under way ends as it began,
+    /// and what is pending is resolved by what pushed it.
+    ///
+    /// # Errors
+    /// [`ServeError::Session`] where [`Session::rebind`] fails. Everything is as it was then.
+    pub fn rebind(
+        &self,
+        producers: impl IntoIterator<Item = ProducerWithPolicy>,
+    ) -> Result<bool, ServeError> {
+        let before = self.tools();
+        self.session.rebind(producers)?;
+        let is_changed = self.tools() != before;
+        if is_changed {
+            self.changes.tell();
+        }
+        Ok(is_changed)
+    }
+
     /// Serves one client over standard input and output, until it closes them, or until `stop` is
     /// cancelled. Nothing else may read or write there meanwhile.
     ///
     /// # Errors
     /// [`ServeError::Protocol`].
     pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
-        let transport = Stdio::new(stdio_pipes());
-        let handler = Handler(Place::Stdio(self.clone()));
+        let handler = Handler::new(Place::Stdio(self.clone()));
+        let transport = Ending::new(Stdio::new(stdio_pipes()), &self.changes);
         let serving = serve_server_with_ct(handler, transport, stop.child_token());
         match serving.await {
             Ok(running) => {
@@ -119,6 +142,17 @@ impl Server {
     /// end.
     pub async fn idle(&self) {
         let _ = self.calls.write().await;
+    }
+
+    /// What there is to hear of, for its clients.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Its tools as clients list them, but for `resolve`.
+    pub(crate) fn tools(&self) -> Vec<Tool> {
+        let tools = self.session.tools();
+        tools.iter().map(listing::of_session).collect()
     }
 
     /// Whether it has a tool of this name, but for `resolve`.

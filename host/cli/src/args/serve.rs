@@ -24,6 +24,9 @@ use crate::failure::Failure;
 ///
 /// Every tool only previews, and is listed as read-only. What it would do stays pending until the
 /// tool `resolve` applies it, once whoever decides has decided.
+///
+/// On SIGHUP it reads plugins and rules anew, and clients hear of it where the list of tools has
+/// changed; a plugin that can't be loaded is served as it was, and all other settings stay.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
@@ -130,7 +133,7 @@ impl ServeArgs {
             args.store.config.as_deref(),
             &Given {
                 workspace: args.workspace,
-                plugins: args.plugins,
+                plugins: args.plugins.clone(),
                 decide: args.decide.map(Into::into),
                 timeout: args.call.timeout,
                 max_memory: args.call.memory_bytes(),
@@ -143,6 +146,7 @@ impl ServeArgs {
             limits: settings.limits(),
             rehearse: settings.said_rehearse(),
             plugins: settings.plugins.value,
+            given_plugins: args.plugins,
             decides: settings.decide.value,
             session: SessionChoice {
                 workspace: settings.workspace.value,

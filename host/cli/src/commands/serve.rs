@@ -1,29 +1,30 @@
 //! `airlock serve`: the tools, for clients of the Model Context Protocol.
 
 mod http;
+mod plugins;
+mod reloading;
 mod setup;
 mod tokens;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use airlock_desk::configuration::Grant;
-use airlock_desk::plugin::{Loaded, Source};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_host::policy::Rehearse;
-use airlock_host::{Engine, Limits, Session};
+use airlock_host::{Limits, Session};
 use airlock_render::{Block, Line, Role};
 use airlock_serve::http::HttpSettings;
 use airlock_serve::{Decide, ServeError};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use crate::bundled::CATALOG;
 use crate::failure::{Exit, Failure};
 use crate::load;
+use crate::terminal::hangup::Hangups;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 use crate::terminal::progress::Progress;
@@ -33,6 +34,8 @@ use setup::Setup;
 pub struct Request {
     /// None for all that are bundled.
     pub plugins: Vec<OsString>,
+    /// Those of the command line alone, before which no file counts.
+    pub given_plugins: Vec<OsString>,
     pub decides: Decide,
     pub session: SessionChoice,
     pub limits: Limits,
@@ -55,20 +58,24 @@ pub struct OverHttp {
 /// How long calls that were cancelled are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long the client may take to hear that its subscriptions end, when the process is to end.
+const GRACE: Duration = Duration::from_secs(3);
+
 /// Serves until the client goes, or the operator stops it.
 pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     let interrupt = Interrupt::watch();
+    let hangups = Hangups::watch();
     let progress = Progress::new(verbose);
     if let Some(over) = &request.http {
         http::prepare(over);
     }
     let engine = load::engine(request.limits.clone())?;
-    let loaded = load_all(&request, &engine, &interrupt, &progress).await?;
+    let plugins = plugins::load(&request.plugins, &engine, &interrupt, &progress).await?;
     let store = store::open(&request.store, WhenMissing::Make).await?;
-    let setup = Setup::new(request, loaded, engine, store)?;
+    let setup = Setup::new(request, plugins, engine, store)?;
     match &setup.request.http {
-        None => over_stdio(&setup, &interrupt).await?,
-        Some(over) => http::serve(over, &setup, &interrupt).await?,
+        None => over_stdio(&setup, &interrupt, hangups).await?,
+        Some(over) => http::serve(over, &setup, &interrupt, hangups).await?,
     }
     Ok(match interrupt.happened() {
         true => Exit::Interrupted,
@@ -77,7 +84,7 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
 }
 
 /// Standard output is the protocol's.
-async fn over_stdio(setup: &Setup, interrupt: &Interrupt) -> Result<(), Failure> {
+async fn over_stdio(setup: &Setup, interrupt: &Interrupt, hangups: Hangups) -> Result<(), Failure> {
     let server = setup.open_alone().await?;
     tell_of_rejected(server.session());
     if stdin().is_terminal() {
@@ -85,9 +92,21 @@ async fn over_stdio(setup: &Setup, interrupt: &Interrupt) -> Result<(), Failure>
         on_stderr(Line::from(told).hanging(2));
     }
     let stop = interrupt.token().child_token();
+    let reloading = {
+        let (setup, server) = (setup.clone(), server.clone());
+        move || setup.rebind(&server)
+    };
+    let until_stopped = async {
+        tokio::select! {
+            () = terminated() => {}
+            () = reloading::on_hangup(hangups, setup, server.session(), reloading) => {}
+        }
+        stop.cancel();
+        sleep(GRACE).await;
+    };
     let served = tokio::select! {
         served = server.serve_stdio(&stop) => served,
-        () = terminated() => Ok(()),
+        () = until_stopped => Ok(()),
     };
     stop.cancel();
     if timeout(PATIENCE, server.idle()).await.is_err() {
@@ -115,30 +134,6 @@ async fn terminated() {
 #[cfg(not(unix))]
 async fn terminated() {
     std::future::pending().await
-}
-
-async fn load_all(
-    request: &Request,
-    engine: &Engine,
-    interrupt: &Interrupt,
-    progress: &Progress,
-) -> Result<Vec<Loaded>, Failure> {
-    let bundled = CATALOG.all().iter().map(|it| OsStr::new(it.name));
-    let named: Vec<&OsStr> = match request.plugins.as_slice() {
-        [] => bundled.collect(),
-        named => named.iter().map(OsString::as_os_str).collect(),
-    };
-    let mut all = Vec::with_capacity(named.len());
-    for plugin in named {
-        let source = Source::find(CATALOG, plugin)?;
-        let what = format!("Compiling {}…", source.name());
-        let loading = progress.during(what, source.load(|| Ok(engine.clone())));
-        match interrupt.token().run_until_cancelled(loading).await {
-            Some(loaded) => all.push(loaded?),
-            None => return Err(Failure::interrupted()),
-        }
-    }
-    Ok(all)
 }
 
 fn tell_of_rejected(session: &Session) {

@@ -4,6 +4,7 @@ pub mod client;
 mod deciding;
 mod hostile;
 mod http;
+mod reloading;
 mod unread;
 
 use rustix::process::{Pid, Signal, kill_process};

@@ -115,6 +115,11 @@ impl Conversations {
         })
     }
 
+    /// All of all principals.
+    pub fn all(&self) -> Vec<Server> {
+        self.with_open(|open| open.values().map(|open| open.server.clone()).collect())
+    }
+
     /// All that a principal has.
     pub fn of(&self, principal: &str) -> Vec<Server> {
         self.with_open(|open| {

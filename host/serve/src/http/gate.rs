@@ -143,7 +143,7 @@ impl OfPrincipal {
         let conversations = Arc::clone(conversations);
         let visiting = move || {
             let visit = Visit::new(&principal, &conversations);
-            Ok(Handler(Place::Http(visit)))
+            Ok(Handler::new(Place::Http(visit)))
         };
         Self {
             rate: RateLimiter::direct(Quota::per_second(settings.requests_per_second)),

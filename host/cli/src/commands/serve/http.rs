@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_render::{Block, Line, Role};
@@ -9,8 +10,9 @@ use airlock_serve::http::{HttpServer, PATH};
 use tokio::net::TcpListener;
 
 use super::setup::Setup;
-use super::{OverHttp, failure, tell_of_rejected, terminated, tokens};
+use super::{OverHttp, failure, reloading, tell_of_rejected, terminated, tokens};
 use crate::failure::Failure;
+use crate::terminal::hangup::Hangups;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 
@@ -35,18 +37,29 @@ fn raise_descriptors() -> io::Result<()> {
 }
 
 /// Serves until somebody stops it. Standard error tells where, and nothing else is written.
-pub async fn serve(over: &OverHttp, setup: &Setup, interrupt: &Interrupt) -> Result<(), Failure> {
+pub async fn serve(
+    over: &OverHttp,
+    setup: &Setup,
+    interrupt: &Interrupt,
+    hangups: Hangups,
+) -> Result<(), Failure> {
     let (tokens, file) = tokens::read_or_make(over.token_file.as_deref())?;
     let (listener, address) = listen(over.address).await?;
     let server = HttpServer::new(setup.clone(), tokens, &over.settings, address);
-    let server = server.map_err(failure)?;
+    let server = Arc::new(server.map_err(failure)?);
     tell_of_rejected(server.listing().session());
     on_stderr(Line::from(format!("listening on http://{address}{PATH}")));
     on_stderr(Line::from(format!("token: {}", file.display())));
     let stop: CancellationToken = interrupt.token().child_token();
+    let reloading = {
+        let server = Arc::clone(&server);
+        move || server.rebind()
+    };
+    let listed = server.listing().session();
     let until_stopped = async {
         tokio::select! {
             () = terminated() => stop.cancel(),
+            () = reloading::on_hangup(hangups, setup, listed, reloading) => stop.cancel(),
             () = stop.cancelled() => {}
         }
     };

@@ -1,20 +1,23 @@
 //! What all conversations of a server have in common.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use airlock_desk::approval::Judge;
+use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::discard;
-use airlock_desk::plugin::Loaded;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
-use airlock_host::{Engine, Policy, Session, SessionBuilder};
+use airlock_host::policy::ProducerWithPolicy;
+use airlock_host::{Engine, Policy, Session};
 use airlock_serve::http::Sessions;
 use airlock_serve::{ServeError, Server};
 use async_trait::async_trait;
 
+use super::plugins::{self, Served};
 use super::{Request, failure};
+use crate::bundled::CATALOG;
 use crate::failure::Failure;
 use crate::rules;
 
@@ -30,7 +33,7 @@ const REASON_OF_ONE: &str =
 #[derive(Clone)]
 pub struct Setup {
     pub request: Arc<Request>,
-    loaded: Arc<[Loaded]>,
+    served: Arc<RwLock<Arc<[Served]>>>,
     engine: Engine,
     store: Arc<Store>,
     workspace: PathBuf,
@@ -42,7 +45,7 @@ impl Setup {
     /// Where something is wrong in the configuration.
     pub fn new(
         request: Request,
-        loaded: Vec<Loaded>,
+        served: Vec<Served>,
         engine: Engine,
         store: Store,
     ) -> Result<Self, Failure> {
@@ -50,12 +53,44 @@ impl Setup {
         let judge = rules::judge(Some(&workspace), &store)?;
         Ok(Self {
             request: Arc::new(request),
-            loaded: loaded.into(),
+            served: Arc::new(RwLock::new(served.into())),
             engine,
             store: Arc::new(store),
             workspace,
             judge,
         })
+    }
+
+    /// Reads the plugins and the rules anew, for what is opened and [rebound](Setup::rebind) from
+    /// here on. What is pending, and what is open, stays under the policy that it has: nothing else
+    /// of the configuration is read. Gives the number of plugins.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration. Everything is as it was then.
+    pub async fn read_anew(&self) -> Result<usize, Failure> {
+        let given = Given {
+            workspace: Some(self.workspace.clone()),
+            plugins: self.request.given_plugins.clone(),
+            ..Given::default()
+        };
+        let settings = Settings::read(self.store.choice().config(), &given, CATALOG);
+        let named = settings.map_err(airlock_desk::Error::from)?.plugins.value;
+        let rules = rules::read(Some(&self.workspace), &self.store)?;
+        let served = plugins::load_again(&named, &self.engine, &self.served()).await;
+        let count = served.len();
+        self.judge.replace_rules(rules);
+        let mut held = self.served.write().unwrap_or_else(PoisonError::into_inner);
+        *held = served.into();
+        Ok(count)
+    }
+
+    /// Gives a conversation that is open the tools that it would have if it were opened now: whether
+    /// its list of tools has changed by that.
+    ///
+    /// # Errors
+    /// Those of [`Server::rebind`].
+    pub fn rebind(&self, server: &Server) -> Result<bool, ServeError> {
+        server.rebind(self.producers())
     }
 
     /// The server of the only conversation. It has a stack of its own, unless it was given a name.
@@ -110,8 +145,9 @@ impl Setup {
         let choice = self.store.choice().clone();
         // A model is told of it, whose shell may be anywhere.
         let command = move |words: &[&str]| choice.command_anywhere(words);
+        let producers = self.producers();
         Server::open(
-            self.bind(session),
+            (producers.into_iter()).fold(session, |session, it| session.bind(it)),
             request.decides,
             self.judge.clone(),
             others,
@@ -119,7 +155,7 @@ impl Setup {
         )
     }
 
-    fn bind(&self, session: SessionBuilder) -> SessionBuilder {
+    fn producers(&self) -> Vec<ProducerWithPolicy> {
         let mut policy = Policy::default();
         if let Some(rehearse) = self.request.rehearse {
             policy = policy.with_rehearse(rehearse);
@@ -127,8 +163,14 @@ impl Setup {
         for grant in &self.request.grants {
             policy = grant.add_to(policy);
         }
-        let loaded = self.loaded.iter();
-        loaded.fold(session, |session, it| it.bind_to(session, policy.clone()))
+        let served = self.served();
+        let under = served.iter().map(|it| it.loaded.under(policy.clone()));
+        under.collect()
+    }
+
+    fn served(&self) -> Arc<[Served]> {
+        let held = self.served.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&held)
     }
 }
 
@@ -142,6 +184,10 @@ impl Sessions for Setup {
             None => SessionId::generate(SystemTime::now()),
         };
         self.open_session(id, 0)
+    }
+
+    fn rebind(&self, server: &Server) -> Result<bool, ServeError> {
+        Setup::rebind(self, server)
     }
 
     async fn end(&self, server: &Server) {

@@ -24,6 +24,8 @@ pub struct Server {
     /// Locked for each line that is read: whoever holds it keeps the client from reading.
     pub ears: Arc<Mutex<()>>,
     writing: Option<JoinHandle<ChildStdin>>,
+    /// The lines of standard error.
+    pub said: Receiver<String>,
     last: u64,
     /// What is in each request beside its params, in the newest era of the protocol.
     meta: Option<Value>,
@@ -39,7 +41,7 @@ impl Server {
             .env("AIRLOCK_STORE", store.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -56,12 +58,21 @@ impl Server {
                 }
             }
         });
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (sender, said) = channel();
+        thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                eprintln!("{line}");
+                let _ = sender.send(line);
+            }
+        });
         Self {
             stdin: child.stdin.take(),
             child,
             lines,
             ears,
             writing: None,
+            said,
             last: 0,
             meta: None,
         }

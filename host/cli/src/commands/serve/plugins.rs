@@ -1,0 +1,88 @@
+//! What is served, as it was read last.
+
+use std::ffi::{OsStr, OsString};
+
+use airlock_desk::plugin::{Loaded, Source};
+use airlock_host::Engine;
+use airlock_render::Line;
+
+use crate::bundled::CATALOG;
+use crate::failure::Failure;
+use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::on_stderr;
+use crate::terminal::progress::Progress;
+
+/// A plugin, as it was loaded from what was named.
+#[derive(Clone)]
+pub struct Served {
+    named: OsString,
+    pub loaded: Loaded,
+}
+
+/// Loads what is named, or all that is bundled.
+///
+/// # Errors
+/// If one of them can't be loaded.
+pub async fn load(
+    named: &[OsString],
+    engine: &Engine,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Vec<Served>, Failure> {
+    let mut all = Vec::with_capacity(named.len());
+    for named in or_bundled(named) {
+        let what = format!("Compiling {}…", Source::find(CATALOG, named)?.name());
+        let loading = progress.during(what, load_one(named, engine));
+        match interrupt.token().run_until_cancelled(loading).await {
+            Some(served) => all.push(served?),
+            None => return Err(Failure::interrupted()),
+        }
+    }
+    Ok(all)
+}
+
+/// The same, where these are served `before`: what can't be loaded any more is served as it was,
+/// and standard error says so.
+pub async fn load_again(named: &[OsString], engine: &Engine, before: &[Served]) -> Vec<Served> {
+    let mut all = Vec::with_capacity(named.len());
+    for named in or_bundled(named) {
+        let failure = match load_one(named, engine).await {
+            Ok(served) => {
+                all.push(served);
+                continue;
+            }
+            Err(failure) => failure,
+        };
+        failure.report_on_stderr();
+        let old = before.iter().find(|it| it.named == named);
+        let named = named.display();
+        match old {
+            Some(old) => {
+                all.push(old.clone());
+                on_stderr(Line::from(format!(
+                    "not reloaded, and served as it was: {named}"
+                )));
+            }
+            None => on_stderr(Line::from(format!("not loaded, and not served: {named}"))),
+        }
+    }
+    all
+}
+
+fn or_bundled(named: &[OsString]) -> Vec<&OsStr> {
+    match named {
+        [] => {
+            let bundled = CATALOG.all().iter();
+            bundled.map(|it| OsStr::new(it.name)).collect()
+        }
+        named => named.iter().map(OsString::as_os_str).collect(),
+    }
+}
+
+async fn load_one(named: &OsStr, engine: &Engine) -> Result<Served, Failure> {
+    let source = Source::find(CATALOG, named)?;
+    Ok(Served {
+        named: named.to_owned(),
+        loaded: source.load(|| Ok(engine.clone())).await?,
+    })
+}
