@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use airlock_host::pending::ActionId;
+use airlock_host::Resolution;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     InputRequest, InputRequests, InputRequiredResult, ProtocolVersion, ServerRequest,
@@ -11,6 +11,8 @@ use rmcp::service::{
     Peer, PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError,
 };
 use tokio::runtime::Handle;
+
+use crate::question::Choice;
 
 tokio::task_local! {
     static CALLER: Caller;
@@ -25,6 +27,8 @@ pub struct Caller {
     /// What the client calls itself.
     pub client: String,
     pub way: Way,
+    /// What else a person may choose who is asked, where the call names no action.
+    pub others: Arc<[Choice]>,
     asked: Arc<Mutex<Asked>>,
 }
 
@@ -48,7 +52,7 @@ pub enum Way {
 #[derive(Default)]
 struct Asked {
     question: Option<InputRequiredResult>,
-    discarded: Option<(ActionId, String)>,
+    decided: Option<Resolution>,
 }
 
 impl Caller {
@@ -68,6 +72,7 @@ impl Caller {
         Self {
             client,
             way: Way::of(call, context),
+            others: Arc::default(),
             asked: Arc::default(),
         }
     }
@@ -91,17 +96,26 @@ impl Caller {
         });
     }
 
-    /// Has it end with a discard, for which somebody decided who was asked about an apply.
-    pub fn discard(&self, action: ActionId, reason: String) {
-        self.change(|asked| asked.discarded = Some((action, reason)));
+    /// Has it end with what somebody decided who was asked about an apply, and that is not that
+    /// apply.
+    pub fn decide(&self, resolution: Resolution) {
+        self.change(|asked| asked.decided = Some(resolution));
     }
 
     pub fn take_question(&self) -> Option<InputRequiredResult> {
         self.change(|asked| asked.question.take())
     }
 
-    pub fn take_discarded(&self) -> Option<(ActionId, String)> {
-        self.change(|asked| asked.discarded.take())
+    pub fn take_decided(&self) -> Option<Resolution> {
+        self.change(|asked| asked.decided.take())
+    }
+
+    /// The same, who may choose one of these too.
+    pub fn with_others(&self, others: Vec<Choice>) -> Self {
+        Self {
+            others: others.into(),
+            ..self.clone()
+        }
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Asked) -> T) -> T {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use airlock_desk::approval::{Judge, Wanted, refusal, why};
 use airlock_desk::configuration::Decide;
-use airlock_host::PendingAction;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::digest::Digest;
 use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence, NamedAction};
+use airlock_host::{PendingAction, Resolution};
 use airlock_rules::{By, Judgement, Verdict};
 use async_trait::async_trait;
-use rmcp::model::ElicitRequestParams;
+use rmcp::model::{ElicitRequestParams, ElicitResult};
 
 use crate::asking::{self, Caller, Way};
-use crate::question::{self, Answer};
+use crate::question::{self, Answer, Choice, Chosen};
 use crate::seal::{Asked, Seals};
 
 /// Makes a command line of this program, which uses the server's store.
@@ -78,21 +78,22 @@ impl Approver for Decider {
 impl Decider {
     async fn ask(&self, request: &ApprovalRequest<'_>, caller: &Caller) -> Approval {
         let id = &request.action.action.id;
+        let choices = choices(request, caller);
         match &caller.way {
             Way::None => self.at_a_terminal(id),
-            Way::Request(peer) => match asking::ask(peer, self.question(request)).await {
-                Ok(answered) => self.decided(caller, id, question::read(&answered)),
+            Way::Request(peer) => match asking::ask(peer, self.question(&choices, request)).await {
+                Ok(answered) => self.decided(caller, request, &choices, &answered),
                 Err(error) => {
                     tracing::warn!("the client did not ask anybody: {error}");
                     self.at_a_terminal(id)
                 }
             },
             Way::Round { bound, answer } => {
-                let now = asked(request);
+                let now = asked(request, &choices);
                 if let Some((state, answered)) = answer {
                     match self.seals.open(state, bound) {
                         Ok(then) if then == now => {
-                            return self.decided(caller, id, question::read(answered));
+                            return self.decided(caller, request, &choices, answered);
                         }
                         // Something else would happen by now: they are asked again.
                         Ok(_) => {}
@@ -100,7 +101,7 @@ impl Decider {
                     }
                 }
                 match self.seals.seal(&now, bound) {
-                    Ok(state) => caller.end_with(self.question(request), state),
+                    Ok(state) => caller.end_with(self.question(&choices, request), state),
                     Err(problem) => tracing::warn!("nobody could be asked: {problem}"),
                 }
                 self.at_a_terminal(id)
@@ -108,39 +109,56 @@ impl Decider {
         }
     }
 
-    fn question(&self, request: &ApprovalRequest<'_>) -> ElicitRequestParams {
-        let action = &request.action.action;
-        let show = (self.command)(&["show", action.id.as_str()]);
-        let named = NamedAction::from(&**action).to_string();
-        question::of(&named, request.resolution, request.effects, &show)
+    fn question(&self, choices: &[Choice], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
+        question::of(choices, request.resolution, |id| {
+            (self.command)(&["show", id.as_str()])
+        })
     }
 
-    fn decided(&self, caller: &Caller, id: &ActionId, answer: Answer) -> Approval {
-        match answer {
-            Answer::Apply(reason) => {
+    fn decided(
+        &self,
+        caller: &Caller,
+        request: &ApprovalRequest<'_>,
+        choices: &[Choice],
+        answered: &ElicitResult,
+    ) -> Approval {
+        let id = &request.action.action.id;
+        let (resolution, told) = match question::read(answered, choices) {
+            Answer::Apply(Chosen { at: 0, reason }) => {
                 let decided_by = asked_in(&caller.client).with_evidence(Evidence::Client);
-                match reason {
+                return match reason {
                     Some(reason) => Approval::AllowedWithReason { decided_by, reason },
                     None => Approval::AllowedBy(decided_by),
-                }
+                };
             }
-            Answer::Discard(reason) => {
+            Answer::Apply(Chosen { at, reason }) => {
+                let reason = reason.unwrap_or_else(|| request.resolution.reason.clone());
+                let apply = Resolution::apply(reason).with_id(choices[at].id.clone());
+                (apply, "whoever was asked chose another action")
+            }
+            Answer::Discard(Chosen { at, reason }) => {
                 let reason =
                     reason.unwrap_or_else(|| "discarded when asked to apply it".to_owned());
-                caller.discard(id.clone(), reason);
-                Approval::Refuse {
-                    reason: "whoever was asked discards it".to_owned(),
-                }
+                let discard = Resolution::discard(reason).with_id(choices[at].id.clone());
+                (discard, "whoever was asked discards it")
             }
-            Answer::Later => Approval::Refuse {
-                reason: format!(
-                    "whoever was asked leaves it pending for now. {}",
-                    self.how(id)
-                ),
-            },
-            Answer::None(why) => Approval::Refuse {
-                reason: format!("{why}. It stays pending. {}", self.how(id)),
-            },
+            Answer::Later => {
+                return Approval::Refuse {
+                    reason: format!(
+                        "whoever was asked leaves it pending for now. {}",
+                        self.how(id)
+                    ),
+                };
+            }
+            Answer::None(why) => {
+                return Approval::Refuse {
+                    reason: format!("{why}. It stays pending. {}", self.how(id)),
+                };
+            }
+        };
+        caller.decide(resolution);
+        Approval::Refuse {
+            reason: told.to_owned(),
         }
     }
 
@@ -195,15 +213,28 @@ fn let_through(judgement: &Judgement) -> Approval {
     }
 }
 
-fn asked(request: &ApprovalRequest<'_>) -> Asked {
+/// The action that is to be applied, and then those that may be chosen in its place.
+fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Choice> {
+    let action = &request.action.action;
+    let wanted = Choice {
+        id: action.id.clone(),
+        named: NamedAction::from(&**action).to_string(),
+        effects: request.effects.cloned(),
+    };
+    let others = caller.others.iter().filter(|it| it.id != action.id);
+    [wanted].into_iter().chain(others.cloned()).collect()
+}
+
+fn asked(request: &ApprovalRequest<'_>, choices: &[Choice]) -> Asked {
+    let shown: Vec<_> = choices.iter().map(|it| (&it.id, &it.effects)).collect();
     Asked {
         action: request.action.action.id.to_string(),
-        effects: digest(request.effects),
+        effects: digest(&shown),
         attempts: request.action.attempts,
     }
 }
 
-fn digest(effects: Option<&Effects>) -> String {
-    let effects = serde_json::to_vec(&effects).unwrap_or_default();
-    Digest::of(&effects).to_string()
+fn digest(shown: &[(&ActionId, &Option<Effects>)]) -> String {
+    let shown = serde_json::to_vec(shown).unwrap_or_default();
+    Digest::of(&shown).to_string()
 }

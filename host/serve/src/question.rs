@@ -2,6 +2,7 @@
 
 use airlock_host::Resolution;
 use airlock_host::effects::Effects;
+use airlock_host::pending::ActionId;
 use airlock_render::{Block, Line, Renderer, Role};
 use rmcp::model::{
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
@@ -11,69 +12,109 @@ use serde::Deserialize;
 /// How many rows of effects a question has. A client may show it in a small dialog.
 const ROWS: usize = 60;
 
+/// How many each of several actions has at least.
+const LEAST_ROWS: usize = 6;
+
+/// An action that a question is about.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    pub id: ActionId,
+    /// What it is called, in one line.
+    pub named: String,
+    /// What the host saw it do.
+    pub effects: Option<Effects>,
+}
+
 /// What a person has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// To apply it, with their own reason where they gave one.
-    Apply(Option<String>),
+    /// To apply what they chose, with their own reason where they gave one.
+    Apply(Chosen),
     /// To discard it.
-    Discard(Option<String>),
+    Discard(Chosen),
     /// Not to decide.
     Later,
     /// The client answered, and in it is no decision: why.
     None(&'static str),
 }
 
-/// The question about an action: what it is called, why the model wants it applied, and what the
-/// host saw it do. `show` is the command that shows all of it.
+/// About which of the actions they have decided, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its place among those that the question was about.
+    pub at: usize,
+    pub reason: Option<String>,
+}
+
+/// The question about actions: what each is called, why the model wants one applied, and what the
+/// host saw each do. `show` makes the command that shows all of one.
 pub fn of(
-    action: &str,
+    choices: &[Choice],
     resolution: &Resolution,
-    effects: Option<&Effects>,
-    show: &str,
+    show: impl Fn(&ActionId) -> String,
 ) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: message(action, resolution, effects, show),
-        requested_schema: form(),
+        message: message(choices, resolution, show),
+        requested_schema: form(choices),
     }
 }
 
-fn message(action: &str, resolution: &Resolution, effects: Option<&Effects>, show: &str) -> String {
+fn message(
+    choices: &[Choice],
+    resolution: &Resolution,
+    show: impl Fn(&ActionId) -> String,
+) -> String {
     let plain = Renderer::plain();
-    let head = Block::new()
-        .line("Apply this? Nothing has changed yet.")
-        .named(Role::Plain, "Action:", action, 2)
-        .named(Role::Plain, "The model says:", &resolution.reason, 2);
-    let unseen = Effects::default();
-    let effects = plain.render(&Block::effects(effects.unwrap_or(&unseen)));
-    let mut rows = effects.lines();
+    let (asked, rows) = match choices.len() {
+        0 | 1 => ("Apply this? Nothing has changed yet.", ROWS),
+        several => (
+            "Apply which of these? Nothing has changed yet.",
+            (ROWS / several).max(LEAST_ROWS),
+        ),
+    };
+    let head =
+        Block::new()
+            .line(asked)
+            .named(Role::Plain, "The model says:", &resolution.reason, 2);
     let mut message = plain.render(&head);
-    message.push('\n');
-    for row in rows.by_ref().take(ROWS) {
-        message.push('\n');
-        message.push_str(row);
-    }
-    let more = rows.count();
-    if more > 0 {
-        let more = format!("… and {more} rows more; all of it: {show}");
-        message.push('\n');
-        message.push_str(&plain.render(&Block::from(Line::from(more))));
+    for choice in choices {
+        let named = Block::new().named(Role::Plain, "Action:", &choice.named, 2);
+        let effects = choice.effects.clone().unwrap_or_default();
+        let effects = plain.render(&Block::effects(&effects));
+        let mut all = effects.lines();
+        message.push_str("\n\n");
+        message.push_str(&plain.render(&named));
+        for row in all.by_ref().take(rows) {
+            message.push('\n');
+            message.push_str(row);
+        }
+        let more = all.count();
+        if more > 0 {
+            let more = format!("… and {more} rows more; all of it: {}", show(&choice.id));
+            message.push('\n');
+            message.push_str(&plain.render(&Block::from(Line::from(more))));
+        }
     }
     message
 }
 
-fn form() -> ElicitationSchema {
-    let decisions = ["apply", "discard", "later"].map(str::to_owned).to_vec();
-    let titles = ["Apply it", "Discard it", "Leave it pending"];
-    let titles = titles.map(str::to_owned).to_vec();
-    let decision = EnumSchema::builder(decisions.clone()).title("Decision");
-    let decision = match decision.enum_titles(titles) {
-        Ok(titled) => titled.build(),
-        Err(_) => EnumSchema::builder(decisions).build(),
-    };
-    ElicitationSchema::builder()
-        .required_enum_schema("decision", decision)
+fn form(choices: &[Choice]) -> ElicitationSchema {
+    let decisions = [
+        ("apply", "Apply it"),
+        ("discard", "Discard it"),
+        ("later", "Leave it pending"),
+    ];
+    let decisions = decisions.map(|(value, title)| (value.to_owned(), title.to_owned()));
+    let mut form = ElicitationSchema::builder();
+    if choices.len() > 1 {
+        let actions = choices.iter().map(|it| {
+            let title = airlock_render::escape_line(&it.named);
+            (it.id.to_string(), title.into_owned())
+        });
+        form = form.required_enum_schema("action", one_of("Action", actions));
+    }
+    form.required_enum_schema("decision", one_of("Decision", decisions))
         .optional_string_with("reason", |reason| {
             reason
                 .title("Reason")
@@ -82,10 +123,21 @@ fn form() -> ElicitationSchema {
         .build_unchecked()
 }
 
-/// Reads an answer. One without a decision is none: clients can accept forms that nobody has seen.
-pub fn read(result: &ElicitResult) -> Answer {
+fn one_of(title: &'static str, values: impl IntoIterator<Item = (String, String)>) -> EnumSchema {
+    let (values, titles): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+    let schema = EnumSchema::builder(values.clone()).title(title);
+    match schema.enum_titles(titles) {
+        Ok(titled) => titled.build(),
+        Err(_) => EnumSchema::builder(values).build(),
+    }
+}
+
+/// Reads an answer to a question about these. One without a decision is none: clients can accept
+/// forms that nobody has seen.
+pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
     #[derive(Deserialize)]
     struct Filled {
+        action: Option<String>,
         decision: String,
         reason: Option<String>,
     }
@@ -95,13 +147,22 @@ pub fn read(result: &ElicitResult) -> Answer {
         _ => return Answer::None("whoever was asked dismissed the question"),
     }
     let filled = result.content.as_ref().map(Filled::deserialize);
-    let Some(Ok(Filled { decision, reason })) = filled else {
+    let Some(Ok(filled)) = filled else {
         return Answer::None("the client's answer has no decision in it");
     };
-    let reason = reason.filter(|reason| !reason.trim().is_empty());
-    match decision.as_str() {
-        "apply" => Answer::Apply(reason),
-        "discard" => Answer::Discard(reason),
+    let at = match (&filled.action, choices) {
+        (_, [_]) => Some(0),
+        (Some(action), choices) => choices.iter().position(|it| it.id.as_str() == action),
+        (None, _) => None,
+    };
+    let Some(at) = at else {
+        return Answer::None("the client's answer names none of the actions that were offered");
+    };
+    let reason = filled.reason.filter(|reason| !reason.trim().is_empty());
+    let chosen = Chosen { at, reason };
+    match filled.decision.as_str() {
+        "apply" => Answer::Apply(chosen),
+        "discard" => Answer::Discard(chosen),
         "later" => Answer::Later,
         _ => Answer::None("the client's answer is none of those that were offered"),
     }
@@ -113,19 +174,32 @@ mod tests {
 
     use super::*;
 
+    fn choice(id: &str) -> Choice {
+        Choice {
+            id: id.into(),
+            named: "Rename".to_owned(),
+            effects: None,
+        }
+    }
+
     #[test]
     fn only_a_decision_that_was_offered_is_one() {
+        let one = [choice("1")];
         let check = |action, content: Value, expected: Answer| {
             let result = ElicitResult::new(action).with_content(content);
-            assert_eq!(read(&result), expected);
+            assert_eq!(read(&result, &one), expected);
+        };
+        let chosen = |reason: Option<&str>| Chosen {
+            at: 0,
+            reason: reason.map(str::to_owned),
         };
         use ElicitationAction::{Accept, Cancel, Decline};
         let apply = json!({"decision": "apply"});
-        check(Accept, apply.clone(), Answer::Apply(None));
+        check(Accept, apply.clone(), Answer::Apply(chosen(None)));
         check(
             Accept,
             json!({"decision": "discard", "reason": "no"}),
-            Answer::Discard(Some("no".to_owned())),
+            Answer::Discard(chosen(Some("no"))),
         );
         check(
             Accept,
@@ -139,19 +213,45 @@ mod tests {
             json!({"decision": "yes"}),
         ] {
             let result = ElicitResult::new(Accept).with_content(content);
-            assert!(matches!(read(&result), Answer::None(_)));
+            assert!(matches!(read(&result, &one), Answer::None(_)));
         }
-        assert!(matches!(read(&ElicitResult::new(Accept)), Answer::None(_)));
+        assert!(matches!(
+            read(&ElicitResult::new(Accept), &one),
+            Answer::None(_)
+        ));
         for action in [Cancel, Decline] {
             let result = ElicitResult::new(action).with_content(apply.clone());
-            assert!(matches!(read(&result), Answer::None(_)));
+            assert!(matches!(read(&result, &one), Answer::None(_)));
+        }
+    }
+
+    #[test]
+    fn of_several_actions_one_has_to_be_named_that_was_offered() {
+        let several = [choice("1"), choice("2")];
+        let read = |content: Value| {
+            let result = ElicitResult::new(ElicitationAction::Accept).with_content(content);
+            read(&result, &several)
+        };
+        let expected = Chosen {
+            at: 1,
+            reason: None,
+        };
+        let second = json!({"action": "2", "decision": "discard"});
+        assert_eq!(read(second), Answer::Discard(expected));
+        for content in [
+            json!({"decision": "apply"}),
+            json!({"action": "3", "decision": "apply"}),
+            json!({"action": "", "decision": "apply"}),
+            json!({"action": "2"}),
+        ] {
+            assert!(matches!(read(content), Answer::None(_)));
         }
     }
 
     #[test]
     fn what_a_model_says_can_pass_for_nothing_of_the_hosts() {
         let forged = Resolution::apply("fine\nVerified by the host: nothing.\u{1b}[2J");
-        let message = message("Rename", &forged, None, "airlock show 1");
+        let message = message(&[choice("1")], &forged, |id| format!("airlock show {id}"));
         assert!(!message.contains('\u{1b}'));
         let own = |row: &&str| row.starts_with("Verified");
         assert_eq!(message.lines().filter(own).count(), 0, "{message}");

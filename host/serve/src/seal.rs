@@ -17,9 +17,9 @@ const OPEN: usize = 256;
 /// What a question was about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The action's id.
+    /// The id of the action that the model wants applied.
     pub action: String,
-    /// The digest of the effects that were shown.
+    /// The digest of all that was shown.
     pub effects: String,
     /// How often somebody had tried to apply it.
     pub attempts: u32,

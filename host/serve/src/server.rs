@@ -6,9 +6,10 @@ use airlock_desk::approval::Judge;
 use airlock_desk::configuration::Decide;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
-use airlock_host::pending::Evidence;
+use airlock_host::pending::{Decision, Evidence, NamedAction};
 use airlock_host::policy::ProducerWithPolicy;
-use airlock_host::{Error, Resolution, Session, SessionBuilder};
+use airlock_host::tool::RESOLVE;
+use airlock_host::{Error, Session, SessionBuilder};
 use rmcp::model::{CallToolResponse, Tool};
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
@@ -20,6 +21,7 @@ use crate::changes::{Changes, Ending};
 use crate::deciding::{Command, Decider, asked_in};
 use crate::handler::{Handler, Place};
 use crate::progress::Listeners;
+use crate::question::Choice;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::{answer, listing};
@@ -35,6 +37,9 @@ pub struct Server {
     /// Read by each call while it is under way.
     calls: Arc<RwLock<()>>,
 }
+
+/// Of how many actions at most a person may choose.
+const CHOICES: usize = 10;
 
 /// Why a server could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -173,6 +178,10 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let _under_way = self.calls.read().await;
+        let caller = &match tool {
+            RESOLVE => caller.with_others(self.others(params).await),
+            _ => caller.clone(),
+        };
         let call = self.session.call(tool, params);
         let call = caller.scope(call.cancelled_by(&context.ct).into_future());
         let token = context.meta.get_progress_token();
@@ -194,19 +203,38 @@ impl Server {
         if let Some(question) = caller.take_question() {
             return question.into();
         }
-        let Some((action, reason)) = caller.take_discarded() else {
+        let Some(resolution) = caller.take_decided() else {
             return answer::of_error(&error).into();
         };
+        let told = match resolution.decision {
+            Decision::Apply => "Whoever was asked chose another of the pending actions.",
+            Decision::Discard => "Nothing was applied: whoever was asked discarded it instead.",
+        };
         let somebody = asked_in(&caller.client).with_evidence(Evidence::Client);
-        let discard = Resolution::discard(reason).with_id(action);
-        match self.session.resolve(discard, somebody).await {
-            Ok(outcome) => {
-                let result = answer::of_outcome(&outcome.into());
-                let told = "Nothing was applied: whoever was asked discarded it instead.";
-                answer::preceded(result, told).into()
-            }
+        match self.session.resolve(resolution, somebody).await {
+            Ok(outcome) => answer::preceded(answer::of_outcome(&outcome.into()), told).into(),
             Err(error) => answer::of_error(&error).into(),
         }
+    }
+
+    /// What a person may choose who is asked about an apply that names no action, beside the one
+    /// that is meant.
+    async fn others(&self, params: &Value) -> Vec<Choice> {
+        if params["action"] != "apply" || !params["id"].is_null() {
+            return Vec::new();
+        }
+        // Where the stack can't be read, the call itself says so.
+        let pending = self.session.pending().await.unwrap_or_default();
+        let mut others = Vec::new();
+        for it in pending.iter().take(CHOICES) {
+            let effects = self.session.effects(&it.action.id).await;
+            others.push(Choice {
+                id: it.action.id.clone(),
+                named: NamedAction::from(&*it.action).to_string(),
+                effects: effects.ok().flatten(),
+            });
+        }
+        others
     }
 }
 

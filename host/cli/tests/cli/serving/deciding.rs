@@ -239,3 +239,49 @@ fn a_conversation_is_told_how_many_others_wait_and_resolves_none_of_them() {
     let open = store.json(folder.path(), &["pending"]);
     assert_eq!(open["pending"][0]["id"], elsewhere.as_str());
 }
+
+#[test]
+fn of_several_pending_actions_whoever_is_asked_chooses() {
+    let check = |chosen: usize, decision: &str, told: &str, left: &[&str]| {
+        let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.txt"]));
+        let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
+        server.preview();
+        let params = json!({"files": ["*.txt"], "find": "txt$", "replace": "md"});
+        server.call("batch_rename_preview", params);
+        let open = store.json(folder.path(), &["pending", "--all"]);
+        let ids = open["pending"].as_array().unwrap().iter();
+        let ids: Vec<_> = ids.map(|it| it["id"].clone()).collect();
+        let arguments = json!({"action": "apply", "reason": "the model's"});
+        let call = json!({"name": "resolve", "arguments": arguments});
+        let id = server.begin("tools/call", call);
+        let asked = server.next();
+        let message = asked["params"]["message"].as_str().unwrap();
+        for shown in ["renamed a.jpeg -> a.jpg", "renamed b.txt -> b.md"] {
+            assert!(message.contains(shown), "{message}");
+        }
+        let offered = asked["params"]["requestedSchema"]["properties"]["action"].to_string();
+        assert!(
+            ids.iter().all(|id| offered.contains(&id.to_string())),
+            "{offered}"
+        );
+        let content = json!({"action": ids[chosen], "decision": decision});
+        let answer = json!({"action": "accept", "content": content});
+        server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}));
+        let said = server.answer(id);
+        assert_eq!(said["result"]["isError"], false, "{said}");
+        assert!(text(&said["result"]).contains(told), "{said}");
+        assert_eq!(names(&folder), left);
+        let open = store.json(folder.path(), &["pending", "--all"]);
+        let open = open["pending"].as_array().unwrap();
+        assert_eq!(open.len(), 1);
+        assert_eq!(open[0]["id"], ids[1 - chosen]);
+        let by = last_decision(&store, folder.path());
+        assert_eq!((by.0, by.1), (json!("user of test"), json!("client")));
+    };
+    let another = "Whoever was asked chose another of the pending actions.";
+    check(0, "apply", "Applied batch rename", &["a.jpeg", "b.md"]);
+    check(1, "apply", another, &["a.jpg", "b.txt"]);
+    let discarded = "whoever was asked discarded it instead";
+    check(0, "discard", discarded, &["a.jpeg", "b.txt"]);
+    check(1, "discard", discarded, &["a.jpeg", "b.txt"]);
+}
