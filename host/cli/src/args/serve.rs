@@ -25,8 +25,8 @@ use crate::failure::Failure;
 /// Every tool only previews, and is listed as read-only. What it would do stays pending until the
 /// tool `resolve` applies it, once whoever decides has decided.
 ///
-/// On SIGHUP it reads plugins and rules anew, and clients hear of it where the list of tools has
-/// changed; a plugin that can't be loaded is served as it was, and all other settings stay.
+/// On SIGHUP (on Unix) it reads plugins and rules anew, and clients hear of it where the list of
+/// tools has changed; a plugin that can't be loaded is served as it was, and all else stays.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {

@@ -11,6 +11,7 @@ use rustix::termios::tcgetpgrp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What it means.
+#[cfg_attr(not(unix), allow(dead_code, reason = "there is none"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hangup {
     /// Somebody sent it, who wants something.
