@@ -154,9 +154,9 @@ impl Session {
     /// finds the tools from before or the new ones, and one that is under way ends as it began.
     /// Returns the tools that were left out, each with the reason.
     ///
-    /// What was bound before under the same policy keeps its live instance and its volatile actions.
-    /// Of the rest it holds what [unbinding](Session::unbind) says: what it pushed can still be
-    /// resolved, by the same bytes.
+    /// What was bound before under the same policy keeps its live instance and its volatile
+    /// actions. What the rest has pushed can still be resolved, by the same bytes, which come from
+    /// the store where nothing else is left of it.
     ///
     /// # Errors
     /// [`Error::Workspace`], as for [`Session::bind`]. Everything is as it was then.

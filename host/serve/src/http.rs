@@ -144,9 +144,9 @@ impl HttpServer {
         self.conversations.listing()
     }
 
-    /// Gives each conversation the tools that it would have if it were opened now. Then clients hear
-    /// of it where the list of tools has changed: whether it has. Before, [`Sessions::open`] has to
-    /// give new ones those tools.
+    /// Gives each conversation the tools that it would have if it were opened now; from before on,
+    /// [`Sessions::open`] has to give new ones those tools. Then clients hear of it where the list
+    /// of tools has changed: says whether it has.
     ///
     /// # Errors
     /// Those of [`Sessions::rebind`], for the list. A conversation that keeps what it had is

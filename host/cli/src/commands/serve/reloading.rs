@@ -24,7 +24,7 @@ pub async fn on_hangup(
         let stop = CancellationToken::new();
         let _given_up = stop.clone().drop_guard();
         let (setup, listed, rebind) = (setup.clone(), listed.clone(), rebind.clone());
-        // Reading and checking a component takes a thread for a while, and those that serve are few.
+        // Reading and checking a component keeps a thread busy, and those that serve are few.
         let reloading = spawn_blocking(move || {
             let reloading = reload(&setup, &listed, rebind);
             Handle::current().block_on(stop.run_until_cancelled(reloading))

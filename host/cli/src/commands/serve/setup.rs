@@ -84,8 +84,8 @@ impl Setup {
         Ok(count)
     }
 
-    /// Gives a conversation that is open the tools that it would have if it were opened now: whether
-    /// its list of tools has changed by that.
+    /// Gives a conversation that is open the tools that it would have if it were opened now. Says
+    /// whether its list of tools has changed by that.
     ///
     /// # Errors
     /// Those of [`Server::rebind`].

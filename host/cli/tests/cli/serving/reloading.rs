@@ -1,9 +1,9 @@
 //! SIGHUP: plugins and rules are read anew, and clients hear of it where the list of tools has
 //! changed.
 
+mod events;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
 use std::process::Child;
 use std::sync::mpsc::Receiver;
 
@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::{Server, asks, text};
-use super::http::web::{ANN, BEN, Client, PATIENCE, Web, head};
+use super::http::web::{ANN, BEN, PATIENCE, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
 use crate::terminal::Terminal;
+use events::Events;
 
 const CHANGED: &str = "notifications/tools/list_changed";
 const OF_PUPPET: [&str; 3] = ["puppet", "typed", "resolve"];
@@ -246,9 +247,7 @@ fn over_http_each_conversation_has_the_new_tools_and_both_eras_hear_of_it() {
         ids.push(id.as_str().unwrap().to_owned());
     }
     let mut standalone = Events::standalone(&web, &session);
-    let mut subscribed = Events(BufReader::new(
-        stateless.begin("subscriptions/listen", everything()),
-    ));
+    let mut subscribed = Events::of(stateless.begin("subscriptions/listen", everything()));
     let acknowledged = subscribed.next().unwrap();
     let id = acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone();
     check_acknowledged(&acknowledged, id.as_u64().unwrap());
@@ -299,41 +298,6 @@ fn on_a_terminal_that_is_still_there_it_goes_on() {
     kill_process(pid, Signal::HUP).unwrap();
     terminal.sees("the list of tools has changed");
     terminal.is_killed();
-}
-
-/// What comes of a stream, message by message.
-struct Events(BufReader<TcpStream>);
-
-impl Events {
-    /// What a session is told beside its answers.
-    fn standalone(web: &Web, session: &Client) -> Self {
-        let id = session.session.as_deref().unwrap();
-        let mut stream = web.connect();
-        let head = head("GET", ANN, 0, &[("Mcp-Session-Id", id)]);
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut events = Self(BufReader::new(stream));
-        // Whoever has the headers is listening.
-        let mut line = String::new();
-        while line != "\r\n" {
-            line.clear();
-            assert_ne!(events.0.read_line(&mut line).unwrap(), 0);
-        }
-        events
-    }
-
-    /// The next one, or none at the end.
-    fn next(&mut self) -> Option<Value> {
-        loop {
-            let mut line = String::new();
-            if self.0.read_line(&mut line).unwrap() == 0 {
-                return None;
-            }
-            match line.strip_prefix("data: ").map(str::trim) {
-                None | Some("") => {}
-                Some(message) => return Some(serde_json::from_str(message).unwrap()),
-            }
-        }
-    }
 }
 
 fn hang_up(server: &Child) {
