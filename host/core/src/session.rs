@@ -155,8 +155,8 @@ impl Session {
     /// Returns the tools that were left out, each with the reason.
     ///
     /// What was bound before under the same policy keeps its live instance and its volatile
-    /// actions. What the rest has pushed can still be resolved, by the same bytes, which come from
-    /// the store where nothing else is left of it.
+    /// actions. What the rest has pushed can still be resolved, by the same bytes: as after
+    /// [`Session::unbind`], the session holds their code until it ends.
     ///
     /// # Errors
     /// [`Error::Workspace`], as for [`Session::bind`]. Everything is as it was then.
