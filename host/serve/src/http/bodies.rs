@@ -1,5 +1,10 @@
 //! Bodies of requests and responses.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "an answer in place of another is as large as that, and is sent at once"
+)]
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;

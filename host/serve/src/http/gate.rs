@@ -119,6 +119,7 @@ impl Gate {
         }
     }
 
+    #[expect(clippy::result_large_err, reason = "it is sent at once")]
     fn check_rate(&self, rate: &DefaultDirectRateLimiter) -> Result<(), Answer> {
         rate.check().map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());

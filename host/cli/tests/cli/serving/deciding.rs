@@ -189,11 +189,16 @@ fn an_answer_counts_once_for_the_question_that_was_asked_and_for_nothing_else() 
     assert_eq!(again["result"]["resultType"], "input_required", "{again}");
     assert_eq!(names(&folder), ["a.jpeg", "b.jpeg"]);
 
+    let open = store.json(folder.path(), &["pending", "--all"]);
+    let mine = open["pending"].as_array().unwrap().iter();
+    let mut mine = mine.filter(|it| it["label"] == "Batch rename: 2 files");
     let (_, state) = question(&mut server, &arguments);
-    let applied = server.request("tools/call", answered(&arguments, &state));
+    let mut both = answered(&arguments, &state);
+    both["inputResponses"]["decision"]["content"]["action"] = mine.next().unwrap()["id"].clone();
+    let applied = server.request("tools/call", both.clone());
     assert_eq!(applied["result"]["isError"], false, "{applied}");
     assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
-    let used = server.request("tools/call", answered(&arguments, &state));
+    let used = server.request("tools/call", both);
     assert_ne!(used["result"]["isError"], false, "{used}");
 }
 

@@ -151,7 +151,9 @@ fn what_is_pending_is_applied_by_the_bytes_that_pushed_it_also_while_somebody_is
     plugin.becomes("sdk_tools");
     hang_up(&server.child);
     assert_eq!(server.next()["method"], CHANGED);
-    let yes = json!({"action": "accept", "content": {"decision": "apply"}});
+    let open = store.json(folder.path(), &["pending", "--all"]);
+    let top = open["pending"][0]["id"].clone();
+    let yes = json!({"action": "accept", "content": {"decision": "apply", "action": top}});
     let answer = |asked: &Value| json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes});
     server.send(&answer(&asked));
     let applied = server.answer(id);
