@@ -1,8 +1,8 @@
-//! `airlock serve --http` under load: one client beside a thousand that call tools at the same time.
+//! `airlock serve --http` under load: one client beside a thousand that call tools at once.
 //!
-//! `cargo bench --bench serving` prints a table; `-- --quick` measures for 5 seconds in place of 60.
-//! Each client has a session of its own and one connection, over which it sends its next request
-//! when the last was answered. The bench and the server share the machine's cores.
+//! `cargo bench --bench serving` prints a table; `-- --quick` measures for 5 seconds in place of
+//! 60. Each client has a session of its own and one connection, over which it sends its next
+//! request when the last was answered. The bench and the server share the machine's cores.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};

@@ -44,6 +44,9 @@ const leftOut = listed({
     "caching:sep-2549-resources-templates-list-caching-hints",
     "input-required-result-non-tool-request",
   ],
+  "the operator alone changes which tools there are, and the list doesn't hang on what a tool has done": [
+    "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
+  ],
   "a plugin gives back text, images and links": [
     "tools-call-audio",
     "tools-call-embedded-resource",

@@ -79,7 +79,8 @@ impl Place {
         }
     }
 
-    /// The conversation in which a tool is called; or, in place of the call, what the model is told.
+    /// The conversation in which a tool is called; or, in place of the call, what the model is
+    /// told.
     async fn conversation(
         &self,
         call: &CallToolRequestParams,
@@ -207,9 +208,15 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let misfit = params::misfit(&request.method, request.params.as_ref());
+        // The newest era has none.
+        let version = context.protocol_version();
+        let has_handshake = version.is_none_or(|it| it.has_initialize());
+        let misfit = match &*request.method {
+            "initialize" if !has_handshake => None,
+            method => params::misfit(method, request.params.as_ref()),
+        };
         Err(misfit
             .unwrap_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
     }

@@ -160,8 +160,8 @@ impl HttpServer {
         self.sessions.rebind(self.listing())
     }
 
-    /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends all
-    /// conversations. A commit that has begun is finished.
+    /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends
+    /// all conversations. A commit that has begun is finished.
     pub async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
         let mut ended = self.ended.lock().await;
         let closing = CancellationToken::new();

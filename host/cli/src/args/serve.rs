@@ -20,7 +20,7 @@ use super::values::{GrantName, RehearseWhen, age};
 use crate::commands::serve::{OverHttp, Request};
 use crate::failure::Failure;
 
-/// Serve tools to clients of the Model Context Protocol (MCP), over standard input and output or HTTP
+/// Serve tools to clients of the Model Context Protocol (MCP), over standard streams or HTTP
 ///
 /// Every tool only previews, and is listed as read-only. What it would do stays pending until the
 /// tool `resolve` applies it, once whoever decides has decided.
@@ -88,8 +88,8 @@ pub struct HttpArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "http")]
     pub token_file: Option<PathBuf>,
 
-    /// A name, with or without a port, by which clients may call it, beside loopback's; may be given
-    /// more than once
+    /// A name, with or without a port, by which clients may call it, beside loopback's; may be
+    /// given more than once
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub hosts: Vec<String>,
 

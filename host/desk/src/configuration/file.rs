@@ -63,8 +63,8 @@ pub struct Limits {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Http {
-    /// The file of tokens, relative to this file's folder: a line for each principal, NAME:TOKEN, or
-    /// NAME:TOKEN:read-only for one that can't decide. Nobody else may be able to read it
+    /// The file of tokens, relative to this file's folder: a line for each principal, NAME:TOKEN,
+    /// or NAME:TOKEN:read-only for one that can't decide. Nobody else may be able to read it
     pub token_file: Option<PathText>,
     /// The names, with or without a port, by which clients may call the server, beside loopback's
     pub hosts: Option<Vec<String>>,

@@ -11,8 +11,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::Sessions;
 use crate::server::{ServeError, Server};
 
-/// All that are open. A principal's default one is called as the principal is, and each other as the
-/// principal, a dot, and an id of its own.
+/// All that are open. A principal's default one is called as the principal is, and each other as
+/// the principal, a dot, and an id of its own.
 pub struct Conversations {
     sessions: Arc<dyn Sessions>,
     /// Of those ids that clients carry without a session of the transport's.
