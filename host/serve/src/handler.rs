@@ -14,7 +14,7 @@ use tracing::Instrument;
 
 use crate::asking::Caller;
 use crate::changes::Hearing;
-use crate::http::Visit;
+use crate::http::{NoConversation, Visit};
 use crate::server::Server;
 use crate::{answer, listing, params};
 
@@ -90,8 +90,13 @@ impl Place {
             Place::Stdio(server) => return Ok(Ok(server.clone())),
             Place::Http(visit) => visit,
         };
-        let here = visit.conversation(context.meta.get(SESSION));
-        let here = here.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let here = match visit.conversation(context.meta.get(SESSION)) {
+            Ok(here) => here,
+            Err(error @ NoConversation::Unknown) => {
+                return Err(ErrorData::invalid_params(error.to_string(), None));
+            }
+            Err(error) => return Ok(Err(error.to_string())),
+        };
         if call.name != RESOLVE {
             return Ok(Ok(here));
         }

@@ -27,6 +27,7 @@ use crate::server::{ServeError, Server};
 use conversations::Conversations;
 use gate::Gate;
 
+pub(crate) use conversations::NoConversation;
 pub use tokens::{Principal, TokenError, Tokens};
 pub(crate) use visit::Visit;
 
@@ -85,7 +86,7 @@ pub struct HttpSettings {
     pub max_body: usize,
     /// How many requests a principal may send in a second, and at once.
     pub requests_per_second: NonZeroU32,
-    /// How many conversations there may be.
+    /// How many conversations a principal may have, beside its own.
     pub max_conversations: usize,
 }
 

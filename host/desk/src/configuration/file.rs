@@ -76,7 +76,7 @@ pub struct Http {
     pub max_body: Option<Size>,
     /// How many requests a principal may send in a second
     pub requests_per_second: Option<NonZeroU32>,
-    /// How many conversations there may be
+    /// How many conversations a principal may have, beside its own
     pub max_conversations: Option<NonZeroU32>,
 }
 

@@ -26,13 +26,15 @@ pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 /// How long the body of a request may take.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// How many bytes the bodies may have together that are in memory, beyond what one may have.
+/// How many bytes a principal's bodies may have together that are in memory, beyond what one may
+/// have.
 const TOGETHER: usize = 64 << 20;
 
 /// In which units that is counted.
 const UNIT: usize = 1024;
 
-/// Reads bodies, so that neither one nor all together take more memory or time than there is.
+/// Reads the bodies of a principal, so that neither one nor all together take more memory or time
+/// than there is, and none of another's waits for them.
 pub struct Bodies {
     largest: usize,
     room: Arc<Semaphore>,
@@ -66,16 +68,6 @@ impl Bodies {
     /// # Errors
     /// What to answer in its place.
     pub async fn read(&self, body: Incoming) -> Result<Read, Answer> {
-        match timeout(WITHIN, self.read_all(body)).await {
-            Ok(read) => read,
-            Err(_) => {
-                let told = format!("the body took more than {} seconds", WITHIN.as_secs());
-                Err(text(StatusCode::REQUEST_TIMEOUT, told))
-            }
-        }
-    }
-
-    async fn read_all(&self, body: Incoming) -> Result<Read, Answer> {
         // One that doesn't say how long it is may become as long as any may be.
         let length = body.size_hint().exact();
         let length = length.map_or(self.largest, |it| usize::try_from(it).unwrap_or(usize::MAX));
@@ -84,8 +76,21 @@ impl Bodies {
             return Err(text(StatusCode::PAYLOAD_TOO_LARGE, told));
         }
         let units = u32::try_from(length.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).acquire_many_owned(units).await;
-        let room = room.map_err(|_| text(StatusCode::SERVICE_UNAVAILABLE, "the server ends"))?;
+        let room = Arc::clone(&self.room).acquire_many_owned(units);
+        let Ok(Ok(room)) = timeout(WITHIN, room).await else {
+            let told = "too many bodies are being read; those of this token wait for each other";
+            return Err(text(StatusCode::SERVICE_UNAVAILABLE, told));
+        };
+        match timeout(WITHIN, self.read_all(body, room)).await {
+            Ok(read) => read,
+            Err(_) => {
+                let told = format!("the body took more than {} seconds", WITHIN.as_secs());
+                Err(text(StatusCode::REQUEST_TIMEOUT, told))
+            }
+        }
+    }
+
+    async fn read_all(&self, body: Incoming, room: OwnedSemaphorePermit) -> Result<Read, Answer> {
         let bytes = match Limited::new(body, self.largest).collect().await {
             Ok(collected) => collected.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {

@@ -35,7 +35,9 @@ pub enum NoConversation {
         "`airlock/session` in `_meta` is none that this server gave to this principal: `server/discover` gives one, and without one there is the principal's own conversation"
     )]
     Unknown,
-    #[error("there are {0} conversations, which is the limit: end one, or come back later")]
+    #[error(
+        "You have {0} conversations here, which is the limit. One ends when nobody has used it for an hour; without `airlock/session` in `_meta` there is your own, which is always there."
+    )]
     TooMany(usize),
     #[error(transparent)]
     Session(#[from] ServeError),
@@ -102,8 +104,13 @@ impl Conversations {
                 found.used = Instant::now();
                 return Ok(found.server.clone());
             }
-            if open.len() >= self.most {
-                return Err(NoConversation::TooMany(open.len()));
+            // A principal's own is always there, and what others have takes none of its room.
+            if let Some((principal, _)) = name.split_once('.') {
+                let own = open.keys().filter(|it| is_of(it, principal));
+                let count = own.filter(|it| it.contains('.')).count();
+                if count >= self.most {
+                    return Err(NoConversation::TooMany(count));
+                }
             }
             let server = self.sessions.open(Some(name))?;
             let opened = Open {

@@ -11,7 +11,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use hyper::{Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
@@ -29,7 +29,6 @@ const SESSION: &str = "mcp-session-id";
 /// Lets requests in that are of somebody, and from where they may be.
 pub struct Gate {
     tokens: Tokens,
-    bodies: Bodies,
     clock: DefaultClock,
     of_principals: HashMap<String, OfPrincipal>,
     max_conversations: usize,
@@ -38,6 +37,7 @@ pub struct Gate {
 /// Sessions of the transport are of one principal: another's are unknown to it.
 struct OfPrincipal {
     rate: DefaultDirectRateLimiter,
+    bodies: Bodies,
     sessions: Arc<LocalSessionManager>,
     service: StreamableHttpService<Handler, LocalSessionManager>,
 }
@@ -58,7 +58,6 @@ impl Gate {
         Self {
             of_principals: of_principals.collect(),
             tokens,
-            bodies: Bodies::new(settings.max_body),
             clock: DefaultClock::default(),
             max_conversations: settings.max_conversations,
         }
@@ -85,6 +84,13 @@ impl Gate {
             answer.headers_mut().insert(ALLOW, allowed);
             return Err(answer);
         }
+        // Which one counts would depend on who reads it, a proxy or this.
+        for once in [HOST, AUTHORIZATION] {
+            if request.headers().get_all(&once).iter().count() > 1 {
+                let told = format!("the header `{once}` is there more than once");
+                return Err(text(StatusCode::BAD_REQUEST, told));
+            }
+        }
         let principal = bearer(request.headers()).and_then(|token| self.tokens.find(token));
         let Some(one) = principal.and_then(|it| self.of_principals.get(&it.name)) else {
             return Err(unauthorized());
@@ -98,7 +104,7 @@ impl Gate {
             return Ok(one.service.handle(request).await);
         }
         let (head, body) = request.into_parts();
-        let read = self.bodies.read(body).await?;
+        let read = one.bodies.read(body).await?;
         if read.method.as_deref() == Some("initialize") {
             let open = one.sessions.sessions.read().await.len();
             if open >= self.max_conversations {
@@ -148,6 +154,7 @@ impl OfPrincipal {
         };
         Self {
             rate: RateLimiter::direct(Quota::per_second(settings.requests_per_second)),
+            bodies: Bodies::new(settings.max_body),
             service: StreamableHttpService::new(visiting, Arc::clone(&sessions), transport.clone()),
             sessions,
         }

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::json;
 
 use super::super::client::text;
-use super::web::{ANN, BEN, PATIENCE, Web, head, read_answer};
+use super::web::{ANN, BEN, PATIENCE, READER, Web, head, read_answer};
 use crate::airlock::{Store, folder};
 
 /// An operator's file with this under `[http]`.
@@ -100,7 +100,7 @@ fn who_sends_too_much_is_told_when_to_come_back_and_others_are_not_held_up() {
 #[test]
 fn there_are_no_more_connections_and_conversations_than_may_be() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    let config = config(&store, "max-connections = 2\nmax-conversations = 2");
+    let config = config(&store, "max-connections = 2\nmax-conversations = 1");
     let web = Web::start(&store, folder.path(), &["--config", &config]);
     // Two that say nothing yet: a third waits until one of them goes.
     let (first, _second) = (web.connect(), web.connect());
@@ -117,24 +117,48 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
     );
     drop(first);
     answered.recv_timeout(PATIENCE).unwrap();
-    // Its own conversation is one.
+    // A principal's own conversation takes no room.
     let mut session = web.session(ANN, json!({}));
-    session.preview();
-    let mut other = web.client(BEN);
-    let call = json!({"name": "batch_rename_preview", "arguments": {"files": ["*"], "find": "a", "replace": "b"}});
-    let refused = other.request("tools/call", call);
-    let told = refused["error"]["message"].as_str().unwrap();
+    assert_eq!(session.preview()["isError"], false);
+    let mut ann = web.client(ANN);
+    let given = ann.request("server/discover", json!({}));
+    let given = given["result"]["_meta"]["airlock/session"].as_str();
+    ann.conversation = given.map(str::to_owned);
+    let refused = ann.preview();
     assert!(
-        told.contains("there are 2 conversations, which is the limit"),
+        text(&refused).starts_with("You have 1 conversations here"),
         "{refused}"
     );
-    web.session(ANN, json!({}));
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }});
     assert_eq!(web.client(ANN).post(&[], &initialize).status, 429);
+    // What one has is nothing that another lacks.
+    assert_eq!(web.client(BEN).preview()["isError"], false);
+    assert_eq!(web.session(BEN, json!({})).preview()["isError"], false);
+}
+
+#[test]
+fn one_who_sends_no_whole_bodies_holds_up_nobody_else() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let web = Web::start(&store, folder.path(), &[]);
+    let stalled: Vec<_> = (0..40)
+        .map(|_| {
+            let mut stream = web.connect();
+            stream
+                .write_all(head("POST", READER, 4 << 20, &[]).as_bytes())
+                .unwrap();
+            stream.write_all(b"{").unwrap();
+            stream
+        })
+        .collect();
+    let began = std::time::Instant::now();
+    assert_eq!(web.client(ANN).preview()["isError"], false);
+    // They are let go after 30 seconds, which it did not wait for.
+    assert!(began.elapsed() < std::time::Duration::from_secs(25));
+    drop(stalled);
 }
 
 /// Each is let go within a minute, by the server, while others go on.

@@ -30,6 +30,12 @@ fn nothing_is_read_of_who_has_no_token() {
             assert_eq!(answer.header("www-authenticate").as_deref(), Some("Bearer"));
         }
     }
+    let twice = format!(
+        "POST /mcp HTTP/1.0\r\nHost: localhost\r\nHost: evil\r\nAuthorization: Bearer {ANN}\r\n\r\n"
+    );
+    let mut stream = web.connect();
+    stream.write_all(twice.as_bytes()).unwrap();
+    assert_eq!(read_answer(stream).status, 400);
     let basic =
         format!("POST /mcp HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic {ANN}\r\n\r\n");
     let in_the_address = format!("POST /mcp?token={ANN} HTTP/1.0\r\nHost: localhost\r\n\r\n");
