@@ -39,7 +39,7 @@ NAMED: dict[str, dict[str, str]] = {
         "serde_core": "records are written, and the operator's file is read",
         "tokio_util": "`CancellationToken`",
     },
-    "airlock_serve": {"tokio_util": "`CancellationToken`"},
+    "airlock_serve": {"tokio": "`TcpListener`", "tokio_util": "`CancellationToken`"},
     "airlock_author": {
         "anyhow": "what went wrong, with its causes",
         "serde_core": "values are written and read",

@@ -93,8 +93,8 @@ pub struct HttpArgs {
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub hosts: Vec<String>,
 
-    /// The origin of web pages that may call it, such as https://app.example.com:443; may be given
-    /// more than once
+    /// The origin of web pages that may call it, such as `https://app.example.com:443`; may be
+    /// given more than once
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     pub origins: Vec<String>,
 }

@@ -68,7 +68,7 @@ pub struct Http {
     pub token_file: Option<PathText>,
     /// The names, with or without a port, by which clients may call the server, beside loopback's
     pub hosts: Option<Vec<String>>,
-    /// The origins of web pages that may call it, such as https://app.example.com:443
+    /// The origins of web pages that may call it, such as `https://app.example.com:443`
     pub origins: Option<Vec<String>>,
     /// How many connections may be open
     pub max_connections: Option<NonZeroU32>,

@@ -5,6 +5,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use crate::server::ServeError;
+
 /// How short a token may be, in characters. One of 32 hexadecimal digits can't be guessed.
 const SHORTEST: usize = 32;
 
@@ -44,10 +46,10 @@ impl Tokens {
     /// A new token for one principal, and the token itself, which nothing here keeps.
     ///
     /// # Errors
-    /// If the system has no randomness.
-    pub fn made(name: &str) -> Result<(Self, String), getrandom::Error> {
+    /// [`ServeError::Randomness`].
+    pub fn made(name: &str) -> Result<(Self, String), ServeError> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
+        getrandom::fill(&mut bytes).map_err(|it| ServeError::Randomness(it.to_string()))?;
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let principal = Principal {
             name: name.to_owned(),
