@@ -52,6 +52,9 @@ pub const NPM: Registry = Registry {
         "@exodus/bytes",
         "@jridgewell/sourcemap-codec",
         "@modelcontextprotocol/client",
+        "@modelcontextprotocol/conformance",
+        // Another version of it, beside it.
+        "@modelcontextprotocol/conformance-next",
         "@modelcontextprotocol/inspector",
         "@modelcontextprotocol/sdk",
         // A pattern, in a test.
