@@ -383,15 +383,18 @@ mod tests {
         check("", None);
     }
 
+    fn choice(store: &str, chosen: ChosenBy) -> Choice {
+        Choice {
+            location: Location::read(store.into()).unwrap(),
+            chosen,
+            config: None,
+        }
+    }
+
     #[test]
     fn a_command_names_the_store_that_an_option_chose() {
         let check = |store: &str, chosen, expected: &str| {
-            let location = Location::read(store.into()).unwrap();
-            let choice = Choice {
-                location,
-                chosen,
-                config: None,
-            };
+            let choice = choice(store, chosen);
             assert_eq!(choice.command(&["show", "a b"]), expected);
         };
         check(
@@ -412,12 +415,7 @@ mod tests {
     #[test]
     fn a_command_for_anywhere_names_a_file_from_the_root() {
         let check = |store: &str, chosen, expected: &str| {
-            let location = Location::read(store.into()).unwrap();
-            let choice = Choice {
-                location,
-                chosen,
-                config: None,
-            };
+            let choice = choice(store, chosen);
             assert_eq!(choice.command_anywhere(&["log"]), expected);
         };
         let here = env::current_dir().unwrap().join("my.db");
@@ -436,9 +434,8 @@ mod tests {
     #[test]
     fn a_command_names_the_configuration_that_an_option_named() {
         let choice = Choice {
-            location: Location::read("my.db".into()).unwrap(),
-            chosen: ChosenBy::File,
             config: Some("/my conf.toml".into()),
+            ..choice("my.db", ChosenBy::File)
         };
         let expected = "airlock log --config '/my conf.toml'";
         assert_eq!(choice.command(&["log"]), expected);

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use crate::airlock::{Airlock, ProgramOutput, RENAME, Store, names};
 use crate::configuration::Machine as Files;
-use crate::serving::client::{Server, asks, text};
+use crate::serving::client::{Calls, Server, asks, text};
 use crate::terminal::Terminal;
 
 /// A machine with a store.

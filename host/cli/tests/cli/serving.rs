@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::airlock::{Store, folder, guest, names, steps};
-use client::{Server, text};
+use client::{Calls, Server, text};
 
 #[test]
 fn each_version_of_the_protocol_is_spoken_and_the_last_needs_no_handshake() {

@@ -16,6 +16,26 @@ use crate::airlock::{Store, command};
 /// How long anything may take: it is bound by nothing but the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What a client does, however its messages travel.
+pub trait Calls {
+    /// What comes back of a request; in between may be notifications.
+    fn request(&mut self, method: &str, params: Value) -> Value;
+
+    /// The result of a tool.
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let said = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert!(said.get("error").is_none(), "{said}");
+        said["result"].clone()
+    }
+
+    #[track_caller]
+    fn preview(&mut self) -> Value {
+        let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
+        self.call("batch_rename_preview", params)
+    }
+}
+
 /// The server, and what it writes.
 pub struct Server {
     pub child: Child,
@@ -159,13 +179,6 @@ impl Server {
         id
     }
 
-    /// What comes back of a request; in between may be notifications.
-    #[track_caller]
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
-        let id = self.begin(method, params);
-        self.answer(id)
-    }
-
     #[track_caller]
     pub fn answer(&mut self, id: u64) -> Value {
         loop {
@@ -175,20 +188,6 @@ impl Server {
             }
             assert!(message.get("id").is_none(), "{message}");
         }
-    }
-
-    /// The result of a tool.
-    #[track_caller]
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let said = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
-        assert!(said.get("error").is_none(), "{said}");
-        said["result"].clone()
-    }
-
-    #[track_caller]
-    pub fn preview(&mut self) -> Value {
-        let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
-        self.call("batch_rename_preview", params)
     }
 
     #[track_caller]
@@ -209,6 +208,14 @@ impl Server {
             .unwrap()
             .code()
             .expect("it ends by itself")
+    }
+}
+
+impl Calls for Server {
+    #[track_caller]
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        self.answer(id)
     }
 }
 

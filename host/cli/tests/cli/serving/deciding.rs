@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::client::{Server, asks, text};
+use super::client::{Calls, Server, asks, text};
 use crate::airlock::{Store, folder, names};
 
 #[test]

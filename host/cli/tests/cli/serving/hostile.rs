@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Server, asks, error, line, text};
+use super::client::{Calls, Server, asks, error, line, text};
 use crate::airlock::{Store, folder, names};
 
 /// The longest line, in bytes.
@@ -16,16 +16,23 @@ fn error_of_nobody(server: &Server) -> (i64, String) {
     error(&said)
 }
 
-#[test]
-fn a_question_is_withdrawn_with_the_call_that_asks_it() {
-    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
+/// Previews, and wants that applied: the id of the call, and what is asked because of it.
+#[track_caller]
+fn asked(server: &mut Server) -> (u64, Value) {
     server.preview();
     let arguments = json!({"action": "apply", "reason": "as asked"});
     let call = json!({"name": "resolve", "arguments": arguments});
     let id = server.begin("tools/call", call);
     let asked = server.next();
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    (id, asked)
+}
+
+#[test]
+fn a_question_is_withdrawn_with_the_call_that_asks_it() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
+    let (id, asked) = asked(&mut server);
     server.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
     }));
@@ -194,11 +201,7 @@ fn one_that_asks_first_whether_it_needs_a_handshake_can_still_have_it() {
 fn an_id_that_is_in_use_names_the_first_request_alone() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
-    server.preview();
-    let arguments = json!({"action": "apply", "reason": "as asked"});
-    let call = json!({"name": "resolve", "arguments": arguments});
-    let id = server.begin("tools/call", call);
-    let asked = server.next();
+    let (id, asked) = asked(&mut server);
     server.write(&line(id, "tools/list"));
     // With the id it would be taken for the answer to the first.
     let (code, message) = error_of_nobody(&server);

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::{Value, json};
 
-use super::client::{asks, text};
+use super::client::{Calls, asks, text};
 use crate::airlock::{Store, folder, guest, names};
 use web::{ANN, BEN, Client, READER, Web, head, read_answer};
 

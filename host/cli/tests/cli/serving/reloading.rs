@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::{Server, asks, text};
+use super::client::{Calls, Server, asks, text};
 use super::http::web::{ANN, BEN, PATIENCE, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
 use crate::terminal::Terminal;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::client::{Server, asks, error, line, text};
+use super::client::{Calls, Server, asks, error, line, text};
 use crate::airlock::{Store, folder, guest, names, steps};
 
 /// How many requests are worked on at one time, and how many may wait for that.

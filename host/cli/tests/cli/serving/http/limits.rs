@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::super::client::text;
+use super::super::client::{Calls, text};
 use super::web::{ANN, BEN, PATIENCE, READER, Web, head, read_answer};
 use crate::airlock::{Store, folder};
 

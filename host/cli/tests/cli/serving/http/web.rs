@@ -13,6 +13,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::super::client::Calls;
 use crate::airlock::{Store, command};
 
 /// How long anything may take: it is bound by nothing but the machine.
@@ -248,28 +249,6 @@ impl Client {
         self.send(&more, &message)
     }
 
-    /// The last message that comes of a request: its answer.
-    #[track_caller]
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
-        let answer = read_answer(self.begin(method, params));
-        let messages = answer.messages();
-        assert!(!messages.is_empty(), "{answer:?}");
-        messages.last().unwrap().clone()
-    }
-
-    #[track_caller]
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let said = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
-        assert!(said.get("error").is_none(), "{said}");
-        said["result"].clone()
-    }
-
-    #[track_caller]
-    pub fn preview(&mut self) -> Value {
-        let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
-        self.call("batch_rename_preview", params)
-    }
-
     /// The id of the action that a preview makes.
     #[track_caller]
     pub fn previewed_id(&mut self) -> String {
@@ -294,5 +273,16 @@ impl Client {
         tools
             .map(|it| it["name"].as_str().unwrap().to_owned())
             .collect()
+    }
+}
+
+impl Calls for Client {
+    /// The last message that comes of it.
+    #[track_caller]
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        let answer = read_answer(self.begin(method, params));
+        let messages = answer.messages();
+        assert!(!messages.is_empty(), "{answer:?}");
+        messages.last().unwrap().clone()
     }
 }
