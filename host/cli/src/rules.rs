@@ -16,7 +16,25 @@ use crate::failure::Failure;
 /// # Errors
 /// What is wrong in one of the files: nothing falls back to no rules.
 pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> {
-    let rules = read(workspace, store)?;
+    let rules = match workspace {
+        Some(workspace) => {
+            let given = Given {
+                workspace: Some(workspace.to_owned()),
+                ..Given::default()
+            };
+            let settings = Settings::read(store.choice().config(), &given, CATALOG);
+            of(
+                &settings.map_err(airlock_desk::Error::from)?,
+                workspace,
+                store,
+            )
+        }
+        None => {
+            let operator = Operator::read(store.choice().config());
+            let operator = operator.map_err(airlock_desk::Error::from)?;
+            Rules::new(operator.rules(), RuleSet::default(), [])
+        }
+    };
     let operator = decider::user_at_machine();
     Ok(Judge::new(
         rules,
@@ -25,37 +43,19 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
     ))
 }
 
-/// What such a judge judges by.
-///
-/// # Errors
-/// As for the judge.
-pub fn read(workspace: Option<&Path>, store: &Store) -> Result<Rules, Failure> {
-    let config = store.choice().config();
+/// Those of settings that were read.
+pub fn of(settings: &Settings, workspace: &Path, store: &Store) -> Rules {
     let own = own_paths(workspace, store);
-    let own = own.iter().map(String::as_str);
-    Ok(match workspace {
-        Some(workspace) => {
-            let given = Given {
-                workspace: Some(workspace.to_owned()),
-                ..Given::default()
-            };
-            let settings = Settings::read(config, &given, CATALOG);
-            settings.map_err(airlock_desk::Error::from)?.rules(own)
-        }
-        None => {
-            let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
-            Rules::new(operator.rules(), RuleSet::default(), own)
-        }
-    })
+    settings.rules(own.iter().map(String::as_str))
 }
 
 /// What of the program's own is in the workspace, with other names than it always has.
-fn own_paths(workspace: Option<&Path>, store: &Store) -> Vec<String> {
+fn own_paths(workspace: &Path, store: &Store) -> Vec<String> {
     let Location::File(file) = &store.choice().location else {
         return Vec::new();
     };
     let file = airlock_desk::session::real_path(file);
-    let below = workspace.and_then(|workspace| file.strip_prefix(workspace).ok());
+    let below = file.strip_prefix(workspace).ok();
     let Some(below) = below.and_then(Path::to_str) else {
         return Vec::new();
     };

@@ -7,7 +7,7 @@ use airlock_desk::configuration::Decide;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::digest::Digest;
 use airlock_host::effects::Effects;
-use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence, NamedAction};
+use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence};
 use airlock_host::{PendingAction, Resolution};
 use airlock_rules::{By, Judgement, Verdict};
 use async_trait::async_trait;
@@ -216,11 +216,7 @@ fn let_through(judgement: &Judgement) -> Approval {
 /// The action that is to be applied, and then those that may be chosen in its place.
 fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Choice> {
     let action = &request.action.action;
-    let wanted = Choice {
-        id: action.id.clone(),
-        named: NamedAction::from(&**action).to_string(),
-        effects: request.effects.cloned(),
-    };
+    let wanted = Choice::of(action, request.effects.cloned());
     let others = caller.others.iter().filter(|it| it.id != action.id);
     [wanted].into_iter().chain(others.cloned()).collect()
 }

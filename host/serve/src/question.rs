@@ -1,8 +1,8 @@
 //! What a person is asked in a client, and what they answer.
 
-use airlock_host::Resolution;
 use airlock_host::effects::Effects;
-use airlock_host::pending::ActionId;
+use airlock_host::pending::{ActionId, NamedAction};
+use airlock_host::{PendingAction, Resolution};
 use airlock_render::{Block, Line, Renderer, Role};
 use rmcp::model::{
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
@@ -23,6 +23,16 @@ pub struct Choice {
     pub named: String,
     /// What the host saw it do.
     pub effects: Option<Effects>,
+}
+
+impl Choice {
+    pub fn of(action: &PendingAction, effects: Option<Effects>) -> Self {
+        Self {
+            id: action.id.clone(),
+            named: NamedAction::from(action).to_string(),
+            effects,
+        }
+    }
 }
 
 /// What a person has answered.

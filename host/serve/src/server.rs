@@ -6,7 +6,7 @@ use airlock_desk::approval::Judge;
 use airlock_desk::configuration::Decide;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
-use airlock_host::pending::{Decision, Evidence, NamedAction};
+use airlock_host::pending::{Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::RESOLVE;
 use airlock_host::{Error, Session, SessionBuilder};
@@ -16,7 +16,7 @@ use rmcp::transport::stdio_pipes;
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use crate::asking::Caller;
+use crate::asking::{Caller, Way};
 use crate::changes::{Changes, Ending};
 use crate::deciding::{Command, Decider, asked_in};
 use crate::handler::{Handler, Place};
@@ -179,7 +179,7 @@ impl Server {
     ) -> CallToolResponse {
         let _under_way = self.calls.read().await;
         let caller = &match tool {
-            RESOLVE => caller.with_others(self.others(params).await),
+            RESOLVE => caller.with_others(self.others(params, caller).await),
             _ => caller.clone(),
         };
         let call = self.session.call(tool, params);
@@ -219,20 +219,19 @@ impl Server {
 
     /// What a person may choose who is asked about an apply that names no action, beside the one
     /// that is meant.
-    async fn others(&self, params: &Value) -> Vec<Choice> {
-        if params["action"] != "apply" || !params["id"].is_null() {
+    async fn others(&self, params: &Value, caller: &Caller) -> Vec<Choice> {
+        let names_none = params["action"] == "apply" && params["id"].is_null();
+        if !names_none || matches!(caller.way, Way::None) {
             return Vec::new();
         }
         // Where the stack can't be read, the call itself says so.
         let pending = self.session.pending().await.unwrap_or_default();
         let mut others = Vec::new();
-        for it in pending.iter().take(CHOICES) {
+        // One alone is the one that is meant, of which the approver is told.
+        let several = pending.iter().filter(|_| pending.len() > 1);
+        for it in several.take(CHOICES) {
             let effects = self.session.effects(&it.action.id).await;
-            others.push(Choice {
-                id: it.action.id.clone(),
-                named: NamedAction::from(&*it.action).to_string(),
-                effects: effects.ok().flatten(),
-            });
+            others.push(Choice::of(&it.action, effects.ok().flatten()));
         }
         others
     }

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use airlock_desk::configuration::{Decide, Given, Operator};
+use airlock_desk::configuration::{Decide, Given, Http};
 use airlock_desk::session::SessionChoice;
 use airlock_serve::http::HttpSettings;
 use clap::builder::NonEmptyStringValueParser;
@@ -128,7 +128,6 @@ impl ServeArgs {
     /// Where something is wrong in the configuration.
     pub fn request(self) -> Result<Request, Failure> {
         let args = self;
-        let http = args.http.request(args.store.config.as_deref())?;
         let settings = configured::settings(
             args.store.config.as_deref(),
             &Given {
@@ -155,19 +154,15 @@ impl ServeArgs {
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
             store: args.store.into(),
-            http,
+            http: args.http.request(settings.http, settings.token_file),
         })
     }
 }
 
 impl HttpArgs {
     /// What is asked for here and in the configuration, if HTTP is.
-    fn request(self, config: Option<&Path>) -> Result<Option<OverHttp>, Failure> {
-        let Some(address) = self.http else {
-            return Ok(None);
-        };
-        let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
-        let said = operator.http();
+    fn request(self, said: Http, token_file: Option<PathBuf>) -> Option<OverHttp> {
+        let address = self.http?;
         let mut settings = HttpSettings::default();
         settings.hosts = listed(self.hosts, said.hosts);
         settings.origins = listed(self.origins, said.origins);
@@ -183,11 +178,11 @@ impl HttpArgs {
         if let Some(size) = said.max_body {
             settings.max_body = usize::try_from(size.0).unwrap_or(usize::MAX);
         }
-        Ok(Some(OverHttp {
+        Some(OverHttp {
             address,
-            token_file: self.token_file.or_else(|| operator.token_file()),
+            token_file: self.token_file.or(token_file),
             settings,
-        }))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use airlock_host::Limits;
 use airlock_host::policy::Rehearse;
 use airlock_rules::{RuleSet, Rules, Size};
 
-use super::file::File;
+use super::file::{File, Http};
 use super::operator::{Checked, Operator, below, check_rules_of};
 use super::places::{self, NAME, Role};
 use super::problem::Problems;
@@ -92,6 +92,10 @@ pub struct Settings {
     pub rehearse: Setting<Rehearse>,
     /// What plugins may do beside the default.
     pub grants: Setting<Vec<Grant>>,
+    /// What is let in over HTTP; of its paths, see `token_file`.
+    pub http: Http,
+    /// The file of tokens, by an absolute path, if the operator's files name one.
+    pub token_file: Option<PathBuf>,
     /// The operator's rules.
     pub operator_rules: RuleSet,
     /// Those of the workspace, which only narrow.
@@ -185,6 +189,8 @@ impl Settings {
             expires,
             rehearse,
             grants: Setting::first(grants, operator, |it| it.grants.clone()).or(Vec::new()),
+            http: operator.http(),
+            token_file: operator.token_file(),
             operator_rules: operator.rules(),
             workspace_rules: own.map(|(_, file)| file.rule_set()).unwrap_or_default(),
         }

@@ -136,22 +136,22 @@ pub fn not_a_message() -> Answer {
 /// An error of the protocol, for what can't be told apart.
 fn mistake(code: i32, message: &str) -> Answer {
     let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
-    let mut answer = answer(StatusCode::BAD_REQUEST, error.to_string());
-    let json = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(CONTENT_TYPE, json);
-    answer
+    answer(
+        StatusCode::BAD_REQUEST,
+        "application/json",
+        error.to_string(),
+    )
 }
 
 /// A text for whoever looks at it.
 pub fn text(status: StatusCode, told: impl Into<String>) -> Answer {
-    let mut answer = answer(status, told.into() + "\n");
-    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    answer.headers_mut().insert(CONTENT_TYPE, plain);
-    answer
+    answer(status, "text/plain; charset=utf-8", told.into() + "\n")
 }
 
-fn answer(status: StatusCode, body: String) -> Answer {
+fn answer(status: StatusCode, kind: &'static str, body: String) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
     *answer.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
     answer
 }

@@ -74,8 +74,9 @@ impl Setup {
             ..Given::default()
         };
         let settings = Settings::read(self.store.choice().config(), &given, CATALOG);
-        let named = settings.map_err(airlock_desk::Error::from)?.plugins.value;
-        let rules = rules::read(Some(&self.workspace), &self.store)?;
+        let settings = settings.map_err(airlock_desk::Error::from)?;
+        let rules = rules::of(&settings, &self.workspace, &self.store);
+        let named = settings.plugins.value;
         let served = plugins::load_again(&named, &self.engine, &self.served()).await;
         let count = served.len();
         self.judge.replace_rules(rules);

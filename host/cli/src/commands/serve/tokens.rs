@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use airlock_host::regular::read_regular_file;
 use airlock_render::shell;
 use airlock_serve::http::Tokens;
+use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
@@ -25,10 +26,8 @@ pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> 
         Some(named) => named.to_owned(),
         None => {
             let file = airlock_desk::store::state_folder()?.join("http-tokens");
-            match make(&file) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(wrong(&file, &format!("it can't be made: {error}"))),
+            if fs::symlink_metadata(&file).is_err() {
+                make(&file).map_err(|error| wrong(&file, &format!("it can't be made: {error}")))?;
             }
             file
         }
@@ -41,25 +40,19 @@ pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> 
     Ok((tokens, std::path::absolute(&file).unwrap_or(file)))
 }
 
-/// Makes one with a token that nobody can guess. Another process may do that at the same time.
+/// Makes one with a token that nobody can guess, for this user alone. Another process that does so
+/// at the same time may be faster: then it is that one's.
 fn make(file: &Path) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
     let (_, token) = Tokens::made(OWNER).map_err(io::Error::other)?;
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // Written elsewhere first: whoever reads it at the same time finds it whole.
-    let beside = file.with_extension(format!("{}.new", std::process::id()));
-    let written = options.open(&beside).and_then(|mut new| {
-        writeln!(new, "{OWNER}:{token}")?;
-        new.sync_all()?;
-        fs::hard_link(&beside, file)
-    });
-    let _ = fs::remove_file(&beside);
-    written
+    let mut new = NamedTempFile::new_in(folder)?;
+    writeln!(new, "{OWNER}:{token}")?;
+    new.as_file().sync_all()?;
+    match new.persist_noclobber(file) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(unix)]
