@@ -67,6 +67,8 @@ impl Tokens {
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         let mut all = Vec::new();
         let (mut names, mut digests) = (HashSet::new(), HashSet::new());
+        // Some editors put it before a text in UTF-8.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -151,7 +153,10 @@ mod tests {
     #[test]
     fn a_principal_is_found_by_its_own_token_alone() {
         let (ann, ben) = ("a".repeat(32), "b".repeat(40));
-        let tokens = Tokens::parse(&format!("# ours\n\nann:{ann}\nben:{ben}:read-only\n")).unwrap();
+        let tokens = Tokens::parse(&format!(
+            "\u{feff}# ours\n\nann:{ann}\nben:{ben}:read-only\n"
+        ))
+        .unwrap();
         let found = |token: &str| {
             let found = tokens.find(token)?;
             Some((found.name.as_str(), found.may_decide))
