@@ -4,6 +4,8 @@ use airlock_host::Error;
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::effects::Effects;
 use airlock_host::json::Json;
+use airlock_host::pending::{Actor, Evidence, NamedAction};
+use airlock_host::store::ActionRecord;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
@@ -44,6 +46,29 @@ pub fn of_error(error: &Error) -> CallToolResult {
 /// A call that was not made, since what it asks for is not clear.
 pub fn of_mistake(told: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(told)])
+}
+
+/// A call that asked for an apply of what somebody else has decided about since, where the store
+/// still has that.
+pub fn of_decided_elsewhere(found: Option<&ActionRecord>) -> CallToolResult {
+    let Some((record, resolved)) = found.and_then(|it| Some((it, it.resolved.as_ref()?))) else {
+        return of_mistake("Somebody has decided about it meanwhile, and nobody knows how.");
+    };
+    let named = NamedAction::from(&record.action);
+    let done = resolved.decision.past();
+    let by = match (&resolved.decided_by.actor, resolved.decided_by.actor.name()) {
+        (Actor::Model, _) => "another call".into(),
+        (_, Some(name)) => airlock_render::escape_line(name),
+        (_, None) => "somebody".into(),
+    };
+    let at = match resolved.decided_by.evidence {
+        Evidence::Terminal => " at a terminal",
+        _ => "",
+    };
+    let reason = &resolved.reason;
+    CallToolResult::success(vec![ContentBlock::text(format!(
+        "{named}, was {done} by {by}{at}. Reason: {reason}"
+    ))])
 }
 
 /// The same, with a text before the content.

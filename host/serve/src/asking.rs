@@ -2,24 +2,25 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use airlock_host::Resolution;
+use airlock_desk::store::Store;
+use airlock_host::pending::ActionId;
+use airlock_host::store::ActionRecord;
+use airlock_host::{Resolution, Session};
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-    InputRequest, InputRequests, InputRequiredResult, ProtocolVersion, ServerRequest,
+    InputRequiredResult, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{
     Peer, PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError,
 };
 use tokio::runtime::Handle;
 
-use crate::question::Choice;
+use crate::question::{self, Choice};
+use crate::tasks::Candidate;
 
 tokio::task_local! {
     static CALLER: Caller;
 }
-
-/// What a question is called among those of one call.
-const KEY: &str = "decision";
 
 /// The caller of a tool, while it is called. Clones are the same.
 #[derive(Clone)]
@@ -27,9 +28,14 @@ pub struct Caller {
     /// What the client calls itself.
     pub client: String,
     pub way: Way,
+    /// Whether a call may become a task that the client asks about later.
+    pub has_tasks: bool,
     /// What else a person may choose who is asked, where the call names no action.
     pub others: Arc<[Choice]>,
-    asked: Arc<Mutex<Asked>>,
+    /// Where it calls `resolve`.
+    session: Option<Session>,
+    candidate: Arc<Mutex<Option<Candidate>>>,
+    instead: Arc<Mutex<Option<Instead>>>,
 }
 
 /// How a person can be asked.
@@ -48,11 +54,21 @@ pub enum Way {
     },
 }
 
-/// What has come of asking.
-#[derive(Default)]
-struct Asked {
-    question: Option<InputRequiredResult>,
-    decided: Option<Resolution>,
+/// What a call ends with in place of the apply that it asked for.
+pub enum Instead {
+    /// A question: it is made again, with the answer.
+    Question(InputRequiredResult),
+    /// What somebody decided who was asked, and that is not that apply.
+    Decided(Resolution),
+    /// What became of its action elsewhere, while somebody was asked.
+    Elsewhere(Option<Box<ActionRecord>>),
+}
+
+impl Instead {
+    pub fn question(question: ElicitRequestParams, state: String) -> Self {
+        let requests = question::requests(question);
+        Self::Question(InputRequiredResult::new(Some(requests), Some(state)))
+    }
 }
 
 impl Caller {
@@ -72,8 +88,11 @@ impl Caller {
         Self {
             client,
             way: Way::of(call, context),
+            has_tasks: has_tasks(context),
             others: Arc::default(),
-            asked: Arc::default(),
+            session: None,
+            candidate: Arc::default(),
+            instead: Arc::default(),
         }
     }
 
@@ -87,40 +106,69 @@ impl Caller {
         CALLER.scope(self.clone(), call).await
     }
 
-    /// Has the call end with this question.
-    pub fn end_with(&self, question: ElicitRequestParams, state: String) {
-        let request = InputRequest::Elicitation(ElicitRequest::new(question));
-        let requests = InputRequests::from([(KEY.to_owned(), request)]);
-        self.change(|asked| {
-            asked.question = Some(InputRequiredResult::new(Some(requests), Some(state)));
-        });
-    }
-
-    /// Has it end with what somebody decided who was asked about an apply, and that is not that
-    /// apply.
-    pub fn decide(&self, resolution: Resolution) {
-        self.change(|asked| asked.decided = Some(resolution));
-    }
-
-    pub fn take_question(&self) -> Option<InputRequiredResult> {
-        self.change(|asked| asked.question.take())
-    }
-
-    pub fn take_decided(&self) -> Option<Resolution> {
-        self.change(|asked| asked.decided.take())
-    }
-
-    /// The same, who may choose one of these too.
-    pub fn with_others(&self, others: Vec<Choice>) -> Self {
+    /// The same, in a call of `resolve` in this session, who may choose one of these actions too.
+    /// The call may become this task.
+    pub fn resolving(
+        &self,
+        session: &Session,
+        others: Vec<Choice>,
+        candidate: Option<Candidate>,
+    ) -> Self {
         Self {
             others: others.into(),
+            session: Some(session.clone()),
+            candidate: Arc::new(Mutex::new(candidate)),
             ..self.clone()
         }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Asked) -> T) -> T {
-        change(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The task that the call may become; there is one at most.
+    pub fn take_candidate(&self) -> Option<Candidate> {
+        take(&self.candidate)
     }
+
+    /// Ends once somebody else has decided about an action, at a terminal perhaps, with what the
+    /// store has of it; nothing where it has nothing any more.
+    pub async fn decided_elsewhere(&self, store: &Store, id: &ActionId) -> Option<ActionRecord> {
+        let Some(session) = &self.session else {
+            return std::future::pending().await;
+        };
+        loop {
+            let changed = session.pending_changed();
+            match store.durable().find(id).await {
+                Ok(Some(record)) if record.resolved.is_none() => {}
+                Ok(found) => return found,
+                // Who can't look waits on.
+                Err(error) => tracing::warn!("nobody knows how {id} is: {error}"),
+            }
+            changed.await;
+        }
+    }
+
+    /// Has the call end with this.
+    pub fn end_with(&self, instead: Instead) {
+        let mut held = self.instead.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(instead);
+    }
+
+    pub fn take_instead(&self) -> Option<Instead> {
+        take(&self.instead)
+    }
+}
+
+fn take<T>(held: &Mutex<Option<T>>) -> Option<T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Whether a client has tasks: it says so in each request, in the era that has no handshake.
+fn has_tasks(context: &RequestContext<RoleServer>) -> bool {
+    let capabilities = context.client_capabilities();
+    !is_of_handshakes(context) && capabilities.is_some_and(|it| it.supports_tasks())
+}
+
+fn is_of_handshakes(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_none_or(|it| it.as_str() < ProtocolVersion::V_2026_07_28.as_str())
 }
 
 impl Way {
@@ -131,12 +179,14 @@ impl Way {
         if !asks.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
             return Way::None;
         }
-        let version = context.protocol_version();
-        if version.is_none_or(|it| it.as_str() < ProtocolVersion::V_2026_07_28.as_str()) {
+        if is_of_handshakes(context) {
             return Way::Request(context.peer.clone());
         }
         let bound = serde_json::to_vec(&(&call.name, &call.arguments)).unwrap_or_default();
-        let answer = call.input_responses.as_ref().and_then(|it| it.get(KEY));
+        let answer = call
+            .input_responses
+            .as_ref()
+            .and_then(|it| it.get(question::KEY));
         let answer = answer.and_then(|it| serde_json::from_value(it.clone()).ok());
         Way::Round {
             bound: bound.into(),

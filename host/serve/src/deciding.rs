@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use airlock_desk::approval::{Judge, Wanted, refusal, why};
 use airlock_desk::configuration::Decide;
+use airlock_desk::store::Store;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::digest::Digest;
 use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence};
+use airlock_host::store::ActionRecord;
 use airlock_host::{PendingAction, Resolution};
 use airlock_rules::{By, Judgement, Verdict};
 use async_trait::async_trait;
 use rmcp::model::{ElicitRequestParams, ElicitResult};
+use tokio::time::sleep;
 
-use crate::asking::{self, Caller, Way};
+use crate::asking::{self, Caller, Instead, Way};
 use crate::question::{self, Answer, Choice, Chosen};
 use crate::seal::{Asked, Seals};
-
-/// Makes a command line of this program, which uses the server's store.
-pub type Command = Arc<dyn Fn(&[&str]) -> String + Send + Sync>;
+use crate::tasks::ANSWERED_WITHIN;
 
 /// What a session asks before an apply.
 pub struct Decider {
@@ -26,7 +27,8 @@ pub struct Decider {
     pub decides: Decide,
     pub judge: Judge,
     pub seals: Seals,
-    pub command: Command,
+    /// Where whoever decides at a terminal finds the action.
+    pub store: Arc<Store>,
 }
 
 #[async_trait]
@@ -44,8 +46,16 @@ impl Approver for Decider {
                 reason: refusal(&judgement),
             },
             (Verdict::Ask, Some(caller)) => self.ask(request, &caller).await,
-            (Verdict::Ask, None) => self.at_a_terminal(&action.id),
-            (Verdict::AskAtTerminal, _) => self.at_a_terminal_since(action, &judgement),
+            (Verdict::Ask, None) => self.at_a_terminal(action),
+            (Verdict::AskAtTerminal, caller) => {
+                let how = self.how_since(action, &judgement);
+                if let Some(caller) = caller
+                    && let Some(decided) = self.as_task(request, &caller, &how, None).await
+                {
+                    return decided;
+                }
+                Approval::NeedsPerson { how }
+            }
         }
     }
 
@@ -56,7 +66,9 @@ impl Approver for Decider {
         let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
         match judgement.verdict.accepts(decided_by.evidence) {
             true => Approval::Allow,
-            false => self.at_a_terminal_since(&request.action.action, &judgement),
+            false => Approval::NeedsPerson {
+                how: self.how_since(&request.action.action, &judgement),
+            },
         }
     }
 
@@ -77,19 +89,36 @@ impl Approver for Decider {
 
 impl Decider {
     async fn ask(&self, request: &ApprovalRequest<'_>, caller: &Caller) -> Approval {
-        let id = &request.action.action.id;
+        let action = &request.action.action;
         let choices = choices(request, caller);
+        let asked = match caller.way {
+            Way::None => None,
+            _ => Some(&*choices),
+        };
+        let how = self.how(action);
+        if let Some(decided) = self.as_task(request, caller, &how, asked).await {
+            return decided;
+        }
         match &caller.way {
-            Way::None => self.at_a_terminal(id),
-            Way::Request(peer) => match asking::ask(peer, self.question(&choices, request)).await {
-                Ok(answered) => self.decided(caller, request, &choices, &answered),
-                Err(error) => {
-                    tracing::warn!("the client did not ask anybody: {error}");
-                    self.at_a_terminal(id)
+            Way::None => self.at_a_terminal(action),
+            Way::Request(peer) => {
+                let asking = asking::ask(peer, self.question(&choices, request));
+                let answered = tokio::select! {
+                    answered = asking => answered,
+                    found = caller.decided_elsewhere(&self.store, &action.id) => {
+                        return elsewhere(caller, found);
+                    }
+                };
+                match answered {
+                    Ok(answered) => self.decided(caller, request, &choices, &answered),
+                    Err(error) => {
+                        tracing::warn!("the client did not ask anybody: {error}");
+                        self.at_a_terminal(action)
+                    }
                 }
-            },
+            }
             Way::Round { bound, answer } => {
-                let now = asked(request, &choices);
+                let now = asked_about(request, &choices);
                 if let Some((state, answered)) = answer {
                     match self.seals.open(state, bound) {
                         Ok(then) if then == now => {
@@ -101,17 +130,55 @@ impl Decider {
                     }
                 }
                 match self.seals.seal(&now, bound) {
-                    Ok(state) => caller.end_with(self.question(&choices, request), state),
+                    Ok(state) => {
+                        let question = self.question(&choices, request);
+                        caller.end_with(Instead::question(question, state));
+                    }
                     Err(problem) => tracing::warn!("nobody could be asked: {problem}"),
                 }
-                self.at_a_terminal(id)
+                self.at_a_terminal(action)
             }
         }
     }
 
+    /// Has the call become a task, and waits until somebody has decided: at a terminal, or, where
+    /// these choices can be shown, in the client. None where it can't become one.
+    async fn as_task(
+        &self,
+        request: &ApprovalRequest<'_>,
+        caller: &Caller,
+        how: &str,
+        shown: Option<&[Choice]>,
+    ) -> Option<Approval> {
+        let action = &request.action.action;
+        // What its tool keeps in memory alone is out of a terminal's reach.
+        if shown.is_none() && !action.durable {
+            return None;
+        }
+        let candidate = caller.take_candidate()?;
+        let question = shown.map(|choices| self.question(choices, request));
+        let answered = match candidate.begin(how, question) {
+            Ok(answered) => answered,
+            Err(problem) => {
+                tracing::warn!("an apply becomes no task: {problem}");
+                return None;
+            }
+        };
+        Some(tokio::select! {
+            Ok(answered) = answered => {
+                self.decided(caller, request, shown.unwrap_or_default(), &answered)
+            }
+            found = caller.decided_elsewhere(&self.store, &action.id) => elsewhere(caller, found),
+            () = sleep(ANSWERED_WITHIN) => Approval::Refuse {
+                reason: format!("nobody has decided within a day. It stays pending. {how}"),
+            },
+        })
+    }
+
     fn question(&self, choices: &[Choice], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
         question::of(choices, request.resolution, |id| {
-            (self.command)(&["show", id.as_str()])
+            let store = self.store.choice();
+            store.command_anywhere(&["show", id.as_str()])
         })
     }
 
@@ -122,7 +189,7 @@ impl Decider {
         choices: &[Choice],
         answered: &ElicitResult,
     ) -> Approval {
-        let id = &request.action.action.id;
+        let action = &request.action.action;
         let (resolution, told) = match question::read(answered, choices) {
             Answer::Apply(Chosen { at: 0, reason }) => {
                 let decided_by = asked_in(&caller.client).with_evidence(Evidence::Client);
@@ -146,46 +213,56 @@ impl Decider {
                 return Approval::Refuse {
                     reason: format!(
                         "whoever was asked leaves it pending for now. {}",
-                        self.how(id)
+                        self.how(action)
                     ),
                 };
             }
             Answer::None(why) => {
                 return Approval::Refuse {
-                    reason: format!("{why}. It stays pending. {}", self.how(id)),
+                    reason: format!("{why}. It stays pending. {}", self.how(action)),
                 };
             }
         };
-        caller.decide(resolution);
+        caller.end_with(Instead::Decided(resolution));
         Approval::Refuse {
             reason: told.to_owned(),
         }
     }
 
-    fn at_a_terminal(&self, id: &ActionId) -> Approval {
-        Approval::NeedsPerson { how: self.how(id) }
-    }
-
-    /// An operator has to say by name that something else than their word at a terminal is enough.
-    fn at_a_terminal_since(&self, action: &PendingAction, judgement: &Judgement) -> Approval {
-        let why = why(judgement);
-        let how = match action.durable {
-            true => self.how(&action.id),
-            false => "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned(),
-        };
-        match (self.decides, judgement.first().map(|it| &it.by)) {
-            (Decide::Terminal, Some(By::Default)) => Approval::NeedsPerson { how },
-            _ => Approval::NeedsPerson {
-                how: format!("It asks at a terminal, since {why}. {how}"),
-            },
+    fn at_a_terminal(&self, action: &PendingAction) -> Approval {
+        Approval::NeedsPerson {
+            how: self.how(action),
         }
     }
 
-    fn how(&self, id: &ActionId) -> String {
-        let resolve = (self.command)(&["resolve", "apply", "--id", id.as_str()]);
+    /// How somebody decides, and why they have to: an operator has to say by name that something
+    /// else than their word at a terminal is enough.
+    fn how_since(&self, action: &PendingAction, judgement: &Judgement) -> String {
+        let why = why(judgement);
+        let how = match action.durable {
+            true => self.how(action),
+            false => "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned(),
+        };
+        match (self.decides, judgement.first().map(|it| &it.by)) {
+            (Decide::Terminal, Some(By::Default)) => how,
+            _ => format!("It asks at a terminal, since {why}. {how}"),
+        }
+    }
+
+    fn how(&self, action: &PendingAction) -> String {
+        let words = ["resolve", "apply", "--id", action.id.as_str()];
+        let resolve = self.store.choice().command_anywhere(&words);
         format!(
             "Ask the user to run `{resolve}` in a terminal (or `discard` instead of `apply`), and go on meanwhile."
         )
+    }
+}
+
+/// Has the call end with what somebody has decided who was not asked by it.
+fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
+    caller.end_with(Instead::Elsewhere(found.map(Box::new)));
+    Approval::Refuse {
+        reason: "somebody else has decided about it meanwhile".to_owned(),
     }
 }
 
@@ -221,7 +298,7 @@ fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Choice> {
     [wanted].into_iter().chain(others.cloned()).collect()
 }
 
-fn asked(request: &ApprovalRequest<'_>, choices: &[Choice]) -> Asked {
+fn asked_about(request: &ApprovalRequest<'_>, choices: &[Choice]) -> Asked {
     let shown: Vec<_> = choices.iter().map(|it| (&it.id, &it.effects)).collect();
     Asked {
         action: request.action.action.id.to_string(),

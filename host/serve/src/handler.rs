@@ -3,10 +3,10 @@
 use airlock_host::tool::RESOLVE;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, DiscoverResult,
-    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, ErrorData, GetTaskParams, GetTaskResult, Implementation,
+    InitializeRequestParams, InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
@@ -16,6 +16,7 @@ use crate::asking::Caller;
 use crate::changes::Hearing;
 use crate::http::{NoConversation, Visit};
 use crate::server::Server;
+use crate::tasks::Tasks;
 use crate::{answer, listing, params};
 
 /// Where requests and `server/discover`'s result have which conversation is meant, where the
@@ -79,6 +80,26 @@ impl Place {
         }
     }
 
+    /// Finds a task, in whichever of its client's conversations it is.
+    fn in_tasks<T>(
+        &self,
+        id: &str,
+        found: impl Fn(&Tasks, &str) -> Option<T>,
+    ) -> Result<T, ErrorData> {
+        let in_server = |server: &Server| found(server.tasks(), id);
+        let found = match self {
+            Place::Stdio(server) => in_server(server),
+            Place::Http(visit) => visit.in_conversations(in_server),
+        };
+        found.ok_or_else(|| {
+            let id: String = id.chars().take(100).collect();
+            let told = format!(
+                "there is no task `{id}` here: it ended long ago, or the server was started anew since. What nobody has decided about is pending still, and `resolve` asks about it again"
+            );
+            ErrorData::invalid_params(told, None)
+        })
+    }
+
     /// The conversation in which a tool is called; or, in place of the call, what the model is
     /// told.
     async fn conversation(
@@ -116,6 +137,7 @@ impl ServerHandler for Handler {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
+            .enable_tasks()
             .build();
         let airlock = Implementation::new("airlock", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities)
@@ -201,12 +223,42 @@ impl ServerHandler for Handler {
             match self.place.conversation(&request, &context).await? {
                 Ok(server) => {
                     let params = Value::Object(request.arguments.take().unwrap_or_default());
-                    Ok(server.call(&request.name, &params, &caller, &context).await)
+                    Ok(match &*request.name {
+                        RESOLVE => server.resolve(params, &caller, &context).await,
+                        tool => server.call(tool, &params, &context).await,
+                    })
                 }
                 Err(told) => Ok(answer::of_mistake(&told).into()),
             }
         };
         calling.instrument(span).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let found = self.place.in_tasks(&request.task_id, Tasks::get)?;
+        Ok(GetTaskResult::new(found))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let answers = &request.input_responses;
+        let answered = |tasks: &Tasks, id: &str| tasks.answer(id, answers);
+        self.place.in_tasks(&request.task_id, answered)?
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.place.in_tasks(&request.task_id, Tasks::cancel)
     }
 
     /// Whatever is no request of a known method, or has other params than that takes.

@@ -28,6 +28,7 @@ mod question;
 mod seal;
 mod server;
 mod stdio;
+mod tasks;
 
 pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

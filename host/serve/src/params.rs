@@ -1,7 +1,8 @@
 //! Params of the protocol's own methods, where they are not what the method takes.
 
 use rmcp::model::{
-    CallToolRequestParams, DiscoverRequestParams, ErrorData, InitializeRequestParams,
+    CallToolRequestParams, DiscoverRequestParams, ErrorData, GetTaskParams,
+    InitializeRequestParams, UpdateTaskParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -51,6 +52,8 @@ fn takes(method: &str) -> Option<&'static Takes> {
         "initialize" => Some(&INITIALIZE),
         "server/discover" => Some(&DISCOVER),
         "tools/call" => Some(&CALL),
+        "tasks/get" | "tasks/cancel" => Some(&TASK),
+        "tasks/update" => Some(&UPDATE),
         _ => None,
     }
 }
@@ -79,6 +82,20 @@ static CALL: Takes = Takes {
         META,
     ],
     unread: unread::<CallToolRequestParams>,
+};
+
+static TASK: Takes = Takes {
+    fields: &[required("taskId", Kind::Text), META],
+    unread: unread::<GetTaskParams>,
+};
+
+static UPDATE: Takes = Takes {
+    fields: &[
+        required("taskId", Kind::Text),
+        required("inputResponses", Kind::Object),
+        META,
+    ],
+    unread: unread::<UpdateTaskParams>,
 };
 
 impl Takes {

@@ -5,9 +5,13 @@ use airlock_host::pending::{ActionId, NamedAction};
 use airlock_host::{PendingAction, Resolution};
 use airlock_render::{Block, Line, Renderer, Role};
 use rmcp::model::{
-    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    EnumSchema, InputRequest, InputRequests,
 };
 use serde::Deserialize;
+
+/// What the question is called among those of one call: there is no other.
+pub const KEY: &str = "decision";
 
 /// How many rows of effects a question has. A client may show it in a small dialog.
 const ROWS: usize = 60;
@@ -68,6 +72,12 @@ pub fn of(
         message: message(choices, resolution, show),
         requested_schema: form(choices),
     }
+}
+
+/// The same, for a client that gets it with the answer to its own request.
+pub fn requests(question: ElicitRequestParams) -> InputRequests {
+    let request = InputRequest::Elicitation(ElicitRequest::new(question));
+    InputRequests::from([(KEY.to_owned(), request)])
 }
 
 fn message(

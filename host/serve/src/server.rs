@@ -4,26 +4,28 @@ use std::sync::Arc;
 
 use airlock_desk::approval::Judge;
 use airlock_desk::configuration::Decide;
+use airlock_desk::store::Store;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
-use airlock_host::pending::{Decision, Evidence};
+use airlock_host::pending::{Actor, Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::RESOLVE;
-use airlock_host::{Error, Session, SessionBuilder};
-use rmcp::model::{CallToolResponse, Tool};
+use airlock_host::{Error, PendingAction, Resolution, Session, SessionBuilder};
+use rmcp::model::{CallToolResponse, CreateTaskResult, Tool};
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use crate::asking::{Caller, Way};
+use crate::asking::{Caller, Instead, Way};
 use crate::changes::{Changes, Ending};
-use crate::deciding::{Command, Decider, asked_in};
+use crate::deciding::{Decider, asked_in};
 use crate::handler::{Handler, Place};
 use crate::progress::Listeners;
 use crate::question::Choice;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
+use crate::tasks::Tasks;
 use crate::{answer, listing};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
@@ -31,6 +33,7 @@ use crate::{answer, listing};
 #[derive(Clone)]
 pub struct Server {
     session: Session,
+    tasks: Tasks,
     listeners: Listeners,
     instructions: Arc<str>,
     changes: Changes,
@@ -59,10 +62,10 @@ pub enum ServeError {
 impl Server {
     /// Opens a session for a server: its observer and its approver are the server's own.
     ///
-    /// `judge` has the operator's rules, which come before `decides`.
-    /// `command` makes a command line of the words that it gets, with which a person decides at a
-    /// terminal. `others` is how many actions wait in the same workspace that are not the session's
-    /// own: the model is told of their number.
+    /// `judge` has the operator's rules, which come before `decides`. `store` is where the session
+    /// keeps what is pending: whoever decides at a terminal finds it there, and the server how they
+    /// decided. `others` is how many actions wait in the same workspace that are not the
+    /// session's own: the model is told of their number.
     ///
     /// # Errors
     /// [`ServeError::Session`] where [`SessionBuilder::open`] fails, and
@@ -72,9 +75,8 @@ impl Server {
         decides: Decide,
         judge: Judge,
         others: usize,
-        command: impl Fn(&[&str]) -> String + Send + Sync + 'static,
+        store: &Arc<Store>,
     ) -> Result<Self, ServeError> {
-        let command: Command = Arc::new(command);
         let seals = Seals::new().map_err(ServeError::Randomness)?;
         let listeners = Listeners::default();
         let observing = listeners.clone();
@@ -84,11 +86,13 @@ impl Server {
                 decides,
                 judge,
                 seals,
-                command,
+                store: Arc::clone(store),
             })
+            .store(store.pending())
             .open()?;
         Ok(Self {
             session,
+            tasks: Tasks::default(),
             listeners,
             instructions: instructions(decides, others).into(),
             changes: Changes::default(),
@@ -143,15 +147,21 @@ impl Server {
     }
 
     /// Waits until no call is under way: a commit that has begun is not to end with the process,
-    /// half done. Calls are cancelled with the connection; this may be given up where one doesn't
-    /// end.
+    /// half done. Calls are cancelled with the connection, and those that have become tasks by
+    /// this; it may be given up where one doesn't end.
     pub async fn idle(&self) {
+        self.tasks.cancel_all();
         let _ = self.calls.write().await;
     }
 
     /// What there is to hear of, for its clients.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
+    }
+
+    /// The calls that wait for somebody's decision, and those that did.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.tasks
     }
 
     /// Its tools as clients list them, but for `resolve`.
@@ -169,28 +179,101 @@ impl Server {
         &self.instructions
     }
 
-    /// Calls a tool.
+    /// Calls a tool that is not `resolve`. Of what it has pushed when its call is cancelled nobody
+    /// would ever hear.
     pub(crate) async fn call(
         &self,
         tool: &str,
         params: &Value,
-        caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let _under_way = self.calls.read().await;
-        let caller = &match tool {
-            RESOLVE => caller.with_others(self.others(params, caller).await),
-            _ => caller.clone(),
-        };
         let call = self.session.call(tool, params);
-        let call = caller.scope(call.cancelled_by(&context.ct).into_future());
+        let call = call.cancelled_by(&context.ct).into_future();
         let token = context.meta.get_progress_token();
         let outcome = self.listeners.told(&context.peer, token, call).await;
-        self.answer(caller, outcome).await
+        if let Ok(outcome) = &outcome
+            && context.ct.is_cancelled()
+        {
+            self.discard_unheard_of(&outcome.pushed).await;
+        }
+        match outcome {
+            Ok(outcome) => answer::of_outcome(&outcome).into(),
+            Err(error) => answer::of_error(&error).into(),
+        }
     }
 
-    /// A tool's outcome, with the question that stands in its place where somebody has to be asked
-    /// first.
+    async fn discard_unheard_of(&self, pushed: &[Arc<PendingAction>]) {
+        for action in pushed {
+            let reason = "the call that previewed it was cancelled, and nobody heard of it";
+            let discard = Resolution::discard(reason).with_id(action.id.clone());
+            let discarding = self
+                .session
+                .resolve(discard, Actor::program("airlock serve"));
+            if let Err(error) = discarding.await {
+                tracing::warn!("the action {} stays pending: {error}", action.id);
+            }
+        }
+    }
+
+    /// Calls `resolve`. Where a person has to be asked, and the client has tasks, the call becomes
+    /// one.
+    pub(crate) async fn resolve(
+        &self,
+        params: Value,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        let stop = CancellationToken::new();
+        let others = self.others(&params, caller).await;
+        let (candidate, mut becomes) = self.tasks.candidate(&stop);
+        let candidate = caller.has_tasks.then_some(candidate);
+        let caller = caller.resolving(&self.session, others, candidate);
+        let carrying_out = self.clone().carry_out(params, caller, stop.clone());
+        let mut carrying_out = Box::pin(carrying_out);
+        let until_answered = async {
+            tokio::select! {
+                answer = &mut carrying_out => Ok(answer),
+                Ok(task) = &mut becomes => Err(task),
+                () = context.ct.cancelled() => {
+                    stop.cancel();
+                    Ok((&mut carrying_out).await)
+                }
+            }
+        };
+        let token = context.meta.get_progress_token();
+        let told = self.listeners.told(&context.peer, token, until_answered);
+        let task = match told.await {
+            // It may have become one, and ended, since anybody looked.
+            Ok(answer) => match becomes.try_recv() {
+                Ok(task) => {
+                    self.tasks.end(&task.task_id, answer);
+                    task
+                }
+                Err(_) => return answer,
+            },
+            Err(task) => {
+                let (tasks, id) = (self.tasks.clone(), task.task_id.clone());
+                tokio::spawn(async move { tasks.end(&id, carrying_out.await) });
+                task
+            }
+        };
+        CreateTaskResult::new(task).into()
+    }
+
+    async fn carry_out(
+        self,
+        params: Value,
+        caller: Caller,
+        stop: CancellationToken,
+    ) -> CallToolResponse {
+        let _under_way = self.calls.read().await;
+        let call = self.session.call(RESOLVE, &params).cancelled_by(&stop);
+        let outcome = caller.scope(call.into_future()).await;
+        self.answer(&caller, outcome).await
+    }
+
+    /// The outcome of `resolve`, with what stands in its place where somebody was asked first.
     async fn answer(
         &self,
         caller: &Caller,
@@ -200,11 +283,13 @@ impl Server {
             Ok(outcome) => return answer::of_outcome(&outcome).into(),
             Err(error) => error,
         };
-        if let Some(question) = caller.take_question() {
-            return question.into();
-        }
-        let Some(resolution) = caller.take_decided() else {
-            return answer::of_error(&error).into();
+        let resolution = match caller.take_instead() {
+            None => return answer::of_error(&error).into(),
+            Some(Instead::Question(question)) => return question.into(),
+            Some(Instead::Elsewhere(found)) => {
+                return answer::of_decided_elsewhere(found.as_deref()).into();
+            }
+            Some(Instead::Decided(resolution)) => resolution,
         };
         let told = match resolution.decision {
             Decision::Apply => "Whoever was asked chose another of the pending actions.",

@@ -5,6 +5,7 @@ mod deciding;
 mod hostile;
 mod http;
 mod reloading;
+mod tasks;
 mod unread;
 
 use rustix::process::{Pid, Signal, kill_process};

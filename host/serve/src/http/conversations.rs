@@ -135,6 +135,18 @@ impl Conversations {
         })
     }
 
+    /// Looks through all that a principal has, until something is found; that one is used by it.
+    pub fn find_in<T>(&self, principal: &str, look: impl Fn(&Server) -> Option<T>) -> Option<T> {
+        self.with_open(|open| {
+            let mut own = open.iter_mut().filter(|(name, _)| is_of(name, principal));
+            own.find_map(|(_, open)| {
+                let found = look(&open.server)?;
+                open.used = Instant::now();
+                Some(found)
+            })
+        })
+    }
+
     /// That of a principal's conversations on whose stack an action is.
     pub async fn having(&self, principal: &str, id: &ActionId) -> Option<Server> {
         for server in self.of(principal) {

@@ -76,6 +76,12 @@ impl Visit {
         having.unwrap_or(here)
     }
 
+    /// Looks through all conversations of the principal, until something is found; the one in which
+    /// it is found is used by that.
+    pub fn in_conversations<T>(&self, look: impl Fn(&Server) -> Option<T>) -> Option<T> {
+        self.conversations.find_in(&self.principal.name, look)
+    }
+
     /// Why an action must be named to be resolved here, if so: a text for a model.
     pub async fn must_name(&self, here: &Server) -> Option<String> {
         let conversations = self.conversations.of(&self.principal.name).len();

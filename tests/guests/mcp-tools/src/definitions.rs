@@ -40,6 +40,8 @@ const SAID_IN_A_HEADER: &str = r#"{
     "additionalProperties": false
 }"#;
 
+const GREETED: &str = r#"{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}"#;
+
 pub fn all() -> Vec<ToolDefinition> {
     vec![
         // First, since the suite calls whichever tool is listed first, without arguments.
@@ -51,6 +53,8 @@ pub fn all() -> Vec<ToolDefinition> {
         named("test_reconnection", NOTHING),
         named("json_schema_2020_12_tool", SCHEMA_2020_12),
         named("test_header_parameter", SAID_IN_A_HEADER),
+        // Of the extension for tasks: a tool whose call is none.
+        named("greet", GREETED),
     ]
 }
 

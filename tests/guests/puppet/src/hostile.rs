@@ -5,7 +5,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::airlock::tool::host;
-use crate::airlock::tool::types::ToolError;
 
 const MIB: usize = 1024 * 1024;
 /// Longer than any test waits, and short enough to be a sum that every clock can hold.
@@ -30,9 +29,8 @@ pub fn block(ms: Option<u64>) {
     thread::sleep(ms.map_or(HOURS, Duration::from_millis));
 }
 
-pub fn spin_until_cancelled() -> ToolError {
+pub fn spin_until_cancelled() {
     while !host::is_cancelled() {}
-    ToolError::Cancelled
 }
 
 pub fn allocate(mib: usize, gently: bool) -> String {

@@ -77,7 +77,12 @@ impl Run {
             Step::Exit { code } => std::process::exit(*code),
             Step::Spin => hostile::spin(),
             Step::Block { ms } => hostile::block(*ms),
-            Step::SpinUntilCancelled => return Err(hostile::spin_until_cancelled()),
+            Step::SpinUntilCancelled { stubborn } => {
+                hostile::spin_until_cancelled();
+                if !stubborn {
+                    return Err(ToolError::Cancelled);
+                }
+            }
             Step::Allocate { mib, gently } => self.say(hostile::allocate(*mib, *gently)),
             Step::Recurse => hostile::recurse(),
             Step::Ask { what, times } => self.say(asking::ask(*what, *times)),

@@ -114,8 +114,11 @@ pub enum Step {
     Block {
         ms: Option<u64>,
     },
-    /// Asks `is-cancelled` over and over, and obeys.
-    SpinUntilCancelled,
+    /// Asks `is-cancelled` over and over, and obeys; or goes on as if nothing were.
+    SpinUntilCancelled {
+        #[serde(default)]
+        stubborn: bool,
+    },
     /// Allocates and writes so much memory, below 2048. `gently` takes a refusal for an answer
     /// instead of aborting.
     Allocate {

@@ -136,23 +136,19 @@ impl Setup {
         let session = Session::builder()
             .id(id)
             .workspace(&self.workspace)
-            .store(self.store.pending())
             .limits(request.limits.clone())
             .engine(&self.engine);
         let session = match request.expires {
             Some(time) => session.pending_expires_after(time),
             None => session,
         };
-        let choice = self.store.choice().clone();
-        // A model is told of it, whose shell may be anywhere.
-        let command = move |words: &[&str]| choice.command_anywhere(words);
         let producers = self.producers();
         Server::open(
             (producers.into_iter()).fold(session, |session, it| session.bind(it)),
             request.decides,
             self.judge.clone(),
             others,
-            command,
+            &self.store,
         )
     }
 

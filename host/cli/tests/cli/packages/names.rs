@@ -55,6 +55,7 @@ pub const NPM: Registry = Registry {
         "@modelcontextprotocol/conformance",
         // Another version of it, beside it.
         "@modelcontextprotocol/conformance-next",
+        "@modelcontextprotocol/ext-tasks",
         "@modelcontextprotocol/inspector",
         "@modelcontextprotocol/sdk",
         // A pattern, in a test.

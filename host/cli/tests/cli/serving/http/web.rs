@@ -226,7 +226,9 @@ impl Client {
     /// Sends a request of the protocol.
     pub fn begin(&mut self, method: &str, mut params: Value) -> TcpStream {
         self.last += 1;
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let named = [&params["name"], &params["taskId"]];
+        let name = named.into_iter().find_map(Value::as_str);
+        let name = name.unwrap_or_default().to_owned();
         let mut more = Vec::new();
         if self.session.is_none() {
             let meta = &mut params["_meta"];
