@@ -9,6 +9,7 @@ use airlock::tool::host::{self, Level};
 use airlock::tool::types::{Blob, Content, ToolDefinition, ToolError, ToolResult};
 use exports::airlock::tool::resolver::{self, Resolution};
 use exports::airlock::tool::tool;
+use serde_json::Value;
 
 /// One red pixel.
 const PIXEL: &[u8] = include_bytes!("pixel.png");
@@ -20,12 +21,13 @@ impl tool::Guest for McpTools {
         definitions::all()
     }
 
-    fn execute(_call_id: String, name: String, _params: String) -> Result<ToolResult, ToolError> {
+    fn execute(_call_id: String, name: String, params: String) -> Result<ToolResult, ToolError> {
         match name.as_str() {
             "test_image_content" => Ok(image()),
             "test_error_handling" => Err(ToolError::Tool("meant to fail".into())),
             "test_tool_with_progress" => Ok(progress()),
             "test_logging_tool" => Ok(log()),
+            "greet" => Ok(greet(&params)),
             _ => Ok(text("This is a simple text response for testing.")),
         }
     }
@@ -47,6 +49,12 @@ fn progress() -> ToolResult {
         host::report_progress("counting", Some(done), Some(100.0));
     }
     text("counted")
+}
+
+fn greet(params: &str) -> ToolResult {
+    let params: Value = serde_json::from_str(params).expect("the host has checked them");
+    let name = params["name"].as_str().expect("it is a string");
+    text(&format!("Hello, {name}!"))
 }
 
 /// To the host's log, which is not the client's.
