@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -10,6 +12,9 @@ use serde_json::{Value, json};
 use super::client::{Calls, Server, error, text};
 use super::http::web::{ANN, BEN, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
+
+/// How long a client waits before it asks again how a task is.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
@@ -43,6 +48,8 @@ fn ended(client: &mut impl Calls, id: &str) -> Value {
         if !["working", "input_required"].contains(&status) {
             return task;
         }
+        // A client that asks without a pause is soon refused.
+        thread::sleep(BETWEEN_LOOKS);
     }
 }
 
