@@ -1,10 +1,6 @@
 // Conversations with `airlock serve`, by each client for Node, in each era of the protocol, over stdio and over HTTP.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import * as newer from "@modelcontextprotocol/client";
 import { StdioClientTransport as NewerStdio } from "@modelcontextprotocol/client/stdio";
@@ -13,7 +9,7 @@ import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/cl
 import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-import { bearer, serving } from "./serving.mjs";
+import { bearer, serving, within } from "./serving.mjs";
 
 const airlock = process.env.AIRLOCK;
 const rename = { name: "batch_rename_preview", arguments: { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" } };
@@ -38,23 +34,6 @@ function newerClient(ask, mode) {
   const client = new newer.Client(info, { capabilities, versionNegotiation: { mode } });
   if (ask) client.setRequestHandler("elicitation/create", ask);
   return { client, Stdio: NewerStdio, Http: newer.StreamableHTTPClientTransport };
-}
-
-/** A workspace with one file, and a store. */
-async function within(use) {
-  const folder = mkdtempSync(join(tmpdir(), "airlock-mcp-"));
-  const cwd = join(folder, "photos");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "a.jpeg"), "a");
-  const env = { ...process.env, AIRLOCK_STORE: join(folder, "pending.db") };
-  const options = { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
-  const run = (...args) => execFileSync(airlock, args, options);
-  const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
-  try {
-    await use({ folder, cwd, env, run, names });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** A server that the client starts. */

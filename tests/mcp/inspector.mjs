@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { bearer, serving } from "./serving.mjs";
+import { bearer, serving, within } from "./serving.mjs";
 
 const airlock = process.env.AIRLOCK;
 const inspector = command("@modelcontextprotocol/inspector", "mcp-inspector");
@@ -21,22 +20,6 @@ const TOOL_ERROR = 5;
 function command(name, bin) {
   const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
   return join(dirname(manifest), JSON.parse(readFileSync(manifest, "utf8")).bin[bin]);
-}
-
-/** A workspace with one file, and a store. */
-async function within(use) {
-  const folder = mkdtempSync(join(tmpdir(), "airlock-mcp-"));
-  const cwd = join(folder, "photos");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "a.jpeg"), "a");
-  // What it keeps of its own lies at home.
-  const env = { ...process.env, HOME: folder, AIRLOCK_STORE: join(folder, "pending.db") };
-  const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
-  try {
-    await use({ folder, cwd, env, names });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** Each of its commands starts a server of its own, so those of one conversation have a session's name in common. */
@@ -56,7 +39,9 @@ const overHttp = (place, options, use) =>
   );
 
 /** Its commands, for one of those who speak with a server. */
-function inspecting(era, { env }, server) {
+function inspecting(era, { folder, env: inherited }, server) {
+  // What it keeps of its own lies at home.
+  const env = { ...inherited, HOME: folder };
   const ask = (method, ...options) => {
     const asking = ["--cli", "--protocol-era", era, "--format", "json", "--quiet", "--method", method, ...options];
     const asked = spawnSync(process.execPath, [inspector, ...asking, ...server], { env, encoding: "utf8" });
@@ -145,6 +130,7 @@ for (const era of ["legacy", "modern"]) {
       applies(ann, id, place.names);
     });
   });
-  const done = "listed, previewed, left to a person, applied, and over HTTP; kept apart there";
+  const left = era === "legacy" ? "left to a person, " : "";
+  const done = `listed, previewed, ${left}applied, and over HTTP; kept apart there`;
   console.log(`@modelcontextprotocol/inspector, ${era}: ${done}`);
 }

@@ -1,8 +1,9 @@
-// Starts `airlock serve --http`, for whoever is a client of it.
+// A workspace, and `airlock serve --http` there, for whoever is a client of it.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -11,6 +12,23 @@ export const tokens = { ann: "a".repeat(40), bob: "b".repeat(40), eve: "e".repea
 
 /** What a principal sends with each request. */
 export const bearer = (principal) => ({ Authorization: `Bearer ${tokens[principal]}` });
+
+/** Has `use` given a workspace with one file, and a store. */
+export async function within(use) {
+  const folder = mkdtempSync(join(tmpdir(), "airlock-mcp-"));
+  const cwd = join(folder, "photos");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "a.jpeg"), "a");
+  const env = { ...process.env, AIRLOCK_STORE: join(folder, "pending.db") };
+  const options = { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
+  const run = (...args) => execFileSync(process.env.AIRLOCK, args, options);
+  const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
+  try {
+    await use({ folder, cwd, env, run, names });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Has `use` told the address of a server, whose state lies in a folder; then ends the server. */
 export async function serving({ folder, cwd, env }, options, use) {

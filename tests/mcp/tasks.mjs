@@ -1,15 +1,11 @@
 // Applies as tasks, by the protocol's own client for its extension for tasks, over HTTP.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 
-import { bearer, serving } from "./serving.mjs";
+import { bearer, serving, within } from "./serving.mjs";
 
 const version = "2026-07-28";
 const info = { name: "tasks.mjs", version: "1" };
@@ -92,18 +88,6 @@ async function decides(decision, url, { run, names }) {
 }
 
 for (const decision of ["apply", "discard", undefined]) {
-  const folder = mkdtempSync(join(tmpdir(), "airlock-mcp-"));
-  try {
-    const cwd = join(folder, "photos");
-    mkdirSync(cwd);
-    writeFileSync(join(cwd, "a.jpeg"), "a");
-    const env = { ...process.env, AIRLOCK_STORE: join(folder, "pending.db") };
-    const options = { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
-    const run = (...args) => execFileSync(process.env.AIRLOCK, args, options);
-    const names = () => readdirSync(cwd).filter((name) => name.startsWith("a."));
-    await serving({ folder, cwd, env }, [], (url) => decides(decision, url, { run, names }));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  await within((place) => serving(place, [], (url) => decides(decision, url, place)));
 }
 console.log("@modelcontextprotocol/ext-tasks: applied, discarded, and decided at a terminal, each as a task");
