@@ -177,8 +177,7 @@ impl Decider {
 
     fn question(&self, choices: &[Choice], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
         question::of(choices, request.resolution, |id| {
-            let store = self.store.choice();
-            store.command_anywhere(&["show", id.as_str()])
+            self.command(&["show", id.as_str()])
         })
     }
 
@@ -250,11 +249,15 @@ impl Decider {
     }
 
     fn how(&self, action: &PendingAction) -> String {
-        let words = ["resolve", "apply", "--id", action.id.as_str()];
-        let resolve = self.store.choice().command_anywhere(&words);
+        let resolve = self.command(&["resolve", "apply", "--id", action.id.as_str()]);
         format!(
             "Ask the user to run `{resolve}` in a terminal (or `discard` instead of `apply`), and go on meanwhile."
         )
+    }
+
+    /// A command line that uses the same store. A model is told of it, whose shell may be anywhere.
+    fn command(&self, words: &[&str]) -> String {
+        self.store.choice().command_anywhere(words)
     }
 }
 

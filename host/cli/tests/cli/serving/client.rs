@@ -195,6 +195,17 @@ impl Server {
         self.call("resolve", json!({"action": decision, "reason": "as asked"}))
     }
 
+    /// Has the model want the topmost action applied, and a person asked: the call, and what asks.
+    #[track_caller]
+    pub fn begin_asking(&mut self) -> (u64, Value) {
+        let arguments = json!({"action": "apply", "reason": "the model's"});
+        let call = json!({"name": "resolve", "arguments": arguments});
+        let id = self.begin("tools/call", call);
+        let asked = self.next();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        (id, asked)
+    }
+
     /// Says no more.
     pub fn close(&mut self) {
         drop(self.stdin.take());

@@ -47,7 +47,7 @@ fn where_the_client_can_ask_nobody_a_person_decides_at_a_terminal() {
 }
 
 /// The record of the last decision: who, how that is known, and why.
-fn last_decision(store: &Store, folder: &Path) -> (Value, Value, Value) {
+pub fn last_decision(store: &Store, folder: &Path) -> (Value, Value, Value) {
     let log = store.json(folder, &["log", "--all"]);
     let resolved = &log["log"][0]["resolved"];
     let by = &resolved["decidedBy"];
@@ -64,13 +64,7 @@ fn a_person_whom_the_client_asks_decides_and_the_record_says_it_is_the_clients_w
         let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
         let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-06-18", asks());
         server.preview();
-        let arguments = json!({"action": "apply", "reason": "the model's"});
-        let id = server.begin(
-            "tools/call",
-            json!({"name": "resolve", "arguments": arguments}),
-        );
-        let asked = server.next();
-        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        let (id, asked) = server.begin_asking();
         let message = asked["params"]["message"].as_str().unwrap();
         for told in ["The model says: the model's", "renamed a.jpeg -> a.jpg"] {
             assert!(message.contains(told), "{message}");
@@ -256,10 +250,7 @@ fn of_several_pending_actions_whoever_is_asked_chooses() {
         let open = store.json(folder.path(), &["pending", "--all"]);
         let ids = open["pending"].as_array().unwrap().iter();
         let ids: Vec<_> = ids.map(|it| it["id"].clone()).collect();
-        let arguments = json!({"action": "apply", "reason": "the model's"});
-        let call = json!({"name": "resolve", "arguments": arguments});
-        let id = server.begin("tools/call", call);
-        let asked = server.next();
+        let (id, asked) = server.begin_asking();
         let message = asked["params"]["message"].as_str().unwrap();
         for shown in ["renamed a.jpeg -> a.jpg", "renamed b.txt -> b.md"] {
             assert!(message.contains(shown), "{message}");

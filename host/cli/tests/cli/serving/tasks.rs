@@ -9,7 +9,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::client::{Calls, Server, error, text};
+use super::client::{Calls, Server, asks, error, text};
+use super::deciding::last_decision;
 use super::http::web::{ANN, BEN, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
 
@@ -133,12 +134,8 @@ fn a_task_asks_whomever_its_client_can_ask_and_ends_with_what_they_decide() {
         assert!(text(&over["result"]).contains(expected), "{over}");
         assert_eq!(names(&folder), [left]);
         if !is_error {
-            let log = store.json(folder.path(), &["log", "--all"]);
-            let by = &log["log"][0]["resolved"]["decidedBy"];
-            assert_eq!(
-                (&by["name"], &by["evidence"]),
-                (&json!("user of test"), &json!("client"))
-            );
+            let (name, evidence, _) = last_decision(&store, folder.path());
+            assert_eq!((name, evidence), (json!("user of test"), json!("client")));
         }
         // A second answer changes nothing.
         client.request("tasks/update", update(json!({"decision": answer})));
@@ -296,21 +293,9 @@ fn a_task_is_its_principals_and_its_alone() {
 #[test]
 fn a_question_in_the_client_is_withdrawn_once_somebody_decides_at_a_terminal() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    let (mut client, _) = Server::initialized(
-        &store,
-        folder.path(),
-        &[],
-        "2025-11-25",
-        json!({"elicitation": {}}),
-    );
+    let (mut client, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
     client.preview();
-    let arguments = json!({"action": "apply", "reason": "the model's"});
-    let call = client.begin(
-        "tools/call",
-        json!({"name": "resolve", "arguments": arguments}),
-    );
-    let asked = client.next();
-    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let (call, asked) = client.begin_asking();
     let id = pending(&store, folder.path())[0]["id"].clone();
     let decide = [
         "resolve",
@@ -376,9 +361,5 @@ fn nothing_is_pending_of_a_call_whose_client_has_cancelled_it_or_is_gone() {
     assert_eq!(text(&web.client(ANN).call("puppet", quick)), "free");
     assert_eq!(web.end(), Some(0));
     assert_eq!(pending(&store, folder.path()), [] as [Value; 0]);
-    let log = store.json(folder.path(), &["log", "--all"]);
-    assert_eq!(
-        log["log"][0]["resolved"]["decidedBy"]["name"],
-        "airlock serve"
-    );
+    assert_eq!(last_decision(&store, folder.path()).0, "airlock serve");
 }
