@@ -46,7 +46,8 @@ pub(super) fn stacked(
     Ok(only.map(|found| found.stored.stacked()))
 }
 
-/// What is on a session's stack in brief, all of it. The topmost is read in full, so that it is one that can be.
+/// What is on a session's stack in brief, all of it. The topmost is read in full, so that it is one
+/// that can be.
 pub(super) fn stack_briefly(
     connection: &Connection,
     session: &SessionId,
