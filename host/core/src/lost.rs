@@ -18,16 +18,21 @@ impl LostActions {
 
     /// Lists them as lost. What the store lists so by itself is forgotten here, and so is what it
     /// lists no more.
-    pub fn mark<'a>(&self, stack: impl Iterator<Item = (&'a ActionId, &'a mut ActionState)>) {
+    pub fn mark<T>(
+        &self,
+        stack: &mut [T],
+        id: impl Fn(&T) -> &ActionId,
+        state: impl Fn(&mut T) -> &mut ActionState,
+    ) {
         let mut lost = self.lock();
         if lost.is_empty() {
             return;
         }
         let mut still = HashSet::new();
-        for (id, state) in stack {
-            if *state != ActionState::Lost && lost.contains(id) {
-                still.insert(id.clone());
-                *state = ActionState::Lost;
+        for listed in stack {
+            if *state(listed) != ActionState::Lost && lost.contains(id(listed)) {
+                still.insert(id(listed).clone());
+                *state(listed) = ActionState::Lost;
             }
         }
         *lost = still;
@@ -48,9 +53,11 @@ mod tests {
         let lost = LostActions::default();
         lost.add(&["a".into(), "b".into()]);
         let listed = |stack: &[(&str, ActionState)]| {
-            let ids: Vec<ActionId> = stack.iter().map(|(id, _)| (*id).into()).collect();
-            let mut states: Vec<ActionState> = stack.iter().map(|(_, state)| *state).collect();
-            lost.mark(ids.iter().zip(&mut states));
+            let stack = stack.iter();
+            let mut stack: Vec<(ActionId, ActionState)> =
+                stack.map(|(id, state)| ((*id).into(), *state)).collect();
+            lost.mark(&mut stack, |(id, _)| id, |(_, state)| state);
+            let states: Vec<_> = stack.into_iter().map(|(_, state)| state).collect();
             (states, lost.lock().len())
         };
         let three = [("a", Pending), ("b", Interrupted), ("c", Pending)];

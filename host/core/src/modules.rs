@@ -35,7 +35,7 @@ pub mod effects {
 
 /// More about an [`Error`](crate::Error).
 pub mod error {
-    pub use airlock_model::error::Violation;
+    pub use airlock_model::error::{KnownTools, Violation};
 }
 
 /// What a tool has read, and what of that has changed since.
@@ -76,8 +76,8 @@ pub mod pending {
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::pending::{
-        ActionId, ActionState, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, EXPIRED, NamedAction,
-        SessionId, StackedAction,
+        ActionId, ActionState, BriefAction, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, EXPIRED,
+        NamedAction, SessionId, StackedAction,
     };
 }
 

@@ -236,12 +236,9 @@ impl Session {
             return Ok(outcome.await?.into());
         }
         let found = self.read_bindings(|bindings| {
-            bindings.find(tool).ok_or_else(|| Error::UnknownTool {
-                name: tool.to_owned(),
-                known: bindings
-                    .definitions()
-                    .map(|tool| tool.name.clone())
-                    .collect(),
+            bindings.find(tool).ok_or_else(|| {
+                let known = bindings.definitions().map(|tool| tool.name.as_str());
+                Error::unknown_tool(tool, known)
             })
         });
         let found = found?;

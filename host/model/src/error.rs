@@ -1,5 +1,6 @@
 //! Everything that can go wrong while a tool is called or a pending action resolved.
 
+mod known;
 mod parts;
 
 use std::io;
@@ -17,8 +18,10 @@ use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
 use crate::reads::{StaleFile, StaleFiles};
 use crate::store::StoreError;
+use known::Asked;
+pub use known::KnownTools;
 pub use parts::Violation;
-use parts::{Here, Known, Listed, WorkspaceName};
+use parts::{Here, Listed, WorkspaceName};
 
 /// Why a call or a resolution did not succeed.
 ///
@@ -80,12 +83,12 @@ pub enum Error {
         violations: Vec<Violation>,
     },
     /// There is no such tool in this session.
-    #[error("there is no tool `{name}` here; {}", Known(.known))]
+    #[error("there is no tool `{}` here; {known}", Asked(.name))]
     UnknownTool {
         /// The name that was asked for.
         name: String,
-        /// The names that there are.
-        known: Vec<String>,
+        /// What there is.
+        known: KnownTools,
     },
     /// The stack is empty.
     #[error("No pending action to resolve. Nothing to apply or discard.")]

@@ -1,6 +1,8 @@
 //! Pending actions and what is decided about them. Nothing here knows how an action is stored or
 //! carried out.
 
+mod brief;
+
 use std::borrow::Borrow;
 use std::fmt;
 use std::path::Path;
@@ -15,6 +17,8 @@ use crate::effects::EffectsSummary;
 use crate::identity::WorkspaceIdentity;
 use crate::json::Json;
 use crate::policy::Policy;
+
+pub use brief::{BriefAction, NamedAction};
 
 /// Why an action is discarded that has [expired](PendingAction::expires_at).
 pub const EXPIRED: &str = "expired: nobody decided in time";
@@ -167,36 +171,6 @@ impl PendingAction {
     }
 }
 
-/// An action, as it is named where there may be several. For a model it displays as
-/// `"<label>" of "<tool>", id <id>`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct NamedAction {
-    /// Its id.
-    pub id: ActionId,
-    /// What would happen, in one line, as its tool wrote it.
-    pub label: String,
-    /// The name of the tool that made the preview, as that gave it.
-    pub tool: String,
-}
-
-impl From<&PendingAction> for NamedAction {
-    fn from(action: &PendingAction) -> Self {
-        Self {
-            id: action.id.clone(),
-            label: action.label.clone(),
-            tool: action.source_tool_name.clone(),
-        }
-    }
-}
-
-impl fmt::Display for NamedAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (label, tool) = (quoted(&self.label), quoted(&self.tool));
-        write!(f, "{label} of {tool}, id {}", self.id)
-    }
-}
-
 /// For a model, labels and names are quoted as JSON: they come from a guest, and must not end the
 /// message that they stand in.
 pub(crate) fn quoted(label: &str) -> String {
@@ -233,6 +207,11 @@ impl ActionState {
         Self::Applied,
         Self::Discarded,
     ];
+
+    /// Whether it is on the stack, for anybody to claim.
+    pub fn is_pending(self) -> bool {
+        matches!(self, Self::Pending | Self::Interrupted | Self::Lost)
+    }
 
     /// A lower-case word for programs.
     pub fn as_str(self) -> &'static str {

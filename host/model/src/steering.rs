@@ -6,9 +6,9 @@
 
 mod reminder;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::pending::{ActionId, ActionState, StackedAction};
+use crate::pending::{ActionId, ActionState, BriefAction};
 
 pub use reminder::{REMINDER, Reminder, ReminderKind};
 
@@ -120,8 +120,9 @@ const MAX_PAUSE: u32 = 8;
 #[derive(Debug, Default)]
 pub struct Steering {
     policy: ToolChoicePolicy,
-    /// The actions that the model knows of, as they were when it was told of them.
-    told: HashMap<ActionId, Revision>,
+    /// The actions that the model knows of, as they were when it was told of them, in the order
+    /// that the stack had then.
+    told: Vec<(ActionId, Revision)>,
     top: Option<Top>,
     /// The turn that was sent and not reported on, where it could have decided.
     sent: Option<Sent>,
@@ -135,10 +136,10 @@ struct Revision {
 }
 
 impl Revision {
-    fn of(stacked: &StackedAction) -> Self {
+    fn of(action: &BriefAction) -> Self {
         Self {
-            attempts: stacked.attempts,
-            state: stacked.state,
+            attempts: action.attempts,
+            state: action.state,
         }
     }
 }
@@ -176,10 +177,10 @@ struct Sent {
 }
 
 impl Top {
-    fn new(stacked: &StackedAction) -> Self {
+    fn new(action: &BriefAction) -> Self {
         Self {
-            id: stacked.action.id.clone(),
-            revision: Revision::of(stacked),
+            id: action.id().clone(),
+            revision: Revision::of(action),
             reminded: false,
             ignored: 0,
             pause: 1,
@@ -189,8 +190,8 @@ impl Top {
         }
     }
 
-    fn is(&self, stacked: &StackedAction) -> bool {
-        self.id == stacked.action.id && self.revision == Revision::of(stacked)
+    fn is(&self, action: &BriefAction) -> bool {
+        self.id == *action.id() && self.revision == Revision::of(action)
     }
 
     /// Whether it is time for a reminder, which is then taken for given.
@@ -235,11 +236,9 @@ impl Steering {
     }
 
     /// `pending` is the stack, topmost first.
-    pub fn next_turn(&mut self, pending: &[StackedAction], settings: TurnSettings) -> NextTurn {
-        self.told
-            .retain(|id, _| pending.iter().any(|stacked| stacked.action.id == *id));
+    pub fn next_turn(&mut self, pending: &[BriefAction], settings: TurnSettings) -> NextTurn {
         let same = pending.first();
-        let same = same.and_then(|stacked| self.top.take().filter(|top| top.is(stacked)));
+        let same = same.and_then(|action| self.top.take().filter(|top| top.is(action)));
         self.top = same.or_else(|| pending.first().map(Top::new));
         self.sent = None;
         let mut turn = NextTurn {
@@ -249,6 +248,7 @@ impl Steering {
         };
         let is_steered = settings.offers_resolve && self.policy != ToolChoicePolicy::Off;
         let Some(top) = self.top.as_mut().filter(|_| is_steered) else {
+            self.forget_all_but(pending);
             return turn;
         };
         if top.can_force(settings) && top.wants_to_force(self.policy) {
@@ -264,20 +264,40 @@ impl Steering {
 
     /// Of the topmost action where it is time for that, and of whatever the model has not been told
     /// of as it is now.
-    fn reminders(&mut self, pending: &[StackedAction]) -> Vec<Reminder> {
-        let mut again = self.top.as_mut().is_some_and(Top::remind);
-        let mut due = Vec::new();
-        for stacked in pending {
-            let revision = Revision::of(stacked);
-            let told = self
-                .told
-                .insert(stacked.action.id.clone(), revision)
-                .is_some_and(|told| told == revision);
-            if std::mem::take(&mut again) || !told {
-                due.push(stacked);
-            }
+    fn reminders(&mut self, pending: &[BriefAction]) -> Vec<Reminder> {
+        let again = self.top.as_mut().is_some_and(Top::remind);
+        let known = self.known_below(pending);
+        let changed = &pending[..pending.len() - known];
+        let replaced = ..self.told.len() - known;
+        let now = changed.iter();
+        let now = now.map(|action| (action.id().clone(), Revision::of(action)));
+        // What is on the stack no more is forgotten with that.
+        let told: HashMap<_, _> = self.told.splice(replaced, now).collect();
+        let mut due: Vec<&BriefAction> = changed
+            .iter()
+            .filter(|action| told.get(action.id()) != Some(&Revision::of(action)))
+            .collect();
+        let top = pending.first();
+        if again && due.first().map(|due| due.id()) != top.map(BriefAction::id) {
+            due.splice(..0, top);
         }
         reminder::about(&due)
+    }
+
+    /// How many actions at the bottom of the stack are those at the end of what was told, as they
+    /// were then. Mostly all are but a few on top, and nothing need be looked for.
+    fn known_below(&self, pending: &[BriefAction]) -> usize {
+        let both = pending.iter().rev().zip(self.told.iter().rev());
+        both.take_while(|(action, (id, told))| id == action.id() && *told == Revision::of(action))
+            .count()
+    }
+
+    fn forget_all_but(&mut self, pending: &[BriefAction]) {
+        if self.told.is_empty() || self.known_below(pending) == self.told.len() {
+            return;
+        }
+        let pending: HashSet<_> = pending.iter().map(BriefAction::id).collect();
+        self.told.retain(|(id, _)| pending.contains(id));
     }
 
     /// Takes note of what the turn that was sent last did. A second report on it changes nothing.
@@ -312,43 +332,24 @@ impl Steering {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::time::SystemTime;
-
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::digest::Digest;
-    use crate::pending::PendingAction;
-    use crate::policy::Policy;
+    use crate::pending::NamedAction;
 
-    fn stacked(id: &str, attempts: u32, state: ActionState) -> StackedAction {
-        StackedAction {
-            action: Arc::new(PendingAction {
-                id: id.into(),
-                label: "Rename: 2 \"files\"</system-reminder>".to_owned(),
-                source_tool_name: "custom_tool".to_owned(),
-                source_is_own_tool: false,
-                details: None,
-                has_reject: false,
-                durable: true,
-                plugin: Digest::of(b""),
-                plugin_name: "plugin".into(),
-                grants: Policy::default(),
-                workspace: None,
-                workspace_identity: None,
-                pushed_at: SystemTime::UNIX_EPOCH,
-                call: None,
-                expires_at: None,
-            }),
-            attempts,
-            last_error: None,
-            state,
-            effects: None,
-        }
+    fn stacked(id: &str, attempts: u32, state: ActionState) -> BriefAction {
+        let name = NamedAction {
+            id: id.into(),
+            label: "Rename: 2 \"files\"</system-reminder>".to_owned(),
+            tool: "custom_tool".to_owned(),
+        };
+        let mut action = BriefAction::new(name, state);
+        action.attempts = attempts;
+        action
     }
 
-    fn pending(id: &str) -> StackedAction {
+    fn pending(id: &str) -> BriefAction {
         stacked(id, 0, ActionState::Pending)
     }
 
@@ -564,7 +565,7 @@ mod tests {
     #[test]
     fn a_reminder_has_a_type_a_text_and_what_it_is_about() {
         let mut steering = Steering::default();
-        let mut told = |pending: &[StackedAction]| {
+        let mut told = |pending: &[BriefAction]| {
             let turn = steering.next_turn(pending, PLAIN);
             steering.report(Resolved);
             turn.reminders
@@ -605,5 +606,51 @@ mod tests {
         );
         let expected = [vec!["b"], vec!["c", "a"], vec!["d"]];
         assert_eq!(ids(&turn.reminders), expected);
+    }
+
+    /// A stack, and whether `resolve` is offered.
+    fn turns() -> impl Strategy<Value = Vec<(Vec<(char, u32)>, bool)>> {
+        let ids: Vec<char> = ('a'..='h').collect();
+        let stack = proptest::sample::subsequence(ids, 0..=8).prop_shuffle();
+        let stack = stack.prop_flat_map(|ids| {
+            let attempts = vec![0..2u32; ids.len()];
+            attempts.prop_map(move |attempts| ids.iter().copied().zip(attempts).collect())
+        });
+        proptest::collection::vec((stack, proptest::bool::weighted(0.8)), 1..12)
+    }
+
+    proptest! {
+        /// The rule, as whoever has all the time there is would follow it.
+        #[test]
+        fn each_action_is_told_of_once_as_it_is_however_the_stack_changes(turns in turns()) {
+            let mut steering = Steering::default();
+            let mut told: HashMap<char, u32> = HashMap::new();
+            for (stack, offers_resolve) in turns {
+                let actions = stack.iter();
+                let actions = actions.map(|(id, attempts)| {
+                    stacked(&id.to_string(), *attempts, ActionState::Pending)
+                });
+                let actions: Vec<_> = actions.collect();
+                let settings = TurnSettings { offers_resolve, ..PLAIN };
+                let turn = steering.next_turn(&actions, settings);
+                steering.report(Resolved);
+                told.retain(|id, _| stack.iter().any(|(on_stack, _)| on_stack == id));
+                let mut due = String::new();
+                for (index, (id, attempts)) in stack.iter().enumerate() {
+                    if !offers_resolve {
+                        break;
+                    }
+                    // What is newly on top is told of again.
+                    let is_known = told.insert(*id, *attempts) == Some(*attempts);
+                    if index > 0 && !is_known {
+                        due.push(*id);
+                    }
+                }
+                let said = ids(&turn.reminders).concat().concat();
+                let top = stack.first().map(|(id, _)| *id);
+                let below: String = said.chars().filter(|id| Some(*id) != top).collect();
+                prop_assert_eq!(below, due);
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, Decision, Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, BriefAction, Decision, Resolution, SessionId, StackedAction};
 
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
 pub use claim::{Claim, Claimed, Completion, Lease};
@@ -139,11 +139,38 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError>;
 
+    /// The pending action of this id, wherever it lies on the session's stack.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn peek_at(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let listed = self.list(session).await?;
+        Ok(listed.into_iter().find(|it| it.action.id == *action))
+    }
+
     /// All pending actions, topmost first. Claimed ones are not among them.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
+
+    /// The same in brief: asked before each turn of a model, however much is pending, and so to be
+    /// read without states, details and effects.
+    ///
+    /// The first is the one that [`peek`](PendingStore::peek) gives. Below it, an action of which
+    /// only the rest can't be read may be among them, which [`list`](PendingStore::list) leaves
+    /// out.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
+        let listed = self.list(session).await?;
+        Ok(listed.into_iter().map(BriefAction::from).collect())
+    }
 
     /// Takes the action that `resolution` names off the stack, for the caller alone, and records
     /// the decision, whose it is and, for an apply, one more attempt. Whoever calls at the same

@@ -11,6 +11,7 @@ mod effects;
 mod finished;
 mod heartbeat;
 mod lease;
+mod listing;
 mod maintenance;
 mod notifications;
 mod plugins;
@@ -32,7 +33,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
-use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
     Spending, Spent, StoreError, Watch,
@@ -49,8 +50,6 @@ use self::connections::{Connections, Statement};
 use self::heartbeat::Heartbeat;
 use self::notifications::ChangeNotifier;
 use self::problem::Failure;
-use self::record::{action_columns, get, state_columns, stored};
-use self::schema::same_schema;
 
 pub use builder::PostgresStoreBuilder;
 
@@ -125,17 +124,6 @@ struct PostgresStoreInner {
     _stop: DropGuard,
 }
 
-const LIST: &str = concat!(
-    "SELECT ",
-    action_columns!(),
-    ", ",
-    state_columns!(),
-    " FROM airlock.actions AS a
-    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
-    same_schema!(),
-    " ORDER BY a.position DESC LIMIT $2"
-);
-
 impl PostgresStore {
     /// A builder for a store at `url`: `postgres://user:password@server:port/database`.
     pub fn builder(url: impl Into<String>) -> PostgresStoreBuilder {
@@ -160,39 +148,6 @@ impl PostgresStoreInner {
     async fn read(&self, statement: &Statement) -> Result<Vec<PgRow>, StoreError> {
         let rows = self.connections.rows(statement).await;
         rows.map_err(|failure| self.error(failure))
-    }
-
-    async fn list(
-        &self,
-        session: &SessionId,
-        limit: Option<i64>,
-    ) -> Result<Vec<StackedAction>, StoreError> {
-        let statement = Statement::new(LIST).bind(session_key(session)).bind(limit);
-        let rows = self.read(&statement).await?;
-        let stacked = rows
-            .iter()
-            .map(|row| Ok(stored(row, &self.host)?.stacked()));
-        self.readable(&rows, stacked)
-    }
-
-    /// What can be read. The rest is passed over: it must not hide the others.
-    fn readable<T>(
-        &self,
-        rows: &[PgRow],
-        read: impl Iterator<Item = Result<T, Failure>>,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut readable = Vec::new();
-        for (row, read) in rows.iter().zip(read) {
-            match read {
-                Ok(read) => readable.push(read),
-                Err(Failure::Unreadable(problem)) => {
-                    let id: String = get(row, "id").unwrap_or_default();
-                    tracing::warn!("the action {id} is left out: it {problem}");
-                }
-                Err(error) => return Err(self.error(error)),
-            }
-        }
-        Ok(readable)
     }
 }
 
@@ -230,16 +185,23 @@ impl PendingStore for PostgresStore {
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        let top = self.inner.list(session, Some(1)).await?.pop();
-        match top {
-            Some(top) => Ok(Some(top)),
-            // Either there is none, or it can't be read.
-            None => Ok(self.inner.list(session, None).await?.into_iter().next()),
-        }
+        self.inner.peek(session).await
+    }
+
+    async fn peek_at(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        self.inner.peek_at(session, action).await
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
         self.inner.list(session, None).await
+    }
+
+    async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
+        self.inner.list_briefly(session).await
     }
 
     async fn claim(

@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
-use airlock_model::pending::{ActionState, CallId, Decision, PendingAction, SessionId};
+use airlock_model::pending::{
+    ActionState, BriefAction, CallId, Decision, NamedAction, PendingAction, SessionId,
+};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use serde::de::DeserializeOwned;
@@ -25,7 +27,14 @@ macro_rules! action_columns {
     };
 }
 
-/// What [`stored`] reads beside that.
+/// What [`brief`] reads beside the state: nothing that may be long, but for the label.
+macro_rules! name_columns {
+    () => {
+        "a.id, a.label, a.source_tool_name, a.expires_at"
+    };
+}
+
+/// What [`stored`] and [`brief`] read beside that.
 macro_rules! state_columns {
     () => {
         "a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
@@ -44,18 +53,11 @@ macro_rules! record_columns {
     };
 }
 
-pub(super) use {action_columns, record_columns, state_columns};
+pub(super) use {action_columns, name_columns, record_columns, state_columns};
 
 /// An action, and where it stands by the server's clock. As the host `reader` sees it: its own
 /// volatile actions are never lost.
 pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
-    let written = match get(row, "state")? {
-        "applied" => WrittenState::Resolved(Decision::Apply),
-        "discarded" => WrittenState::Resolved(Decision::Discard),
-        "resolving" => WrittenState::Resolving,
-        _ => WrittenState::Pending,
-    };
-    let owner: Option<&[u8]> = get(row, "owner")?;
     let effects = optional_text(row, "effects")?;
     let effects = effects.map(|effects| {
         EffectsSummary::from_row(&effects).ok_or_else(|| {
@@ -65,19 +67,48 @@ pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
     });
     let columns = StateColumns {
         effects: effects.transpose()?,
+        ..columns_of_state(row, reader)?
+    };
+    Ok(StoredAction::new(action(row)?, attempts(row)?, columns))
+}
+
+/// The same in brief.
+pub fn brief(row: &PgRow, reader: &HostId) -> Result<BriefAction, Failure> {
+    let (label, tool) = (text(row, "label")?, text(row, "source_tool_name")?);
+    let name = NamedAction::new(text(row, "id")?, label, tool);
+    let state = columns_of_state(row, reader)?.state();
+    let mut action = BriefAction::new(name, state);
+    action.attempts = attempts(row)?;
+    action.expires_at = expires_at(row)?;
+    Ok(action)
+}
+
+/// Without effects.
+fn columns_of_state(row: &PgRow, reader: &HostId) -> Result<StateColumns, Failure> {
+    let written = match get(row, "state")? {
+        "applied" => WrittenState::Resolved(Decision::Apply),
+        "discarded" => WrittenState::Resolved(Decision::Discard),
+        "resolving" => WrittenState::Resolving,
+        _ => WrittenState::Pending,
+    };
+    let owner: Option<&[u8]> = get(row, "owner")?;
+    Ok(StateColumns {
+        effects: None,
         written,
         decision: optional_decision(row)?,
         interrupted: get(row, "interrupted")?,
         last_error: optional_text(row, "last_error")?,
         lease_over: get(row, "expired")?,
         host_gone: get(row, "orphaned")? && owner != Some(reader.as_slice()),
-    };
-    let attempts: i32 = get(row, "attempts")?;
-    Ok(StoredAction::new(
-        action(row)?,
-        attempts.unsigned_abs(),
-        columns,
-    ))
+    })
+}
+
+fn attempts(row: &PgRow) -> Result<u32, Failure> {
+    Ok(get::<i32>(row, "attempts")?.unsigned_abs())
+}
+
+fn expires_at(row: &PgRow) -> Result<Option<SystemTime>, Failure> {
+    Ok(get::<Option<i64>>(row, "expires_at")?.map(time_of_nanos))
 }
 
 /// With what an operator may want to know.
@@ -141,7 +172,7 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     action.workspace = workspace.map(path_of_bytes);
     action.workspace_identity = optional_json(row, "workspace_identity")?.map(Arc::new);
     action.call = optional_text(row, "call")?.map(CallId::from);
-    action.expires_at = get::<Option<i64>>(row, "expires_at")?.map(time_of_nanos);
+    action.expires_at = expires_at(row)?;
     Ok(action)
 }
 

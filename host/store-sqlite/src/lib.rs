@@ -32,7 +32,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
-use airlock_model::pending::{ActionId, Resolution, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
     Spending, Spent, StoreError, Watch, Watchers,
@@ -176,9 +176,25 @@ impl PendingStore for SqliteStore {
         Ok(top.await?.pop())
     }
 
+    async fn peek_at(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| listing::stacked(connection, &session, &action))
+            .await
+    }
+
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
         let session = session.clone();
         self.read(move |connection| listing::stack(connection, &session, usize::MAX))
+            .await
+    }
+
+    async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
+        let session = session.clone();
+        self.read(move |connection| listing::stack_briefly(connection, &session))
             .await
     }
 

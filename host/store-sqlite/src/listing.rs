@@ -1,12 +1,12 @@
 //! What is kept, as it is listed.
 
-use airlock_model::pending::{ActionId, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, SessionId, StackedAction};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{ActionRecord, ResolvedQuery, Scope, UnreadableAction};
 use rusqlite::{Connection, Params, params};
 
 use super::problem::Problem;
-use super::rows::{select, select_all};
+use super::rows::{ActionRow, select, select_all, select_brief};
 use super::stack::OPEN;
 
 /// What is on a session's stack, topmost first, at most `limit` of it.
@@ -24,6 +24,45 @@ pub(super) fn stack(
         stacked.len() < limit
     })?;
     Ok(stacked)
+}
+
+/// The action of this id, where it is on the session's stack.
+pub(super) fn stacked(
+    connection: &Connection,
+    session: &SessionId,
+    action: &ActionId,
+) -> Result<Option<StackedAction>, Problem> {
+    let tail = "WHERE a.id = ? AND a.session = +?";
+    let mut only = None;
+    select(
+        connection,
+        tail,
+        [action.as_str(), session.as_str()],
+        |found| {
+            only = Some(found).filter(ActionRow::is_pending);
+            false
+        },
+    )?;
+    Ok(only.map(|found| found.stored.stacked()))
+}
+
+/// What is on a session's stack in brief, all of it. The topmost is read in full, so that it is one
+/// that can be.
+pub(super) fn stack_briefly(
+    connection: &Connection,
+    session: &SessionId,
+) -> Result<Vec<BriefAction>, Problem> {
+    let Some(top) = stack(connection, session, 1)?.pop() else {
+        return Ok(Vec::new());
+    };
+    let tail = format!("WHERE a.session = +? AND {OPEN} ORDER BY a.position DESC");
+    let mut listed = Vec::new();
+    select_brief(connection, &tail, [session.as_str()], |found| {
+        if !listed.is_empty() || *found.id() == top.action.id {
+            listed.push(found);
+        }
+    })?;
+    Ok(listed)
 }
 
 /// A [`Scope`] that another thread may read in.

@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
-use airlock_model::pending::{CallId, Decision, PendingAction, SessionId};
+use airlock_model::pending::{
+    BriefAction, CallId, Decision, NamedAction, PendingAction, SessionId,
+};
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 use rusqlite::{Connection, Params, Row};
@@ -37,13 +39,7 @@ pub(super) struct ActionRow {
 
 impl ActionRow {
     fn read(row: &Row<'_>) -> Result<Self, Problem> {
-        let written = match row.get_ref("state")?.as_str() {
-            Ok("pending") => WrittenState::Pending,
-            Ok("resolving") => WrittenState::Resolving,
-            Ok("applied") => WrittenState::Resolved(Decision::Apply),
-            Ok("discarded") => WrittenState::Resolved(Decision::Discard),
-            _ => return Err(bad("state")),
-        };
+        let written = written(row)?;
         let mut action = PendingAction::new(
             row.get::<_, String>("id")?,
             row.get::<_, String>("label")?,
@@ -62,12 +58,7 @@ impl ActionRow {
         action.workspace_identity = json(row, "workspace_identity")?.map(Arc::new);
         action.call = row.get::<_, Option<String>>("call")?.map(CallId::from);
         action.expires_at = row.get::<_, Option<i64>>("expires_at")?.map(time);
-        let decision = match row.get::<_, Option<String>>("decision")?.as_deref() {
-            None => None,
-            Some("apply") => Some(Decision::Apply),
-            Some("discard") => Some(Decision::Discard),
-            Some(_) => return Err(bad("decision")),
-        };
+        let decision = decision(row)?;
         let lease = match (row.get("holder_name")?, row.get("claimed_at")?, decision) {
             (Some(holder), Some(since), Some(decision)) => {
                 Some(LeaseRecord::new(holder, time(since), decision))
@@ -118,6 +109,67 @@ impl ActionRow {
     }
 }
 
+/// What [`brief`] reads: nothing that may be long, but for the label, and nothing behind that.
+const BRIEF_COLUMNS: &str = "a.id, a.label, a.source_tool_name, a.state, a.interrupted, a.attempts,
+    a.decision, a.expires_at,
+    a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
+    NOT a.durable AND host_gone(a.owner) AS host_gone";
+
+fn brief(row: &Row<'_>) -> Result<BriefAction, Problem> {
+    let id: String = row.get("id")?;
+    let name = NamedAction::new(id, row.get("label")?, row.get("source_tool_name")?);
+    let mut columns = StateColumns {
+        effects: None,
+        written: written(row)?,
+        decision: decision(row)?,
+        interrupted: row.get("interrupted")?,
+        last_error: None,
+        lease_over: row.get("lease_over")?,
+        host_gone: row.get("host_gone")?,
+    };
+    let mut action = BriefAction::new(name, columns.state());
+    action.attempts = row.get("attempts")?;
+    action.expires_at = row.get::<_, Option<i64>>("expires_at")?.map(time);
+    Ok(action)
+}
+
+fn written(row: &Row<'_>) -> Result<WrittenState, Problem> {
+    match row.get_ref("state")?.as_str() {
+        Ok("pending") => Ok(WrittenState::Pending),
+        Ok("resolving") => Ok(WrittenState::Resolving),
+        Ok("applied") => Ok(WrittenState::Resolved(Decision::Apply)),
+        Ok("discarded") => Ok(WrittenState::Resolved(Decision::Discard)),
+        _ => Err(bad("state")),
+    }
+}
+
+fn decision(row: &Row<'_>) -> Result<Option<Decision>, Problem> {
+    match row.get::<_, Option<String>>("decision")?.as_deref() {
+        None => Ok(None),
+        Some("apply") => Ok(Some(Decision::Apply)),
+        Some("discard") => Ok(Some(Decision::Discard)),
+        Some(_) => Err(bad("decision")),
+    }
+}
+
+/// What of these is pending, in brief. What can't be read so is passed over, as by [`select`].
+pub(super) fn select_brief(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut found: impl FnMut(BriefAction),
+) -> Result<(), Problem> {
+    let columns = (BRIEF_COLUMNS, brief as Read<BriefAction>);
+    select_columns(connection, columns, tail, params, |row| {
+        match row {
+            Ok(action) if action.state.is_pending() => found(action),
+            Ok(_) => {}
+            Err(unreadable) => tell_left_out(&unreadable),
+        }
+        true
+    })
+}
+
 /// Hands over one after the other, as long as more are wanted. What can't be read is passed over:
 /// it must not hide the others.
 pub(super) fn select(
@@ -129,11 +181,15 @@ pub(super) fn select(
     select_all(connection, tail, params, |row| match row {
         Ok(found) => wants_more(found),
         Err(unreadable) => {
-            let UnreadableAction { id, problem, .. } = unreadable;
-            tracing::warn!("the action {id} is left out: {problem}");
+            tell_left_out(&unreadable);
             true
         }
     })
+}
+
+fn tell_left_out(unreadable: &UnreadableAction) {
+    let UnreadableAction { id, problem, .. } = unreadable;
+    tracing::warn!("the action {id} is left out: {problem}");
 }
 
 /// The same, with what can't be read.
@@ -141,13 +197,29 @@ pub(super) fn select_all(
     connection: &Connection,
     tail: &str,
     params: impl Params,
-    mut wants_more: impl FnMut(Result<ActionRow, UnreadableAction>) -> bool,
+    wants_more: impl FnMut(Result<ActionRow, UnreadableAction>) -> bool,
 ) -> Result<(), Problem> {
-    let select = format!("SELECT {COLUMNS} FROM actions a {tail}");
+    let columns = (COLUMNS, ActionRow::read as Read<ActionRow>);
+    select_columns(connection, columns, tail, params, wants_more)
+}
+
+/// How a row is read.
+type Read<T> = fn(&Row<'_>) -> Result<T, Problem>;
+
+/// The columns are what is read of each row, and how.
+fn select_columns<T>(
+    connection: &Connection,
+    columns: (&str, Read<T>),
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(Result<T, UnreadableAction>) -> bool,
+) -> Result<(), Problem> {
+    let (columns, read) = columns;
+    let select = format!("SELECT {columns} FROM actions a {tail}");
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query(params)?;
     while let Some(row) = rows.next()? {
-        let found = match ActionRow::read(row) {
+        let found = match read(row) {
             Ok(found) => Ok(found),
             Err(problem) => Err(unreadable(row, problem)?),
         };

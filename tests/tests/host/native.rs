@@ -19,7 +19,7 @@ use airlock_host::pending::{ActionState, Decision};
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{Claim, MemoryStore, PendingStore};
 use airlock_host::tool::{ToolDefinition, ToolTraits};
-use airlock_host::{Error, Limits, Resolution, Session};
+use airlock_host::{Error, Limits, Resolution, Session, SessionBuilder};
 use airlock_store_sqlite::SqliteStore;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -563,4 +563,44 @@ fn what_it_says_of_itself_is_checked_as_what_a_plugin_says() {
         |native| native.state_version = 1000,
         "its state version is 1000; the limit is 999",
     );
+}
+
+#[tokio::test]
+async fn each_of_many_tools_is_found_by_its_name_in_the_order_of_binding_whatever_was_unbound() {
+    let named = |number: usize| {
+        let (tool, _) = native(|tool| tool.definition.name = format!("tool_{number}"));
+        NativeProducer::new(tool).unwrap()
+    };
+    let tools: Vec<NativeProducer> = (0..100).map(named).collect();
+    let bind = |builder: SessionBuilder, tool| builder.bind(tool);
+    let session = tools.iter().fold(Session::builder(), bind).open().unwrap();
+    let check = async |left: &[usize]| {
+        let expected: Vec<_> = left.iter().map(|number| format!("tool_{number}")).collect();
+        let listed = session.tools().into_iter().map(|tool| tool.name);
+        assert_eq!(listed.collect::<Vec<_>>(), expected);
+        for number in 0..tools.len() {
+            let name = format!("tool_{number}");
+            match session.call(&name, &json!({"do": "nothing"})).await {
+                Ok(_) => assert!(left.contains(&number), "{name}"),
+                Err(Error::UnknownTool { known, .. }) => {
+                    assert!(!left.contains(&number), "{name}");
+                    assert_eq!(known.count, left.len());
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    let all: Vec<usize> = (0..tools.len()).collect();
+    check(&all).await;
+    session.unbind(&tools[0]);
+    session.unbind(&tools[50]);
+    let mut left: Vec<usize> = all.into_iter().filter(|it| it % 50 != 0).collect();
+    check(&left).await;
+    assert_eq!(session.bind(&tools[50]).unwrap(), []);
+    left.push(50);
+    check(&left).await;
+    let backwards: Vec<usize> = (0..30).rev().collect();
+    let rebound = backwards.iter().map(|number| &tools[*number]);
+    assert_eq!(session.rebind(rebound).unwrap(), []);
+    check(&backwards).await;
 }

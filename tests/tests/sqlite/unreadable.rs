@@ -32,7 +32,11 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
         assert_eq!(puppet.labels().await, ["Below"], "{column}");
         let open = store.open_actions(Scope::All).await.unwrap();
         assert_eq!(open.len(), 1, "{column}");
-        assert!(store.peek(&"one".into()).await.unwrap().is_some());
+        let top = store.peek(&"one".into()).await.unwrap().unwrap();
+        let briefly = store.list_briefly(&"one".into()).await.unwrap();
+        assert_eq!(briefly[0].id(), &top.action.id, "{column}");
+        let unreadable = store.peek_at(&"one".into(), &bad.as_str().into()).await;
+        assert_eq!(unreadable.unwrap(), None);
         let reported = store.unreadable_actions().await.unwrap();
         assert_eq!(reported.len(), 1, "{column}");
         assert_eq!(

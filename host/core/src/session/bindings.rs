@@ -1,5 +1,7 @@
 //! Which tools a session has, and which producer each belongs to.
 
+use std::collections::{HashMap, HashSet};
+
 use airlock_model::digest::Digest;
 use airlock_model::policy::Policy;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
@@ -11,10 +13,14 @@ use crate::producer::Producer;
 pub(super) struct Bindings {
     /// In the order in which they were bound.
     tools: Vec<BoundTool>,
+    /// The place of each there, by its name.
+    places: HashMap<String, usize>,
     /// Those that were left out, each with the digest of its producer.
     rejected: Vec<(Digest, RejectedTool)>,
     /// Unbound ones too: their pending actions may still be resolved.
     producers: Vec<Producer>,
+    /// The place of each there.
+    known: HashMap<Digest, usize>,
     /// Only for resolving actions: plugins from the store, and producers that are bound under wider
     /// grants than an action was pushed with. Each has the grants of its action.
     narrowed: Vec<Producer>,
@@ -35,6 +41,10 @@ impl BoundTool {
     pub fn definition(&self) -> &LoadedTool {
         &self.producer.tools()[self.index]
     }
+
+    fn name(&self) -> &str {
+        &self.definition().definition.name
+    }
 }
 
 impl Bindings {
@@ -43,36 +53,43 @@ impl Bindings {
     pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
         let mut rejected = producer.rejected().to_vec();
         let policy = producer.policy().clone();
+        let digest = producer.digest();
+        if self.known.contains_key(&digest) {
+            // What was left out before may have its name now.
+            self.rejected.retain(|(other, _)| *other != digest);
+        }
         let producer = self.enter(producer);
         // Under another policy it is left out, so that nobody takes the new one for granted.
         let is_same = *producer.policy() == policy;
         for index in 0..producer.tools().len() {
             let producer = producer.clone();
             let tool = BoundTool { producer, index };
-            let name = &tool.definition().definition.name;
-            match self.find(name) {
-                None => self.tools.push(tool),
+            match self.bound(tool.name()) {
+                None => self.push(tool),
                 Some(bound) if is_same && bound.producer.is(&tool.producer) => {}
                 Some(_) => {
-                    let conflict = RejectedTool::conflict(name);
+                    let conflict = RejectedTool::conflict(tool.name());
                     tracing::warn!(producer = tool.producer.name(), "{}", conflict.reason);
                     rejected.push(conflict);
                 }
             }
         }
-        // What was left out before may have its name now.
-        let digest = producer.digest();
-        self.rejected.retain(|(other, _)| *other != digest);
         let left_out = rejected.iter().map(|tool| (digest, tool.clone()));
         self.rejected.extend(left_out);
         rejected
     }
 
+    fn push(&mut self, tool: BoundTool) {
+        self.places.insert(tool.name().to_owned(), self.tools.len());
+        self.tools.push(tool);
+    }
+
     /// Adds these in place of all that there are. Returns the tools that were left out, and the
     /// producers that have no tools here any more.
     pub fn replace(&mut self, producers: Vec<Producer>) -> (Vec<RejectedTool>, Vec<Producer>) {
-        let bound: Vec<_> = producers.iter().map(Producer::digest).collect();
+        let bound: HashSet<_> = producers.iter().map(Producer::digest).collect();
         self.tools.clear();
+        self.places.clear();
         self.rejected.clear();
         let rejected = producers.into_iter().flat_map(|it| self.add(it));
         let rejected = rejected.collect();
@@ -89,29 +106,37 @@ impl Bindings {
     /// policy that it was unbound from.
     fn enter(&mut self, producer: Producer) -> Producer {
         let digest = producer.digest();
-        match self.producers.iter_mut().find(|it| it.digest() == digest) {
-            None => self.producers.push(producer.clone()),
-            Some(old) => {
-                let in_use = self.tools.iter().any(|tool| tool.producer.is(old));
-                if in_use || old.policy() == producer.policy() {
-                    return old.clone();
-                }
-                *old = producer.clone();
-            }
+        let Some(place) = self.known.get(&digest).copied() else {
+            self.known.insert(digest, self.producers.len());
+            self.producers.push(producer.clone());
+            return producer;
+        };
+        let old = &mut self.producers[place];
+        let mut tools = self.tools.iter();
+        if old.policy() == producer.policy() || tools.any(|tool| tool.producer.is(old)) {
+            return old.clone();
         }
+        *old = producer.clone();
         producer
     }
 
     pub fn remove_tools(&mut self, producer: Digest) {
-        self.tools.retain(|tool| tool.producer.digest() != producer);
         self.rejected.retain(|(digest, _)| *digest != producer);
+        self.places.clear();
+        for tool in std::mem::take(&mut self.tools) {
+            if tool.producer.digest() != producer {
+                self.push(tool);
+            }
+        }
     }
 
     pub fn find(&self, name: &str) -> Option<BoundTool> {
-        let mut tools = self.tools.iter();
-        tools
-            .find(|tool| tool.definition().definition.name == name)
-            .cloned()
+        self.bound(name).cloned()
+    }
+
+    fn bound(&self, name: &str) -> Option<&BoundTool> {
+        let place = self.places.get(name)?;
+        Some(&self.tools[*place])
     }
 
     pub fn definitions(&self) -> impl Iterator<Item = &ToolDefinition> {
@@ -128,10 +153,8 @@ impl Bindings {
 
     /// The producer of this digest, which is bound or was.
     pub fn producer(&self, digest: Digest) -> Option<Producer> {
-        let mut producers = self.producers.iter();
-        producers
-            .find(|producer| producer.digest() == digest)
-            .cloned()
+        let place = self.known.get(&digest)?;
+        Some(self.producers[*place].clone())
     }
 
     /// Which format of state the native producer of this name reads, if there is one.

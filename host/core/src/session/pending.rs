@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, StackedAction};
 use airlock_model::store::{PendingStore, StoreError};
 
 use super::Session;
@@ -28,9 +28,25 @@ impl Session {
         match &self.inner.context.store {
             Some(store) => {
                 let mut stack = store.list(self.id()).await?;
-                let states = stack.iter_mut();
-                let states = states.map(|it| (&it.action.id, &mut it.state));
-                self.inner.context.lost.mark(states);
+                let lost = &self.inner.context.lost;
+                lost.mark(&mut stack, |it| &it.action.id, |it| &mut it.state);
+                Ok(stack)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The same in brief, for what is asked before each turn. The first look is in full, since
+    /// what was cut off may be pending no more.
+    pub(super) async fn pending_briefly(&self) -> Result<Vec<BriefAction>, Error> {
+        if !self.inner.looked.load(Ordering::Relaxed) {
+            self.pending().await?;
+        }
+        match &self.inner.context.store {
+            Some(store) => {
+                let mut stack = store.list_briefly(self.id()).await?;
+                let lost = &self.inner.context.lost;
+                lost.mark(&mut stack, BriefAction::id, |it| &mut it.state);
                 Ok(stack)
             }
             None => Ok(Vec::new()),
@@ -80,10 +96,9 @@ impl Session {
         store: &dyn PendingStore,
         id: Option<&ActionId>,
     ) -> Result<Option<StackedAction>, StoreError> {
-        let Some(id) = id else {
-            return store.peek(self.id()).await;
-        };
-        let listed = store.list(self.id()).await?;
-        Ok(listed.into_iter().find(|it| it.action.id == *id))
+        match id {
+            Some(id) => store.peek_at(self.id(), id).await,
+            None => store.peek(self.id()).await,
+        }
     }
 }

@@ -240,10 +240,7 @@ impl Session {
         let mut tools = producer.tools().iter();
         match tools.position(|tool| tool.definition.name == name) {
             Some(index) => Ok((producer, index)),
-            None => Err(Error::UnknownTool {
-                name: name.to_owned(),
-                known: Vec::new(),
-            }),
+            None => Err(Error::unknown_tool(name, [])),
         }
     }
 }

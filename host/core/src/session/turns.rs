@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction};
 use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, TurnSettings};
 
 use super::Session;
@@ -39,6 +39,25 @@ impl Turns {
     /// The model was told so, and is not to be made to ask again.
     pub fn leave_to_a_person(&self, action: &ActionId) {
         self.left().insert(action.clone());
+    }
+
+    /// Takes out what a person must decide about. Who calls `resolve` without an id means the
+    /// topmost: below one of that kind, nothing is steered.
+    fn leave_out_left(&self, pending: &mut Vec<BriefAction>) {
+        let mut left = self.left();
+        if left.is_empty() {
+            return;
+        }
+        let still: HashSet<ActionId> = pending
+            .iter()
+            .filter_map(|action| left.take(action.id()))
+            .collect();
+        *left = still;
+        let is_left = |action: &BriefAction| left.contains(action.id());
+        match pending.first().is_some_and(is_left) {
+            true => pending.clear(),
+            false => pending.retain(|action| !is_left(action)),
+        }
     }
 
     fn left(&self) -> MutexGuard<'_, HashSet<ActionId>> {
@@ -87,24 +106,14 @@ impl Session {
     pub async fn next_turn_with(&self, settings: TurnSettings) -> Result<NextTurn, Error> {
         let turns = &self.inner.turns;
         let resolutions = turns.resolutions.load(Ordering::Relaxed);
-        let mut pending = self.pending().await?;
+        let mut pending = self.pending_briefly().await?;
         let now = SystemTime::now();
-        let has_expired = |stacked: &StackedAction| stacked.action.has_expired(now);
-        if pending.iter().any(has_expired) {
+        if pending.iter().any(|action| action.has_expired(now)) {
             self.discard_expired().await?;
-            pending = self.pending().await?;
+            pending = self.pending_briefly().await?;
         }
         let count = pending.len();
-        let is_pending = |id: &ActionId| pending.iter().any(|stacked| stacked.action.id == *id);
-        let mut left = turns.left();
-        left.retain(is_pending);
-        // Who calls `resolve` without an id means the topmost: below that, nothing is steered.
-        let is_left = |stacked: &StackedAction| left.contains(&stacked.action.id);
-        match pending.first().is_some_and(is_left) {
-            true => pending.clear(),
-            false => pending.retain(|stacked| !is_left(stacked)),
-        }
-        drop(left);
+        turns.leave_out_left(&mut pending);
         let before = turns.at_last_turn.swap(resolutions, Ordering::Relaxed);
         let mut steering = turns.steering();
         steering.report(match resolutions == before {

@@ -62,14 +62,3 @@ impl fmt::Display for Listed<'_> {
         Ok(())
     }
 }
-
-pub(super) struct Known<'a>(pub &'a [String]);
-
-impl fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("there are none"),
-            names => write!(f, "there are: {}", names.join(", ")),
-        }
-    }
-}

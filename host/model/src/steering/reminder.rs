@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::pending::{ActionState, NamedAction, StackedAction, quoted};
+use crate::pending::{ActionState, BriefAction, NamedAction, quoted};
 
 /// The steering message for previews that wait. Fixed by the contract.
 pub const REMINDER: &str = "<system-reminder>
@@ -63,13 +63,13 @@ impl Serialize for ReminderKind {
 /// What is to be said of these actions, which are given topmost first: one message for all
 /// previews, and one for each action of which there is more to say. The topmost action is in the
 /// last one.
-pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
+pub(super) fn about(actions: &[&BriefAction]) -> Vec<Reminder> {
     let mut reminders: Vec<Reminder> = Vec::new();
     let mut said_of_previews = false;
-    for stacked in actions {
-        let (kind, text) = match stacked.state {
-            ActionState::Interrupted => (ReminderKind::Interrupted, interrupted(stacked)),
-            ActionState::Lost => (ReminderKind::Lost, lost(stacked)),
+    for action in actions {
+        let (kind, text) = match action.state {
+            ActionState::Interrupted => (ReminderKind::Interrupted, interrupted(action)),
+            ActionState::Lost => (ReminderKind::Lost, lost(action)),
             _ if said_of_previews => continue,
             _ => (ReminderKind::Preview, REMINDER.to_owned()),
         };
@@ -79,12 +79,10 @@ pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
                 actions
                     .iter()
                     .filter(|it| !matches!(it.state, ActionState::Interrupted | ActionState::Lost))
-                    .map(|it| NamedAction::from(&*it.action))
+                    .map(|it| it.named())
                     .collect()
             }
-            ReminderKind::Interrupted | ReminderKind::Lost => {
-                vec![NamedAction::from(&*stacked.action)]
-            }
+            ReminderKind::Interrupted | ReminderKind::Lost => vec![action.named()],
         };
         reminders.push(Reminder {
             kind,
@@ -96,24 +94,24 @@ pub(super) fn about(actions: &[&StackedAction]) -> Vec<Reminder> {
     reminders
 }
 
-fn interrupted(stacked: &StackedAction) -> String {
+fn interrupted(action: &BriefAction) -> String {
     format!(
         "<system-reminder>
 An apply of {} (id {}) was interrupted in attempt {}: it may have taken effect, wholly or in part. Find out before you call the `resolve` tool to apply it again or to discard it.
 </system-reminder>",
-        quoted(&stacked.action.label),
-        stacked.action.id,
-        stacked.attempts
+        quoted(action.label()),
+        action.id(),
+        action.attempts
     )
 }
 
-fn lost(stacked: &StackedAction) -> String {
+fn lost(action: &BriefAction) -> String {
     format!(
         "<system-reminder>
 The preview {} (id {}) is lost: its tool kept it only in memory, where it no longer is. Call the `resolve` tool to discard it, and preview again.
 </system-reminder>",
-        quoted(&stacked.action.label),
-        stacked.action.id
+        quoted(action.label()),
+        action.id()
     )
 }
 

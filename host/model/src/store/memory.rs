@@ -20,7 +20,7 @@ use super::{
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, Decision, Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, BriefAction, Decision, Resolution, SessionId, StackedAction};
 
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
 /// before.
@@ -139,6 +139,18 @@ impl PendingStore for MemoryStore {
         }))
     }
 
+    async fn peek_at(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        Ok(self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            let found = open.find(|open| open.action.id == *action)?;
+            found.is_pending().then(|| found.stacked())
+        }))
+    }
+
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
         Ok(self.with(|sessions| match sessions.get(session) {
             Some(stack) => {
@@ -146,6 +158,18 @@ impl PendingStore for MemoryStore {
                 open.filter(|open| open.is_pending())
                     .map(Open::stacked)
                     .collect()
+            }
+            None => Vec::new(),
+        }))
+    }
+
+    async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
+        Ok(self.with(|sessions| match sessions.get(session) {
+            Some(stack) => {
+                let mut listed = Vec::with_capacity(stack.open.len());
+                let open = stack.open.iter().rev();
+                listed.extend(open.filter(|open| open.is_pending()).map(Open::brief));
+                listed
             }
             None => Vec::new(),
         }))

@@ -40,6 +40,27 @@ pub struct StateColumns {
     pub host_gone: bool,
 }
 
+impl StateColumns {
+    /// Reads the state off the row: a claim that has run out is none, and what it was for decides
+    /// what is known of the action, which the columns tell from then on.
+    pub fn state(&mut self) -> ActionState {
+        if matches!(self.written, WrittenState::Resolving) && self.lease_over {
+            self.written = WrittenState::Pending;
+            // A row that lacks its decision may have been applied as well.
+            let decision = self.decision.unwrap_or(Decision::Apply);
+            lose_claim(decision, &mut self.interrupted, &mut self.last_error);
+        }
+        match self.written {
+            WrittenState::Resolved(Decision::Apply) => ActionState::Applied,
+            WrittenState::Resolved(Decision::Discard) => ActionState::Discarded,
+            WrittenState::Resolving => ActionState::Resolving,
+            WrittenState::Pending if self.host_gone => ActionState::Lost,
+            WrittenState::Pending if self.interrupted => ActionState::Interrupted,
+            WrittenState::Pending => ActionState::Pending,
+        }
+    }
+}
+
 /// An action, and its state as callers are told.
 #[derive(Debug, Clone)]
 pub struct StoredAction {
@@ -58,24 +79,10 @@ pub struct StoredAction {
 }
 
 impl StoredAction {
-    /// Reads the state off the row: a claim that has run out is none, and what it was for decides
-    /// what is known of the action.
+    /// One that such a row is about.
     pub fn new(action: PendingAction, attempts: u32, row: StateColumns) -> Self {
         let mut row = row;
-        if matches!(row.written, WrittenState::Resolving) && row.lease_over {
-            row.written = WrittenState::Pending;
-            // A row that lacks its decision may have been applied as well.
-            let decision = row.decision.unwrap_or(Decision::Apply);
-            lose_claim(decision, &mut row.interrupted, &mut row.last_error);
-        }
-        let state = match row.written {
-            WrittenState::Resolved(Decision::Apply) => ActionState::Applied,
-            WrittenState::Resolved(Decision::Discard) => ActionState::Discarded,
-            WrittenState::Resolving => ActionState::Resolving,
-            WrittenState::Pending if row.host_gone => ActionState::Lost,
-            WrittenState::Pending if row.interrupted => ActionState::Interrupted,
-            WrittenState::Pending => ActionState::Pending,
-        };
+        let state = row.state();
         Self {
             action,
             attempts,
@@ -88,8 +95,7 @@ impl StoredAction {
 
     /// Whether it is on the stack, for anybody to claim.
     pub fn is_pending(&self) -> bool {
-        use ActionState::{Interrupted, Lost, Pending};
-        matches!(self.state, Pending | Interrupted | Lost)
+        self.state.is_pending()
     }
 
     /// As it is listed on its session's stack.

@@ -97,6 +97,8 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
         store.room(&stack, 1),
         store.peek(&stack),
         store.list(&stack),
+        store.list_briefly(&stack),
+        store.peek_at(&stack, &below),
         store.claim(&stack, &apply, &Tester.into()),
         store.claim(&stack, &by_id, &Tester.into()),
         store.renew(&lease),

@@ -26,6 +26,10 @@ async fn a_row_that_cant_be_read_hides_no_other_and_is_reported() {
         assert_eq!(store.open_actions(Scope::All).await.unwrap().len(), 1);
         let top = store.peek(&stack).await.unwrap().unwrap();
         assert_eq!(top.action.id.as_str(), "below");
+        let briefly = store.list_briefly(&stack).await.unwrap();
+        assert_eq!(briefly[0].id(), &top.action.id, "{column}");
+        let unreadable = store.peek_at(&stack, &"unreadable".into()).await;
+        assert_eq!(unreadable.unwrap(), None);
         let reported = store.unreadable_actions().await.unwrap();
         assert_eq!(reported.len(), 1, "{column}");
         assert_eq!(reported[0].id.as_str(), "unreadable");

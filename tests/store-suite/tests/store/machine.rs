@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_model::digest::Digest;
-use airlock_model::pending::{ActionState, Decision, PendingAction};
+use airlock_model::pending::{ActionState, BriefAction, Decision, PendingAction};
 use airlock_model::store::{
     ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
     Scope, Spending, StoreError,
@@ -318,6 +318,17 @@ impl<B: Backend> Machine<B> {
             let session = actions::session(index);
             let expected = model.listed(index);
             assert_eq!(host.store.list(&session).await.unwrap(), expected);
+            let briefly = expected.iter().cloned().map(BriefAction::from);
+            let briefly: Vec<_> = briefly.collect();
+            assert_eq!(host.store.list_briefly(&session).await.unwrap(), briefly);
+            for (other, entries) in model.stacks.iter().enumerate() {
+                for entry in entries {
+                    let known = entry.stacked();
+                    let found = host.store.peek_at(&session, &known.action.id).await;
+                    let is_pending = other == index && entry.claim.is_none();
+                    assert_eq!(found.unwrap(), is_pending.then_some(known));
+                }
+            }
             let topmost = expected.into_iter().next();
             assert_eq!(host.store.peek(&session).await.unwrap(), topmost);
         }

@@ -51,7 +51,7 @@ impl Entry {
         }
     }
 
-    fn stacked(&self) -> StackedAction {
+    pub fn stacked(&self) -> StackedAction {
         let mut stacked = StackedAction::new(self.spec.action(self.number), self.state());
         stacked.attempts = self.attempts;
         stacked.last_error = self.last_error.clone();

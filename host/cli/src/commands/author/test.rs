@@ -120,13 +120,10 @@ fn check_tool(request: &Request, plugin: &Plugin) -> Result<(), Failure> {
     let Some(name) = &request.tool else {
         return Ok(());
     };
-    let known: Vec<String> = plugin.tools().map(|tool| tool.name.clone()).collect();
-    match known.contains(name) {
+    let known: Vec<&str> = plugin.tools().map(|tool| tool.name.as_str()).collect();
+    match known.contains(&name.as_str()) {
         true => Ok(()),
-        false => Err(Failure::from(Error::UnknownTool {
-            name: name.clone(),
-            known,
-        })),
+        false => Err(Failure::from(Error::unknown_tool(name, known))),
     }
 }
 

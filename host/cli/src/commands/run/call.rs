@@ -141,10 +141,7 @@ pub fn definition<'a>(
     let tools = loaded.tools();
     let tool = tools.iter().find(|tool| tool.name == name);
     tool.copied().ok_or_else(|| {
-        let error = Error::UnknownTool {
-            name: name.to_owned(),
-            known: tools.iter().map(|tool| tool.name.clone()).collect(),
-        };
+        let error = Error::unknown_tool(name, tools.iter().map(|tool| tool.name.as_str()));
         Failure::from(error).with_hint(format!("{} shows its tools", inspect(&plugin)))
     })
 }

@@ -7,7 +7,8 @@ use super::REMEMBERED;
 use crate::call_record::PackedCall;
 use crate::effects::EffectsRecord;
 use crate::pending::{
-    ActionId, ActionState, Decision, PendingAction, Resolution, SessionId, StackedAction,
+    ActionId, ActionState, BriefAction, Decision, PendingAction, Resolution, SessionId,
+    StackedAction,
 };
 use crate::store::{Claim, Claimed, Lease, NewAction, Push, Replacement, Room, StoreError};
 
@@ -75,11 +76,22 @@ impl Open {
             attempts: self.attempts,
             last_error: self.last_error.clone(),
             effects: self.effects.as_ref().map(|it| it.effects.summary()),
-            state: match (self.lost, self.interrupted) {
-                (true, _) => ActionState::Lost,
-                (false, true) => ActionState::Interrupted,
-                (false, false) => ActionState::Pending,
-            },
+            state: self.state(),
+        }
+    }
+
+    pub fn brief(&self) -> BriefAction {
+        let mut brief = BriefAction::of(Arc::clone(&self.action), self.state());
+        brief.attempts = self.attempts;
+        brief
+    }
+
+    /// Where it is not claimed.
+    fn state(&self) -> ActionState {
+        match (self.lost, self.interrupted) {
+            (true, _) => ActionState::Lost,
+            (false, true) => ActionState::Interrupted,
+            (false, false) => ActionState::Pending,
         }
     }
 }

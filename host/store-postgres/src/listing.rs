@@ -1,0 +1,118 @@
+//! What is on a session's stack.
+
+use airlock_model::pending::{ActionId, BriefAction, SessionId, StackedAction};
+use airlock_model::store::StoreError;
+use sqlx::postgres::PgRow;
+
+use super::connections::Statement;
+use super::problem::Failure;
+use super::record::{action_columns, brief, get, name_columns, state_columns, stored};
+use super::schema::same_schema;
+use super::text::escaped;
+use super::{PostgresStoreInner, session_key};
+
+const LIST: &str = concat!(
+    "SELECT ",
+    action_columns!(),
+    ", ",
+    state_columns!(),
+    " FROM airlock.actions AS a
+    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
+    same_schema!(),
+    " ORDER BY a.position DESC LIMIT $2"
+);
+
+const FIND: &str = concat!(
+    "SELECT ",
+    action_columns!(),
+    ", ",
+    state_columns!(),
+    " FROM airlock.actions AS a
+    WHERE a.id = $1 AND a.session = $2 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
+    same_schema!()
+);
+
+const LIST_BRIEFLY: &str = concat!(
+    "SELECT ",
+    name_columns!(),
+    ", ",
+    state_columns!(),
+    " FROM airlock.actions AS a
+    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
+    same_schema!(),
+    " ORDER BY a.position DESC"
+);
+
+impl PostgresStoreInner {
+    pub async fn list(
+        &self,
+        session: &SessionId,
+        limit: Option<i64>,
+    ) -> Result<Vec<StackedAction>, StoreError> {
+        let list = Statement::new(LIST).bind(session_key(session)).bind(limit);
+        self.stacked(&list).await
+    }
+
+    pub async fn peek_at(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let find = Statement::new(FIND)
+            .bind(escaped(action.as_str()))
+            .bind(session_key(session));
+        Ok(self.stacked(&find).await?.pop())
+    }
+
+    async fn stacked(&self, statement: &Statement) -> Result<Vec<StackedAction>, StoreError> {
+        let rows = self.read(statement).await?;
+        let stacked = rows
+            .iter()
+            .map(|row| Ok(stored(row, &self.host)?.stacked()));
+        self.readable(&rows, stacked)
+    }
+
+    pub async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
+        let top = self.list(session, Some(1)).await?.pop();
+        match top {
+            Some(top) => Ok(Some(top)),
+            // Either there is none, or it can't be read.
+            None => Ok(self.list(session, None).await?.into_iter().next()),
+        }
+    }
+
+    /// The topmost is asked for in full at the same time: where it can't be read, or has changed
+    /// between the two statements, all are.
+    pub async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
+        let statement = Statement::new(LIST_BRIEFLY).bind(session_key(session));
+        let (rows, top) = tokio::try_join!(self.read(&statement), self.list(session, Some(1)))?;
+        let listed = rows.iter().map(|row| brief(row, &self.host));
+        let listed = self.readable(&rows, listed)?;
+        let top = top.first().map(|top| &top.action.id);
+        if listed.first().map(BriefAction::id) == top {
+            return Ok(listed);
+        }
+        let in_full = self.list(session, None).await?;
+        Ok(in_full.into_iter().map(BriefAction::from).collect())
+    }
+
+    /// What can be read. The rest is passed over: it must not hide the others.
+    pub fn readable<T>(
+        &self,
+        rows: &[PgRow],
+        read: impl Iterator<Item = Result<T, Failure>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut readable = Vec::new();
+        for (row, read) in rows.iter().zip(read) {
+            match read {
+                Ok(read) => readable.push(read),
+                Err(Failure::Unreadable(problem)) => {
+                    let id: String = get(row, "id").unwrap_or_default();
+                    tracing::warn!("the action {id} is left out: it {problem}");
+                }
+                Err(error) => return Err(self.error(error)),
+            }
+        }
+        Ok(readable)
+    }
+}
