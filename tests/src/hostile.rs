@@ -33,7 +33,8 @@ use serde_json::{Value, json};
 pub use describing::table;
 pub use program::tried;
 
-/// What every row's session may use up at most: little, so that a fault shows soon.
+/// What a session may use up at most, where its row says nothing else: little, so that a fault
+/// shows soon.
 pub fn limits() -> Limits {
     Limits::default()
         .with_call_time(Duration::from_secs(2))
@@ -66,6 +67,9 @@ pub struct Row {
     pub ends: Ends,
     /// What the host's process may take meanwhile.
     pub bounds: Bounds,
+    /// How long a call of `ast_edit` may take. What must meet another limit than this one has time
+    /// for it, also on a slow machine.
+    pub call_time: Duration,
     /// What is in the workspace beside what is always there.
     pub fill: fn(&Path),
     /// What a neighbour does to the workspace meanwhile, from outside of the process, over and
@@ -161,6 +165,7 @@ impl Row {
             attack,
             ends,
             bounds: Bounds::default(),
+            call_time: limits().call_time,
             fill: |_| {},
             neighbour: None,
         }

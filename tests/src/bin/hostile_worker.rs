@@ -17,7 +17,7 @@ use airlock_host::load::LoadError;
 use airlock_host::store::{DurableStore, Scope};
 use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::hostile::{self, Attack};
+use airlock_tests::hostile::{self, Attack, Row};
 use airlock_tests::{Tester, component, push};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ async fn work() -> anyhow::Result<()> {
             anyhow::Ok(())
         }
     });
-    let attack = tokio::spawn(async move { attack(row.attack, made, &host, &hostile).await });
+    let attack = tokio::spawn(async move { attack(row, made, &host, &hostile).await });
     let ended = attack.await.context("the host panicked")?;
     say(&format!("ended {ended}"));
     is_over.store(true, Ordering::Relaxed);
@@ -178,9 +178,10 @@ async fn honest_call(session: &Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn attack(attack: Attack, made: AttackInput, host: &Host, session: &Session) -> Value {
+async fn attack(row: Row, made: AttackInput, host: &Host, session: &Session) -> Value {
+    let call_time = row.call_time;
     let AttackInput { component, params } = made;
-    match attack {
+    match row.attack {
         Attack::Calls(all) => {
             let mut last = Value::Null;
             for steps in all {
@@ -234,7 +235,7 @@ async fn attack(attack: Attack, made: AttackInput, host: &Host, session: &Sessio
             let editing = Session::builder()
                 .workspace(host.folder.join("workspace"))
                 .store(host.store.clone())
-                .limits(hostile::limits())
+                .limits(hostile::limits().with_call_time(call_time))
                 .bind(&ast_edit)
                 .open();
             called(&editing.expect("a session"), "ast_edit", &params).await

@@ -48,7 +48,10 @@ pub fn table() -> String {
                 Ends::ErrorOf(kinds, "") => format!("error {}", kinds.join(" or ")),
                 Ends::ErrorOf(kinds, says) => format!("error {}: `{says}`", kinds.join(" or ")),
             };
-            let bounds = bounds(row.bounds, usual);
+            let mut bounds = bounds(row.bounds, usual);
+            if row.call_time != limits.call_time {
+                let _ = write!(bounds, "; {} s a call", row.call_time.as_secs());
+            }
             let _ = writeln!(
                 text,
                 "| `{}` | {} | {}{bounds} |",

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -106,7 +107,8 @@ pub fn rows() -> Vec<Row> {
             },
             || op("old($A)", "new($A)"),
             Result("the parser needs more than 1024 MiB of memory for it"),
-        ),
+        )
+        .call_seconds(30),
         edit(
             "nested-arrows",
             "searches 48 KB of TypeScript whose every parenthesis may begin a function",
@@ -226,6 +228,13 @@ fn edit(
     // What a parser may have, and what the program itself takes.
     row.bounds.helpers_mib = 1024 + 64;
     row
+}
+
+impl Row {
+    fn call_seconds(mut self, seconds: u64) -> Self {
+        self.call_time = Duration::from_secs(seconds);
+        self.seconds(seconds + 10)
+    }
 }
 
 fn op(pattern: &str, template: &str) -> Value {
