@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::problem::Problem;
 use super::rows::{millis, select, select_all};
 use super::schema;
-use super::stack::OPEN;
+use super::stack::{OPEN, forget_plugin};
 use super::{calls, effects, spending};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
@@ -254,16 +254,12 @@ pub(super) fn forget_plugins(
     connection: &Connection,
     but: &HashSet<Digest>,
 ) -> Result<u64, Problem> {
-    let select = format!(
-        "SELECT digest FROM plugins WHERE digest NOT IN (SELECT a.plugin FROM actions a WHERE {OPEN})"
-    );
-    let mut statement = connection.prepare(&select)?;
+    let mut statement = connection.prepare("SELECT digest FROM plugins")?;
     let rows = statement.query_map([], |row| row.get(0).map(Digest::from_bytes))?;
-    let unneeded: Vec<Digest> = rows.collect::<Result<_, _>>()?;
+    let kept: Vec<Digest> = rows.collect::<Result<_, _>>()?;
     let mut forgotten = 0;
-    for plugin in unneeded.iter().filter(|plugin| !but.contains(plugin)) {
-        let delete = "DELETE FROM plugins WHERE digest = ?";
-        forgotten += connection.execute(delete, [plugin.as_bytes()])? as u64;
+    for plugin in kept.iter().filter(|plugin| !but.contains(plugin)) {
+        forgotten += u64::from(forget_plugin(connection, plugin)?);
     }
     Ok(forgotten)
 }
