@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::hosts::{HostRegistry, folder_of, make_private_folder};
 use super::problem::{Problem, is_busy, unfit};
 use super::schema::{self, SchemaMismatch};
-use super::{foreign, log};
+use super::{foreign, log, totals};
 
 /// Between two tries to set the file up while others do.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
@@ -161,7 +161,8 @@ fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Bytes that the log may keep once it was written back.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
-    schema::migrate(connection)
+    schema::migrate(connection)?;
+    Ok(totals::keep(connection)?)
 }
 
 /// Connections that read what has been committed, for one query at a time each.

@@ -27,6 +27,7 @@ mod rows;
 mod schema;
 mod spending;
 mod stack;
+mod totals;
 mod writer;
 
 use std::collections::HashSet;
