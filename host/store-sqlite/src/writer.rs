@@ -5,6 +5,7 @@
 //! as long as the disk is quick: to wake another thread and to be woken by it costs about as much
 //! as such a commit. All others go to a thread that waits for them.
 
+mod commit;
 mod operation;
 
 use std::collections::VecDeque;
@@ -18,8 +19,8 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::log;
 use super::problem::{Problem, unfit};
-use super::{log, schema};
 pub(super) use operation::Undo;
 use operation::{Ended, Operation, Work, detached};
 
@@ -279,7 +280,7 @@ impl Shared {
     fn commit_together(&self, connection: &Connection, operations: &mut [Box<dyn Operation>]) {
         if operations.len() > 1 {
             let before = connection.total_changes();
-            if commit_all(connection, operations).is_ok() {
+            if commit::all(connection, operations).is_ok() {
                 self.note_changes(connection, before, false);
                 return;
             }
@@ -299,7 +300,7 @@ impl Shared {
     ) -> Result<(), Problem> {
         let before = connection.total_changes();
         let is_late = operation.may_be_late();
-        if commit_one(connection, operation, is_late)? {
+        if commit::one(connection, operation, is_late)? {
             self.note_changes(connection, before, is_late);
         }
         Ok(())
@@ -342,84 +343,6 @@ impl std::fmt::Debug for Shared {
 /// back before the next.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs all in one transaction. After an error nothing of it was done.
-fn commit_all(
-    connection: &Connection,
-    operations: &mut [Box<dyn Operation>],
-) -> Result<(), Problem> {
-    begin(connection)?;
-    let allowed = schema::refuse_newer(connection);
-    let committed = allowed
-        .and_then(|()| run_all(connection, operations))
-        .and_then(|()| execute(connection, "COMMIT"));
-    roll_back_unless(committed.is_ok(), connection)?;
-    committed
-}
-
-fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Result<(), Problem> {
-    for operation in operations {
-        execute(connection, "SAVEPOINT operation")?;
-        if !operation.run(connection) {
-            // Some errors end the whole transaction; then this one fails, and with it what came
-            // before.
-            execute(connection, "ROLLBACK TO operation")?;
-        }
-        execute(connection, "RELEASE operation")?;
-    }
-    Ok(())
-}
-
-/// Runs one in a transaction of its own. Whether that was committed.
-fn commit_one(
-    connection: &Connection,
-    operation: &mut dyn Operation,
-    is_late: bool,
-) -> Result<bool, Problem> {
-    // It can't be changed within a transaction.
-    roll_back_unless(connection.is_autocommit(), connection)?;
-    if is_late {
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-    }
-    let committed = commit_alone(connection, operation);
-    if is_late {
-        roll_back_unless(connection.is_autocommit(), connection)?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-    }
-    committed
-}
-
-fn commit_alone(connection: &Connection, operation: &mut dyn Operation) -> Result<bool, Problem> {
-    begin(connection)?;
-    if let Err(newer) = schema::refuse_newer(connection) {
-        roll_back_unless(false, connection)?;
-        return Err(newer);
-    }
-    if !operation.run(connection) {
-        roll_back_unless(false, connection)?;
-        return Ok(false);
-    }
-    let committed = execute(connection, "COMMIT");
-    roll_back_unless(committed.is_ok(), connection)?;
-    committed.map(|()| true)
-}
-
-fn begin(connection: &Connection) -> Result<(), Problem> {
-    roll_back_unless(connection.is_autocommit(), connection)?;
-    execute(connection, "BEGIN IMMEDIATE")
-}
-
-fn roll_back_unless(committed: bool, connection: &Connection) -> Result<(), Problem> {
-    match committed || connection.is_autocommit() {
-        true => Ok(()),
-        false => execute(connection, "ROLLBACK"),
-    }
-}
-
-fn execute(connection: &Connection, statement: &str) -> Result<(), Problem> {
-    connection.prepare_cached(statement)?.execute([])?;
-    Ok(())
 }
 
 #[cfg(test)]
