@@ -69,8 +69,8 @@ pub use builder::SqliteStoreBuilder;
 /// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
 /// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or
 /// whose last clone was dropped, loses them at once. Beside `pending.db` there are `pending.db-wal`
-/// and `pending.db-shm`, SQLite's, which belong to it also while nobody uses it, and the folder `pending.db.hosts` with a lock for each living
-/// host.
+/// and `pending.db-shm`, SQLite's, which belong to it also while nobody uses it, and the folder
+/// `pending.db.hosts` with a lock for each living host.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<SqliteStoreInner>,
