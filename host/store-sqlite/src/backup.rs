@@ -15,7 +15,7 @@ use super::SqliteStore;
 use super::blocking::blocking;
 use super::connection::ConnectionOptions;
 use super::foreign;
-use super::hosts::{HostRegistry, folder_of, make_private_folder};
+use super::hosts::{HostRegistry, folder_of, make_private_folder, open_private};
 use super::problem::{Problem, unfit};
 
 /// What a restored action says of itself. Between the backup and now somebody may have applied it.
@@ -78,9 +78,25 @@ fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     copied.map_err(|error| Problem::Io(error).at(backup))?;
     // What was copied may be another file than what was looked at.
     foreign::refuse_foreign(copy.path()).map_err(|error| renamed(error, copy.path(), backup))?;
+    let log = foreign::beside(copy.path(), "-wal");
+    copy_log(backup, &log).map_err(|error| Problem::Io(error).at(backup))?;
     let checked = check(copy.path());
+    if checked.is_err() {
+        for left in [log, foreign::beside(copy.path(), "-shm")] {
+            let _ = fs::remove_file(left);
+        }
+    }
     checked.map_err(|error| renamed(error, copy.path(), backup))?;
     finish(copy, to)
+}
+
+/// What was copied by other means while nobody used it has its last commits in its log.
+fn copy_log(backup: &Path, to: &Path) -> io::Result<()> {
+    match open_regular_file(foreign::beside(backup, "-wal")) {
+        Ok(mut log) => io::copy(&mut log, &mut open_private(to)?).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// A file that nobody else has open.

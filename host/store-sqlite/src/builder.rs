@@ -12,7 +12,7 @@ use super::file_watcher::FileWatcher;
 use super::hosts::HostRegistry;
 use super::problem::Problem;
 use super::writer::Writer;
-use super::{SqliteStore, SqliteStoreInner, blocking};
+use super::{SqliteStore, SqliteStoreInner, blocking, log};
 
 /// Builder for a [`SqliteStore`].
 #[derive(Debug, Clone)]
@@ -85,6 +85,7 @@ impl SqliteStoreBuilder {
             patience: self.patience,
         };
         let connection = opening.open()?;
+        log::leave(&connection).map_err(|error| Problem::Sqlite(error).at(&path))?;
         let writer = Writer::start(connection, path.clone(), self.patience);
         Ok(SqliteStore {
             inner: Arc::new(SqliteStoreInner {

@@ -61,6 +61,14 @@ pub(super) fn check(connection: &Connection, pushed: u64) -> Result<u64, Problem
     }
 }
 
+/// Whether more than half of what may be in use is.
+pub(super) fn is_tight(connection: &Connection) -> Result<bool, Problem> {
+    let Some(limit) = limit(connection)? else {
+        return Ok(false);
+    };
+    Ok(check(connection, limit / 2).is_err())
+}
+
 /// Whether there are more free pages than there need be.
 pub(super) fn is_loose(connection: &Connection) -> Result<bool, Problem> {
     Ok(number(connection, "PRAGMA freelist_count")? > LOOSE)

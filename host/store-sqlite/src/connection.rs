@@ -11,10 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
-use super::foreign;
 use super::hosts::{HostRegistry, folder_of, make_private_folder};
 use super::problem::{Problem, is_busy, unfit};
 use super::schema::{self, SchemaMismatch};
+use super::{foreign, log, totals};
 
 /// Between two tries to set the file up while others do.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
@@ -112,7 +112,7 @@ impl ConnectionOptions<'_> {
 
     fn connect(self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(self.path, flags)?;
+        let connection = open_file(self.path, flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_prepared_statement_cache_capacity(64);
         // This library has neither, and what somebody else adds while the file is open must not
@@ -141,6 +141,19 @@ impl ConnectionOptions<'_> {
     }
 }
 
+#[cfg(unix)]
+fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    match super::log_opening::name() {
+        Some(name) => Connection::open_with_flags_and_vfs(path, flags, name),
+        None => Connection::open_with_flags(path, flags),
+    }
+}
+
+#[cfg(not(unix))]
+fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, flags)
+}
+
 fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     // Before anything is written: a foreign file, or a newer one, is left as it is.
     schema::version_now(connection)?;
@@ -148,7 +161,8 @@ fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Bytes that the log may keep once it was written back.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
-    schema::migrate(connection)
+    schema::migrate(connection)?;
+    Ok(totals::keep(connection)?)
 }
 
 /// Connections that read what has been committed, for one query at a time each.
@@ -201,10 +215,19 @@ impl ReadPool {
         };
         let connection = opening.connect()?;
         connection.pragma_update(None, "query_only", true)?;
+        log::leave(&connection)?;
         Ok(connection)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ReadPool {
+    fn drop(&mut self) {
+        for connection in self.lock().iter() {
+            log::leave_if_small(connection, &self.path);
+        }
     }
 }

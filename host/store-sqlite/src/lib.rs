@@ -12,6 +12,13 @@ mod file_watcher;
 mod foreign;
 mod hosts;
 mod listing;
+mod log;
+#[cfg(unix)]
+#[allow(
+    unsafe_code,
+    reason = "how SQLite opens its files is told to it by functions with the interface of C"
+)]
+mod log_opening;
 mod maintenance;
 mod problem;
 mod push;
@@ -20,6 +27,7 @@ mod rows;
 mod schema;
 mod spending;
 mod stack;
+mod totals;
 mod writer;
 
 use std::collections::HashSet;
@@ -54,13 +62,15 @@ pub use builder::SqliteStoreBuilder;
 /// clone; clones are the same host.
 ///
 /// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`.
-/// Operations that wait while a commit reaches the disk go into the next commit together.
+/// Only what a [rehearsal](PendingStore::keep_effects) saw, which another one would see again,
+/// goes there with the next commit, or when the store is closed. Operations that wait while a
+/// commit reaches the disk go into the next commit together.
 ///
 /// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
 /// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or
 /// whose last clone was dropped, loses them at once. Beside `pending.db` there are `pending.db-wal`
-/// and `pending.db-shm`, SQLite's, and the folder `pending.db.hosts` with a lock for each living
-/// host.
+/// and `pending.db-shm`, SQLite's, which belong to it also while nobody uses it, and the folder
+/// `pending.db.hosts` with a lock for each living host.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<SqliteStoreInner>,
@@ -89,10 +99,13 @@ impl SqliteStoreInner {
 
 impl Drop for SqliteStoreInner {
     fn drop(&mut self) {
-        // It will not push again; what else needs them is in the file.
+        // It will not push again, but the next host may for the same plugins.
         let plugins = std::mem::take(&mut *self.pushing());
         if !plugins.is_empty() {
             self.writer.write_later(move |connection| {
+                if !capacity::is_tight(connection)? {
+                    return Ok(());
+                }
                 for plugin in &plugins {
                     stack::forget_plugin(connection, plugin)?;
                 }
@@ -139,11 +152,15 @@ impl SqliteStore {
 impl PendingStore for SqliteStore {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
         let push = Arc::new(push);
-        self.inner.pushing().insert(push.plugin.digest);
+        let pushing = {
+            let mut pushing = self.inner.pushing();
+            pushing.insert(push.plugin.digest);
+            pushing.clone()
+        };
         let hosts = Arc::clone(&self.inner.hosts);
         let (pushed, unheard) = (Arc::clone(&push), Arc::clone(&push));
         let watchers = self.inner.watchers.clone();
-        let work = move |connection: &_| push::push(connection, &hosts, &pushed);
+        let work = move |connection: &_| push::push(connection, &hosts, &pushed, &pushing);
         let undo = move |()| {
             Some(Box::new(move |connection: &_| {
                 push::unpush(connection, &unheard)?;
@@ -324,7 +341,7 @@ impl PendingStore for SqliteStore {
         let (of, action, effects) = (session.clone(), action.clone(), effects.clone());
         let work =
             move |connection: &_| effects::keep(connection, &of, &action, &effects, capacity_bytes);
-        self.inner.writer.write(work).await?;
+        self.inner.writer.write_late(work).await?;
         self.inner.watchers.notify(session);
         Ok(())
     }

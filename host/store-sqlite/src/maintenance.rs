@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::digest::Digest;
-use airlock_model::pending::{ActionId, ActionState};
+use airlock_model::pending::ActionId;
 use airlock_model::store::{PluginBytes, StoreStats, UnreadableAction};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::problem::Problem;
-use super::rows::{millis, select, select_all};
+use super::rows::{millis, select_all};
 use super::schema;
-use super::stack::OPEN;
-use super::{calls, effects, spending};
+use super::stack::{OPEN, forget_plugin};
+use super::{calls, effects, spending, totals};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
@@ -25,31 +25,10 @@ const DETAILS_FORGOTTEN: &str = "details_forgotten";
 pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
     let mut stats = StoreStats::default();
     stats.schema = schema::VERSION;
-    let mut sessions = std::collections::HashSet::new();
-    select(connection, &format!("WHERE {OPEN}"), [], |found| {
-        match found.stored.state {
-            ActionState::Resolving => stats.resolving += 1,
-            state => {
-                stats.pending += 1;
-                stats.interrupted += u64::from(state == ActionState::Interrupted);
-                stats.lost += u64::from(state == ActionState::Lost);
-            }
-        }
-        sessions.insert(found.session);
-        true
-    })?;
-    stats.sessions = sessions.len() as u64;
-    let count = "SELECT count(*), count(*) FILTER (WHERE state = 'applied')
-        FROM actions WHERE resolved IS NOT NULL";
-    let (resolved, applied): (u64, u64) =
-        connection.query_row(count, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    stats.applied = applied;
-    stats.discarded = resolved - applied;
+    totals::read(connection, &mut stats)?;
     let plugins = "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM plugins";
     (stats.plugins, stats.plugin_bytes) =
         connection.query_row(plugins, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let open = format!("SELECT coalesce(sum(a.bytes), 0) FROM actions a WHERE {OPEN}");
-    stats.pending_bytes = connection.query_row(&open, [], |row| row.get(0))?;
     let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
     stats.bytes = connection.query_row(pages, [], |row| row.get(0))?;
     Ok(stats)
@@ -73,6 +52,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
     check_plugins(connection, &mut problems)?;
     check_actions(connection, &mut problems)?;
     spending::check(connection, &mut problems)?;
+    totals::check(connection, &mut problems)?;
     Ok(problems)
 }
 
@@ -254,16 +234,12 @@ pub(super) fn forget_plugins(
     connection: &Connection,
     but: &HashSet<Digest>,
 ) -> Result<u64, Problem> {
-    let select = format!(
-        "SELECT digest FROM plugins WHERE digest NOT IN (SELECT a.plugin FROM actions a WHERE {OPEN})"
-    );
-    let mut statement = connection.prepare(&select)?;
+    let mut statement = connection.prepare("SELECT digest FROM plugins")?;
     let rows = statement.query_map([], |row| row.get(0).map(Digest::from_bytes))?;
-    let unneeded: Vec<Digest> = rows.collect::<Result<_, _>>()?;
+    let kept: Vec<Digest> = rows.collect::<Result<_, _>>()?;
     let mut forgotten = 0;
-    for plugin in unneeded.iter().filter(|plugin| !but.contains(plugin)) {
-        let delete = "DELETE FROM plugins WHERE digest = ?";
-        forgotten += connection.execute(delete, [plugin.as_bytes()])? as u64;
+    for plugin in kept.iter().filter(|plugin| !but.contains(plugin)) {
+        forgotten += u64::from(forget_plugin(connection, plugin)?);
     }
     Ok(forgotten)
 }

@@ -1,5 +1,8 @@
 //! Putting actions on a stack, and how much room it has.
 
+use std::collections::HashSet;
+
+use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::{CallId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
@@ -10,7 +13,7 @@ use super::hosts::HostRegistry;
 use super::problem::Problem;
 use super::rows::millis;
 use super::stack::{OPEN, json};
-use super::{calls, capacity};
+use super::{calls, capacity, maintenance};
 
 /// Details and states of at most so many bytes stand in their action's row.
 const SMALL: usize = 1024;
@@ -19,17 +22,19 @@ pub(super) fn push(
     connection: &Connection,
     hosts: &HostRegistry,
     push: &Push,
+    pushing: &HashSet<Digest>,
 ) -> Result<(), Problem> {
     let (_, top) = room_and_top(connection, &push.session)?;
-    put(connection, hosts, push, top + 1)
+    put(connection, hosts, push, top + 1, pushing)
 }
 
-/// Puts actions where there is a place for each of them.
+/// Puts actions where there is a place for each of them, for a host that pushes for these plugins.
 pub(super) fn put(
     connection: &Connection,
     hosts: &HostRegistry,
     push: &Push,
     lowest: i64,
+    pushing: &HashSet<Digest>,
 ) -> Result<(), Problem> {
     if push.actions.is_empty() {
         return Ok(());
@@ -38,6 +43,10 @@ pub(super) fn put(
     let more = push.room();
     held.check(more, push.capacity, push.capacity_bytes)?;
     let is_kept = is_kept(connection, &push.plugin)?;
+    if !is_kept {
+        // The ones that earlier hosts have left make room for it.
+        maintenance::forget_plugins(connection, pushing)?;
+    }
     let plugin_bytes = match is_kept {
         true => 0,
         false => push.plugin.bytes.len() as u64,

@@ -1,6 +1,6 @@
 //! Putting actions in the place of pending ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -39,7 +39,7 @@ impl SqliteStore {
             pushing.clone()
         };
         let work = move |connection: &_| {
-            let replaced = replace(connection, &hosts, &push, &replacement)?;
+            let replaced = replace(connection, &hosts, &push, &replacement, &pushing)?;
             for plugin in &replaced.plugins {
                 if !pushing.contains(plugin) {
                     forget_plugin(connection, plugin)?;
@@ -70,6 +70,7 @@ fn replace(
     hosts: &HostRegistry,
     push: &Push,
     replacement: &Replacement,
+    pushing: &HashSet<Digest>,
 ) -> Result<Replaced, Problem> {
     let mut old = Vec::new();
     // Each once.
@@ -92,7 +93,7 @@ fn replace(
     }
     let place = old.last().map_or(0, |(position, _)| *position);
     make_room(connection, push, place)?;
-    push::put(connection, hosts, push, place)?;
+    push::put(connection, hosts, push, place, pushing)?;
     let mut replaced = Replaced::default();
     for (_, ActionRow { stored, .. }) in old {
         replaced.plugins.push(stored.action.plugin);

@@ -23,16 +23,16 @@ use super::rows::{ActionRow, millis, select, select_all};
 /// anew for each value, to see whether that implies the index's condition.
 pub(super) const OPEN: &str = "a.resolved IS NULL";
 
-/// Forgets a plugin that no open action needs.
-pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<(), Problem> {
+/// Forgets a plugin that no open action needs. Whether it was one.
+pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<bool, Problem> {
     let delete = format!(
         "DELETE FROM plugins WHERE digest = ?1
             AND NOT EXISTS (SELECT 1 FROM actions a WHERE a.plugin = +?1 AND {OPEN})"
     );
-    connection
+    let forgotten = connection
         .prepare_cached(&delete)?
         .execute([plugin.as_bytes()])?;
-    Ok(())
+    Ok(forgotten > 0)
 }
 
 /// Claims for this host, for `lease_time` from now.

@@ -5,6 +5,7 @@
 //! as long as the disk is quick: to wake another thread and to be woken by it costs about as much
 //! as such a commit. All others go to a thread that waits for them.
 
+mod commit;
 mod operation;
 
 use std::collections::VecDeque;
@@ -18,8 +19,8 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::log;
 use super::problem::{Problem, unfit};
-use super::schema;
 pub(super) use operation::Undo;
 use operation::{Ended, Operation, Work, detached};
 
@@ -49,6 +50,8 @@ struct Shared {
     queue: Mutex<Queue>,
     queued: Condvar,
     is_slow: AtomicBool,
+    /// Whether something was committed that is not known to be on the disk.
+    is_behind: AtomicBool,
     /// How many of the next operations are to go to the thread.
     crowded: AtomicU32,
 }
@@ -73,6 +76,7 @@ impl Writer {
             queue: Mutex::default(),
             queued: Condvar::new(),
             is_slow: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
             crowded: AtomicU32::new(0),
         });
         let of_thread = Arc::clone(&shared);
@@ -101,11 +105,35 @@ impl Writer {
         undo: impl FnOnce(T) -> Option<Undo> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, received) = oneshot::channel();
+        self.carry_out(Work::new(work, reply, undo), received).await
+    }
+
+    /// Runs `work` in a transaction, and answers when others see it. It reaches the disk with the
+    /// next commit, at the latest when the writer is dropped.
+    pub async fn write_late<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, received) = oneshot::channel();
+        let work = Work::new(work, reply, |_| None);
+        self.carry_out(work.late(), received).await
+    }
+
+    async fn carry_out<T, F, U>(
+        &self,
+        work: Work<T, F, U>,
+        received: oneshot::Receiver<Ended<T, U>>,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
+        U: FnOnce(T) -> Option<Undo> + Send + 'static,
+    {
         let mut answer = Answer {
             shared: &self.shared,
             received,
         };
-        let mut operation = Box::new(Work::new(work, reply, undo));
+        let mut operation = Box::new(work);
         // The future can't be dropped in between, so the answer is heard.
         if self.shared.commit_at_once(&mut *operation)
             && let Some(done) = operation.take_done()
@@ -156,6 +184,12 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        if self.shared.is_behind.load(Ordering::Relaxed)
+            && let Err(error) = log::sync(&self.shared.path)
+        {
+            tracing::warn!("what was kept last may not be on the disk: {error}");
+        }
+        log::leave_if_small(&lock(&self.shared.connection), &self.shared.path);
     }
 }
 
@@ -191,7 +225,7 @@ impl Shared {
             return false;
         }
         let began = Instant::now();
-        let committed = commit_one(&connection, operation);
+        let committed = self.commit_one(&connection, operation);
         self.note_time(began);
         let is_busy = committed.as_ref().is_err_and(Problem::is_busy);
         if let Err(problem) = committed {
@@ -216,7 +250,7 @@ impl Shared {
             }
             while !together.is_empty() {
                 let began = Instant::now();
-                commit_together(&connection, &mut together);
+                self.commit_together(&connection, &mut together);
                 self.note_time(began);
                 // What takes back something that nobody heard of comes next.
                 let answered = together.drain(..);
@@ -243,9 +277,46 @@ impl Shared {
         Some(queue.operations.drain(..count).collect())
     }
 
+    fn commit_together(&self, connection: &Connection, operations: &mut [Box<dyn Operation>]) {
+        if operations.len() > 1 {
+            let before = connection.total_changes();
+            if commit::all(connection, operations).is_ok() {
+                self.note_changes(connection, before, false);
+                return;
+            }
+        }
+        // One of them may have spoilt it for the others.
+        for operation in operations {
+            if let Err(problem) = self.commit_one(connection, &mut **operation) {
+                operation.fail(problem);
+            }
+        }
+    }
+
+    fn commit_one(
+        &self,
+        connection: &Connection,
+        operation: &mut dyn Operation,
+    ) -> Result<(), Problem> {
+        let before = connection.total_changes();
+        let is_late = operation.may_be_late();
+        if commit::one(connection, operation, is_late)? {
+            self.note_changes(connection, before, is_late);
+        }
+        Ok(())
+    }
+
     fn note_time(&self, began: Instant) {
         self.is_slow
             .store(began.elapsed() > QUICK, Ordering::Relaxed);
+    }
+
+    /// A commit brings those before it to the disk too, but one that changed nothing writes
+    /// nothing.
+    fn note_changes(&self, connection: &Connection, before: u64, is_late: bool) {
+        if connection.total_changes() != before {
+            self.is_behind.store(is_late, Ordering::Relaxed);
+        }
     }
 }
 
@@ -272,77 +343,6 @@ impl std::fmt::Debug for Shared {
 /// back before the next.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn commit_together(connection: &Connection, operations: &mut [Box<dyn Operation>]) {
-    if operations.len() > 1 && commit_all(connection, operations).is_ok() {
-        return;
-    }
-    // One of them may have spoilt it for the others.
-    for operation in operations {
-        if let Err(problem) = commit_one(connection, &mut **operation) {
-            operation.fail(problem);
-        }
-    }
-}
-
-/// Runs all in one transaction. After an error nothing of it was done.
-fn commit_all(
-    connection: &Connection,
-    operations: &mut [Box<dyn Operation>],
-) -> Result<(), Problem> {
-    begin(connection)?;
-    let allowed = schema::refuse_newer(connection);
-    let committed = allowed
-        .and_then(|()| run_all(connection, operations))
-        .and_then(|()| execute(connection, "COMMIT"));
-    roll_back_unless(committed.is_ok(), connection)?;
-    committed
-}
-
-fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Result<(), Problem> {
-    for operation in operations {
-        execute(connection, "SAVEPOINT operation")?;
-        if !operation.run(connection) {
-            // Some errors end the whole transaction; then this one fails, and with it what came
-            // before.
-            execute(connection, "ROLLBACK TO operation")?;
-        }
-        execute(connection, "RELEASE operation")?;
-    }
-    Ok(())
-}
-
-/// Runs one in a transaction of its own.
-fn commit_one(connection: &Connection, operation: &mut dyn Operation) -> Result<(), Problem> {
-    begin(connection)?;
-    if let Err(newer) = schema::refuse_newer(connection) {
-        roll_back_unless(false, connection)?;
-        return Err(newer);
-    }
-    if !operation.run(connection) {
-        return roll_back_unless(false, connection);
-    }
-    let committed = execute(connection, "COMMIT");
-    roll_back_unless(committed.is_ok(), connection)?;
-    committed
-}
-
-fn begin(connection: &Connection) -> Result<(), Problem> {
-    roll_back_unless(connection.is_autocommit(), connection)?;
-    execute(connection, "BEGIN IMMEDIATE")
-}
-
-fn roll_back_unless(committed: bool, connection: &Connection) -> Result<(), Problem> {
-    match committed || connection.is_autocommit() {
-        true => Ok(()),
-        false => execute(connection, "ROLLBACK"),
-    }
-}
-
-fn execute(connection: &Connection, statement: &str) -> Result<(), Problem> {
-    connection.prepare_cached(statement)?.execute([])?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -107,7 +107,8 @@ async fn the_file_shrinks_once_what_it_held_is_resolved() {
     assert!(left < 2 * MIB, "{left} bytes");
 }
 
-/// Waits until no task of the store's has it open any more: the last writes the log back.
+/// Waits until no task of the store's has it open any more: the last writes the log back, which is
+/// large.
 async fn closed(place: &StoreFolder) {
     let log = place.folder.path().join("pending.db-wal");
     let gone = async {

@@ -41,6 +41,8 @@ mod rules;
 #[cfg(all(unix, feature = "serve"))]
 mod serving;
 mod stores;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod syncs;
 mod terminal;
 mod test_building;
 mod test_cases;

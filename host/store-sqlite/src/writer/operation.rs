@@ -19,6 +19,9 @@ pub trait Operation: Send {
     /// Whether it was done; where not, it is to be rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
 
+    /// Whether its commit may reach the disk together with the next one only.
+    fn may_be_late(&self) -> bool;
+
     /// The transaction could not be committed.
     fn fail(&mut self, problem: Problem);
 
@@ -29,6 +32,7 @@ pub trait Operation: Send {
 pub struct Work<T, F, U> {
     work: F,
     done: Option<Result<T, Problem>>,
+    may_be_late: bool,
     reply: Option<(oneshot::Sender<Ended<T, U>>, U)>,
 }
 
@@ -37,7 +41,16 @@ impl<T, F, U> Work<T, F, U> {
         Self {
             work,
             done: None,
+            may_be_late: false,
             reply: Some((reply, undo)),
+        }
+    }
+
+    /// The same work, which may reach the disk together with the next commit only.
+    pub fn late(self) -> Self {
+        Self {
+            may_be_late: true,
+            ..self
         }
     }
 
@@ -57,6 +70,10 @@ where
         let is_done = done.is_ok();
         self.done = Some(done);
         is_done
+    }
+
+    fn may_be_late(&self) -> bool {
+        self.may_be_late
     }
 
     fn fail(&mut self, problem: Problem) {
@@ -86,6 +103,7 @@ pub fn detached<F: FnMut(&Connection) -> Result<(), Problem>>(
     Work {
         work,
         done: None,
+        may_be_late: false,
         reply: None,
     }
 }

@@ -9,6 +9,9 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::size;
 
+/// How many open actions are read for a number that no store keeps.
+const READ: u64 = 5_000;
+
 /// Letters of the longest name.
 const NAMES: usize = 11;
 
@@ -17,7 +20,11 @@ pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
     let limit = store.durable().byte_limit().await?;
-    let unreadable = store.durable().unreadable_actions().await?.len();
+    // To find them all are read.
+    let unreadable = match stats.pending + stats.resolving {
+        0..=READ => Some(store.durable().unreadable_actions().await?.len()),
+        _ => None,
+    };
     let location = store.location();
     out.json(&json!({
         "store": location,
@@ -61,8 +68,14 @@ pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let mut block = facts.into_iter().fold(title, |block, (name, text)| {
         block.own_fact(NAMES, name, &text)
     });
-    if unreadable > 0 {
-        let text = format!("{unreadable}; `airlock store check` shows which, and why");
+    let text = match unreadable {
+        Some(0) => None,
+        Some(count) => Some(format!(
+            "{count}; `airlock store check` shows which, and why"
+        )),
+        None => Some("`airlock store check` looks for some, and reads everything".to_owned()),
+    };
+    if let Some(text) = text {
         block = block.own_fact(NAMES, "unreadable", &text);
     }
     out.show(&block);
