@@ -1,36 +1,17 @@
-//! Discarding actions without asking the plugin that pushed them, which may be what failed.
+//! Discarding actions without asking the plugin that pushed them, which may be what failed, or need
+//! not hear of it.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use airlock_host::pending::{ActionId, ActionState, EXPIRED, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, ActionState, DecidedBy, EXPIRED, SessionId, StackedAction};
 use airlock_host::store::ActionRecord;
 use airlock_host::{Error, PendingAction, Resolution, Session};
 
 use crate::decider;
+use crate::resolution::Resolved;
 use crate::store::Store;
-
-/// Discards an action without asking its plugin: a session that has none can't ask it. Where
-/// somebody else was faster, that is as well.
-///
-/// # Errors
-/// If the store can't be used.
-pub async fn discard(
-    session: &SessionId,
-    store: &Store,
-    id: &ActionId,
-    reason: &str,
-) -> Result<(), Error> {
-    let session = Session::builder()
-        .id(session.clone())
-        .store(store.pending())
-        .open()?;
-    let discard = Resolution::discard(reason).with_id(id.clone());
-    match session.resolve(discard, decider::program()).await {
-        Ok(_) | Err(Error::AlreadyResolved { .. } | Error::ResolutionInProgress(_)) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
+use crate::target;
 
 /// Discards those of the pushed actions that nobody has decided about, and that end with the
 /// session: their tool keeps the preview in its memory. Tells how many these were.
@@ -48,9 +29,8 @@ pub async fn discard_volatile(
     }
     let mut left = left_of(pushed, &session.pending().await?);
     left.retain(|action| !action.durable);
-    for action in &left {
-        discard(session.id(), store, &action.id, reason).await?;
-    }
+    let ids: Vec<_> = left.iter().map(|action| action.id.clone()).collect();
+    discard(session.id(), store, &ids, reason).await?;
     Ok(left.len())
 }
 
@@ -66,11 +46,50 @@ pub async fn discard_expired(store: &Store, open: &[ActionRecord]) -> Result<usi
         is_untried && record.attempts == 0 && record.action.has_expired(now)
     };
     let mut count = 0;
-    for record in open.iter().filter(is_expired) {
-        discard(&record.session, store, &record.action.id, EXPIRED).await?;
-        count += 1;
+    for records in open.chunk_by(|one, next| one.session == next.session) {
+        let expired = records.iter().filter(is_expired);
+        let ids: Vec<_> = expired.map(|record| record.action.id.clone()).collect();
+        discard(&records[0].session, store, &ids, EXPIRED).await?;
+        count += ids.len();
     }
     Ok(count)
+}
+
+/// In one step, without asking their plugins. Where somebody else was faster, that is as well.
+async fn discard(
+    session: &SessionId,
+    store: &Store,
+    ids: &[ActionId],
+    reason: &str,
+) -> Result<(), Error> {
+    let by = decider::program().into();
+    store.pending().discard(session, ids, reason, &by).await?;
+    Ok(())
+}
+
+/// Discards what is pending in the session and no tool asked to hear of, all in one step, where it
+/// is what `request` names.
+///
+/// # Errors
+/// If the store can't be used, or the reason is too long.
+pub async fn discard_unheard(
+    session: &Session,
+    request: &target::Request,
+    reason: &str,
+    decided_by: DecidedBy,
+) -> Result<Vec<Resolved>, Error> {
+    let mut pending = session.pending().await?;
+    pending.retain(|stacked| target::is_named(request, &stacked.action));
+    let discarded = session
+        .discard_unheard(&pending, reason, decided_by)
+        .await?;
+    let resolved = discarded.into_iter().map(|(action, outcome)| Resolved {
+        resolution: Resolution::discard(reason).with_id(action.id.clone()),
+        outcome: Ok(outcome),
+        is_lost: false,
+        action,
+    });
+    Ok(resolved.collect())
 }
 
 /// Those of the pushed actions that are pending, in their order.

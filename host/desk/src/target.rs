@@ -100,19 +100,13 @@ impl Target {
 
     /// What was named must be what was previewed.
     fn check_workspace(&self, request: &Request) -> Result<(), Error> {
-        let Some(named) = &request.session.workspace else {
-            return Ok(());
-        };
-        if request.same_workspace {
+        if is_named(request, &self.action) {
             return Ok(());
         }
-        let path = real_path(named);
-        if self.action.workspace.as_deref() == Some(&path) {
-            return Ok(());
-        }
+        let session = request.session.workspace.as_deref().map(real_path);
         let error = HostError::OtherWorkspace {
             previewed: self.action.workspace.clone(),
-            session: Some(path.into()),
+            session: session.map(Into::into),
         };
         let advice = "without `--workspace`, the action's own is used; add `--same-workspace` if this is the same";
         Err(advised(error, advice))
@@ -133,6 +127,16 @@ impl Target {
             is_lost: state == ActionState::Lost,
             advice: format!("preview again, and `{discard}`"),
         }
+    }
+}
+
+/// Whether the action was previewed in the workspace that somebody named, if they named one.
+pub(crate) fn is_named(request: &Request, action: &PendingAction) -> bool {
+    match &request.session.workspace {
+        Some(named) if !request.same_workspace => {
+            action.workspace.as_deref() == Some(&real_path(named))
+        }
+        _ => true,
     }
 }
 

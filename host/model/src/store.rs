@@ -133,6 +133,39 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         replacement: Replacement,
     ) -> Result<Vec<ActionId>, StoreError>;
 
+    /// Discards pending actions without a claim, all in one step, and answers which these were, the
+    /// lowest first. As for [`replace`](PendingStore::replace): what is claimed or interrupted is
+    /// left alone, and where the future is dropped before it returned, it may have happened all the
+    /// same.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written. It may have happened then, as a
+    /// whole.
+    async fn discard(
+        &self,
+        session: &SessionId,
+        actions: &[ActionId],
+        reason: &str,
+        decided_by: &DecidedBy,
+    ) -> Result<Vec<ActionId>, StoreError> {
+        let mut actions = actions;
+        // Of one that somebody else was faster with, nothing more is to be said.
+        while let Some((action, others)) = actions.split_first() {
+            let replacement = Replacement {
+                action: action.clone(),
+                others: others.to_vec(),
+                reason: reason.to_owned(),
+                decided_by: decided_by.clone(),
+            };
+            let discarded = self.replace(Push::nothing(session), replacement).await?;
+            if !discarded.is_empty() {
+                return Ok(discarded);
+            }
+            actions = others;
+        }
+        Ok(Vec::new())
+    }
+
     /// The topmost pending action.
     ///
     /// # Errors

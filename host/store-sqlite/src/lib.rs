@@ -151,26 +151,7 @@ impl SqliteStore {
 #[async_trait]
 impl PendingStore for SqliteStore {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
-        let push = Arc::new(push);
-        let pushing = {
-            let mut pushing = self.inner.pushing();
-            pushing.insert(push.plugin.digest);
-            pushing.clone()
-        };
-        let hosts = Arc::clone(&self.inner.hosts);
-        let (pushed, unheard) = (Arc::clone(&push), Arc::clone(&push));
-        let watchers = self.inner.watchers.clone();
-        let work = move |connection: &_| push::push(connection, &hosts, &pushed, &pushing);
-        let undo = move |()| {
-            Some(Box::new(move |connection: &_| {
-                push::unpush(connection, &unheard)?;
-                watchers.notify(&unheard.session);
-                Ok(())
-            }) as Undo)
-        };
-        self.inner.writer.write_or_undo(work, undo).await?;
-        self.inner.watchers.notify(&push.session);
-        Ok(())
+        self.push_all(push).await
     }
 
     async fn replace(

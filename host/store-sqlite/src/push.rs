@@ -1,24 +1,51 @@
 //! Putting actions on a stack, and how much room it has.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::{CallId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom};
+use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom, StoreError};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::hosts::HostRegistry;
 use super::problem::Problem;
 use super::rows::millis;
 use super::stack::{OPEN, json};
-use super::{calls, capacity, maintenance};
+use super::writer::Undo;
+use super::{SqliteStore, calls, capacity, maintenance};
 
 /// Details and states of at most so many bytes stand in their action's row.
 const SMALL: usize = 1024;
 
-pub(super) fn push(
+impl SqliteStore {
+    pub(super) async fn push_all(&self, push: Push) -> Result<(), StoreError> {
+        let push = Arc::new(push);
+        let pushing = {
+            let mut pushing = self.inner.pushing();
+            pushing.insert(push.plugin.digest);
+            pushing.clone()
+        };
+        let hosts = Arc::clone(&self.inner.hosts);
+        let (pushed, unheard) = (Arc::clone(&push), Arc::clone(&push));
+        let watchers = self.inner.watchers.clone();
+        let work = move |connection: &_| put_on_top(connection, &hosts, &pushed, &pushing);
+        let undo = move |()| {
+            Some(Box::new(move |connection: &_| {
+                unpush(connection, &unheard)?;
+                watchers.notify(&unheard.session);
+                Ok(())
+            }) as Undo)
+        };
+        self.inner.writer.write_or_undo(work, undo).await?;
+        self.inner.watchers.notify(&push.session);
+        Ok(())
+    }
+}
+
+fn put_on_top(
     connection: &Connection,
     hosts: &HostRegistry,
     push: &Push,
@@ -157,7 +184,7 @@ fn insert(
 }
 
 /// Takes back a push that nobody heard of, but for what was claimed meanwhile.
-pub(super) fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
+fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
     // A claim that came to nothing leaves its token.
     let delete = "DELETE FROM actions WHERE id = ? AND token = 0 RETURNING number";
     for pushed in &push.actions {

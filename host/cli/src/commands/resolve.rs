@@ -1,18 +1,21 @@
 //! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
 
+mod reporting;
+
+use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
-use airlock_desk::decider;
-use airlock_desk::resolution::{self, PENDING_AGAIN, Resolved, was_tried};
+use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::store::{self, Named, Store, WhenMissing};
-use airlock_desk::target::{self, Target, tells_by_whom};
-use airlock_host::pending::{Decision, StackedAction};
-use airlock_host::{Error, Limits, Resolution, Session};
+use airlock_desk::target::{self, Target};
+use airlock_desk::{decider, discard};
+use airlock_host::pending::{Decision, SessionId};
+use airlock_host::{Limits, Resolution, Session};
 use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
-use crate::commands::{recovered, rehearsed, show, still_pending};
+use crate::commands::{recovered, rehearsed, show};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::rules;
@@ -21,6 +24,7 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, on_stderr, say};
 use crate::terminal::progress::Progress;
 use crate::terminal::prompt::{self, Answer, Question};
+use reporting::{explain, report, tell_what_is_left};
 
 /// The arguments of the command.
 #[derive(Clone)]
@@ -58,7 +62,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         None => request.target.session.id(&store),
     };
     recovered::recover_session(&store, &session).await?;
-    let targets = match request.all {
+    let mut targets = match request.all {
         true => Target::all(&request.target, &store).await?,
         false => vec![request.target.clone()],
     };
@@ -74,6 +78,13 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     };
     let count = targets.len();
     let mut reports = Vec::new();
+    for resolved in desk.discard_unheard(session).await? {
+        out.gap();
+        out.show(&resolved.block());
+        reports.push(resolved);
+    }
+    let discarded: HashSet<&str> = reports.iter().map(|it| it.action.id.as_str()).collect();
+    targets.retain(|target| (target.id.as_deref()).is_none_or(|id| !discarded.contains(id)));
     for (index, target) in targets.iter().enumerate() {
         let ended = match desk.resolve(target, (index, count), out).await {
             Ok(Ended::Left) => continue,
@@ -172,6 +183,21 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// Discards what no tool asked to hear of in one step, where nobody is asked about each.
+    async fn discard_unheard(&self, session: SessionId) -> Result<Vec<Resolved>, Failure> {
+        let request = self.request;
+        let decision = request.target.decision;
+        if !request.all || decision != Decision::Discard || self.asks || self.extra.is_some() {
+            return Ok(Vec::new());
+        }
+        let session = reopened(session, &request.limits, self.store, &self.progress)?.open()?;
+        let reason = request.reason.as_deref().unwrap_or_default();
+        let by = decider::user_at_machine().into();
+        let discarding = discard::discard_unheard(&session, &request.target, reason, by);
+        let what = "Discarding…".to_owned();
+        Ok(self.progress.during(what, discarding).await?)
+    }
+
     async fn resolve(
         &mut self,
         wanted: &target::Request,
@@ -282,93 +308,4 @@ impl Desk<'_> {
         let shown = show::block(&record, call.as_ref(), effects.as_ref());
         Ok(shown.block(show::told_stale(&stale, &record, self.store)))
     }
-}
-
-async fn report(
-    resolved: &Resolved,
-    context: &CommandContext,
-    store: &Store,
-    request: &Request,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
-    // What was done must be told also where the store can't be read any more.
-    let pending = context.session.pending().await.ok();
-    let pending = pending.as_deref();
-    let error = match &resolved.outcome {
-        Ok(_) => {
-            out.show(&resolved.block());
-            out.json(&resolved.report().with_pending(pending));
-            if !out.is_json() {
-                tell_of_others(resolved, pending, context, store, request);
-            }
-            return Ok(Exit::Done);
-        }
-        Err(error) => error,
-    };
-    if context.interrupt.happened() {
-        return Err(match (error, resolved.resolution.decision) {
-            (Error::Cancelled, Decision::Apply) => Failure::interrupted().with_hint(PENDING_AGAIN),
-            _ => Failure::interrupted(),
-        });
-    }
-    let failure = explain(error, resolved, store);
-    // Before anybody tried, there is no resolution to report.
-    if !was_tried(error) {
-        return Err(failure);
-    }
-    out.json(&resolved.report().with_pending(pending));
-    if out.is_json() {
-        return Ok(Exit::of(error));
-    }
-    let exit = failure.show_on_stderr(&resolved.block());
-    tell_of_others(resolved, pending, context, store, request);
-    Ok(exit)
-}
-
-fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
-    let id = resolved.action.id.as_str();
-    let failure = Failure::from(error);
-    match error {
-        Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),
-        Error::Stale { .. } => {
-            let refresh = store.command(&["refresh", id]);
-            failure.with_hint(format!(
-                "`{refresh}` calls its tool again, and puts the new preview in its place"
-            ))
-        }
-        Error::ResolutionInProgress(_) => {
-            let show = store.command(&["show", id]);
-            failure.with_hint(format!("`{show}` shows who, and later how it ended"))
-        }
-        _ => match resolved.afterwards() {
-            Some(told) => failure.and_hint(told),
-            None => failure,
-        },
-    }
-}
-
-/// With what failed.
-async fn tell_what_is_left(context: &CommandContext, store: &Store, request: &Request) {
-    if let Ok(pending) = context.session.pending().await {
-        let session = &request.target.session;
-        let words = session.words_for(context.session.id(), store);
-        still_pending::tell_of_all(pending.len(), &words, store);
-    }
-}
-
-/// There may be more to decide. What became of the action itself is told already.
-fn tell_of_others(
-    resolved: &Resolved,
-    pending: Option<&[StackedAction]>,
-    context: &CommandContext,
-    store: &Store,
-    request: &Request,
-) {
-    let pending = pending.unwrap_or_default().iter();
-    let others = pending.filter(|stacked| stacked.action.id != resolved.action.id);
-    let words = request
-        .target
-        .session
-        .words_for(context.session.id(), store);
-    still_pending::tell_of_others(others.count(), &words, store);
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::airlock::{RENAME, Store, folder};
 
 /// A library that notes each sync of the process that loads it, and each answer.
@@ -63,4 +65,30 @@ fn a_command_that_only_reads_waits_for_no_disk() {
         let noted = noted(&store, &library, place.path(), args);
         assert_eq!(noted, ["answer"], "{args:?}");
     }
+}
+
+#[test]
+fn all_that_is_pending_is_discarded_in_one_commit() {
+    let (store, place) = (Store::new(), folder(&[]));
+    let folder = tempfile::TempDir::new().unwrap();
+    let library = notes(folder.path());
+    let push = |number: usize| json!({"do": "push", "label": format!("{number}"), "apply": []});
+    let all = ["resolve", "discard", "--all", "--reason", "x"];
+    // What asks for it hears of it, in a claim that ends: two commits more.
+    let reject = json!([{"do": "text", "text": "I have heard"}]);
+    let hears = json!({"do": "push", "label": "hears", "apply": [], "reject": reject});
+    for (more, expected) in [(vec![], 1), (vec![hears], 3)] {
+        let steps = (0..100).map(push).chain(more);
+        store.push(place.path(), Value::Array(steps.collect()));
+        let noted = noted(&store, &library, place.path(), &all);
+        let mut waits = vec!["sync pending.db-wal"; expected];
+        waits.push("answer");
+        assert_eq!(noted, waits);
+        assert_eq!(pending(&store, place.path()), 0);
+    }
+}
+
+fn pending(store: &Store, folder: &Path) -> usize {
+    let open = store.json(folder, &["pending"]);
+    open["pending"].as_array().unwrap().len()
 }

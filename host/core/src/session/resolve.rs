@@ -276,12 +276,17 @@ impl Session {
                 self.tell_others_of_call(&action, &effects.effects).await;
             }
         }
+        self.release_volatile(&action);
+        outcome
+    }
+
+    /// Nobody needs the instance any more that held the action in memory.
+    pub(super) fn release_volatile(&self, action: &PendingAction) {
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
         {
             producer.release(&action.id);
         }
-        outcome
     }
 }
 

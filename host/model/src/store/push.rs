@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::{PluginBytes, StoreError};
 use crate::actor::DecidedBy;
 use crate::call_record::PackedCall;
+use crate::digest::Digest;
 use crate::json::Json;
 use crate::pending::{ActionId, PendingAction, SessionId};
 
@@ -114,6 +117,16 @@ impl Push {
             capacity: usize::MAX,
             capacity_bytes: u64::MAX,
         }
+    }
+
+    /// Nothing, in the place of what is discarded.
+    pub fn nothing(session: &SessionId) -> Self {
+        let none = PluginBytes {
+            digest: Digest::from_bytes([0; 32]),
+            name: "".into(),
+            bytes: Bytes::new(),
+        };
+        Self::of_call(session, Vec::new(), &none)
     }
 
     /// With what the plugin needs to apply the last of the actions.

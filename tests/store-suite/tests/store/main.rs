@@ -91,6 +91,11 @@ macro_rules! suite {
             }
 
             #[tokio::test]
+            async fn what_is_discarded_together_ends_in_one_step_as_far_as_it_is_pending() {
+                crate::ending::together_in_one_step::<Backend>().await;
+            }
+
+            #[tokio::test]
             async fn a_discard_that_finds_an_apply_of_before_ends_as_that_apply() {
                 crate::ending::as_an_apply_of_before::<Backend>().await;
             }

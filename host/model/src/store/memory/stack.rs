@@ -1,6 +1,6 @@
 //! One session's stack.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::REMEMBERED;
@@ -110,10 +110,9 @@ impl Stack {
         push: Push,
         replacement: &Replacement,
     ) -> Result<Vec<ActionId>, StoreError> {
-        let goes = |open: &Open| {
-            let mut ids = replacement.ids();
-            open.is_pending() && !open.interrupted && ids.any(|id| *id == open.action.id)
-        };
+        let ids: HashSet<&ActionId> = replacement.ids().collect();
+        let goes =
+            |open: &Open| open.is_pending() && !open.interrupted && ids.contains(&open.action.id);
         let replaced = || self.open.iter().filter(|open| goes(open));
         let Some(topmost) = self.open.iter().rposition(goes) else {
             return Ok(Vec::new());
