@@ -4,6 +4,7 @@ mod definition;
 mod fit;
 mod linked;
 mod load;
+mod remembered;
 mod schema;
 
 use std::fmt;
@@ -24,6 +25,7 @@ use crate::world::GuestPre;
 
 pub(crate) use definition::checked_native;
 use linked::Linked;
+pub(crate) use remembered::RememberedLoads;
 pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};
 
@@ -31,20 +33,31 @@ pub use schema::{Misfit, Schema};
 ///
 /// Loading compiles the component, or takes it from the
 /// [`CompileCache`](crate::compile::CompileCache), checks it against the world and asks it for its
-/// tools. Nothing of the guest's has run when loading returns, but for that one question.
+/// tools. Nothing of the guest's has run when loading returns, but for that one question. Where the
+/// engine has loaded the same bytes shortly before, or somebody has them still, they are hashed and
+/// no more.
 #[derive(Clone)]
 pub struct Plugin {
     inner: Arc<PluginInner>,
 }
 
 pub(crate) struct PluginInner {
+    /// All that were loaded from the same bytes share them.
     source: PluginBytes,
+    engine: Engine,
+    loaded: Arc<Loaded>,
+}
+
+/// What loading has found out about a component, whatever the plugin is called. It holds no
+/// [`Engine`], which remembers it.
+pub(crate) struct Loaded {
+    digest: Digest,
+    bytes: Bytes,
     world_version: String,
     imports: Vec<String>,
     tools: Vec<LoadedTool>,
     rejected: Vec<RejectedTool>,
     names: Arc<ToolNames>,
-    engine: Engine,
     component: Linked,
 }
 
@@ -87,7 +100,7 @@ impl Plugin {
     /// # Errors
     /// [`LoadError::NoTools`] where the names of all of them are reserved.
     fn with_tools(self) -> Result<Self, LoadError> {
-        match self.inner.tools.is_empty() {
+        match self.inner.loaded.tools.is_empty() {
             false => Ok(self),
             true => Err(LoadError::NoTools {
                 plugin: self.name().to_owned(),
@@ -113,22 +126,22 @@ impl Plugin {
 
     /// The version of the package `airlock:tool` that the component was built for.
     pub fn world_version(&self) -> &str {
-        &self.inner.world_version
+        &self.inner.loaded.world_version
     }
 
     /// The interfaces that the component imports, sorted: what it asks for.
     pub fn imports(&self) -> &[String] {
-        &self.inner.imports
+        &self.inner.loaded.imports
     }
 
     /// The plugin's tools, hidden ones among them, in the order in which it lists them.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolDefinition> {
-        self.inner.tools.iter().map(|tool| &tool.definition)
+        self.inner.loaded.tools.iter().map(|tool| &tool.definition)
     }
 
     /// The tools that the plugin defines and the host left out, with the reason.
     pub fn rejected(&self) -> &[RejectedTool] {
-        &self.inner.rejected
+        &self.inner.loaded.rejected
     }
 
     /// The plugin as it was loaded: its digest, name and bytes. They stay in memory, for a store to
@@ -145,18 +158,18 @@ impl Plugin {
     pub async fn ask_again(&self) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
         let inner = &self.inner;
         let (tools, mut rejected) =
-            load::ask_for_tools(&inner.engine, &inner.component, &inner.source).await?;
+            load::ask_for_tools(&inner.engine, &inner.loaded.component, &inner.source).await?;
         let reserved = inner.engine.reserved_names();
         let tools = reserved.leave_out(self.digest(), tools, &mut rejected);
         Ok((tools, rejected))
     }
 
     pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {
-        &self.inner.tools
+        &self.inner.loaded.tools
     }
 
     pub(crate) fn tool_names(&self) -> &Arc<ToolNames> {
-        &self.inner.names
+        &self.inner.loaded.names
     }
 
     /// The engine that the plugin was loaded with.
@@ -170,7 +183,7 @@ impl Plugin {
     /// [`Error::Host`] where it came from the cache and this host, other than the one that put it
     /// there, can't link it.
     pub(crate) fn component(&self) -> Result<&GuestPre<State>, Error> {
-        self.inner.component.get(&self.inner.engine)
+        self.inner.loaded.component.get(&self.inner.engine)
     }
 }
 

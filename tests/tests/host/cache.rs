@@ -50,6 +50,54 @@ async fn a_second_load_gives_the_same_plugin_without_writing_an_entry() {
 }
 
 #[tokio::test]
+async fn what_an_engine_has_loaded_is_not_loaded_again_and_is_forgotten_where_nobody_has_it() {
+    let folder = TempDir::new().unwrap();
+    let engine = engine(folder.path());
+    let original = fs::read(component("misfits")).unwrap();
+    // The same component with something more in a custom section: another plugin.
+    let version = |number: u8| {
+        let mut bytes = original.clone();
+        bytes.extend_from_slice(&[0, 3, 1, b'v', number]);
+        bytes
+    };
+    // Where it is compiled or read, it has an entry again.
+    let makes_an_entry = async |number: u8| {
+        fs::remove_dir_all(folder.path().join("compiled")).unwrap();
+        fs::create_dir(folder.path().join("compiled")).unwrap();
+        let name = format!("version {number}");
+        let loaded = Plugin::from_bytes(&engine, name.clone(), version(number)).await;
+        let loaded = loaded.unwrap();
+        assert_eq!(loaded.name(), name);
+        assert_eq!(loaded.tools().len(), 1);
+        (loaded, !entries(folder.path()).is_empty())
+    };
+    assert!(makes_an_entry(0).await.1);
+    let (held, again) = makes_an_entry(0).await;
+    assert!(!again, "it was dropped just now");
+    let named = Plugin::from_bytes(&engine, "another name", version(0)).await;
+    let named = named.unwrap();
+    assert_eq!(
+        (named.name(), named.digest()),
+        ("another name", held.digest())
+    );
+    let one = held.source().bytes.as_ptr();
+    assert_eq!(
+        named.source().bytes.as_ptr(),
+        one,
+        "its bytes are there once"
+    );
+    for number in 1..=4 {
+        assert!(makes_an_entry(number).await.1);
+    }
+    assert!(!makes_an_entry(0).await.1, "somebody has it");
+    drop((held, named));
+    for number in 5..=8 {
+        assert!(makes_an_entry(number).await.1);
+    }
+    assert!(makes_an_entry(0).await.1, "nobody has it any more");
+}
+
+#[tokio::test]
 async fn a_damaged_entry_is_rebuilt_silently_wherever_the_damage_is() {
     let folder = TempDir::new().unwrap();
     load(folder.path()).await;
@@ -102,14 +150,18 @@ async fn an_entry_cannot_be_passed_off_as_another_plugins() {
     let folder = TempDir::new().unwrap();
     load(folder.path()).await;
     let misfits = entry(folder.path());
-    let engine = engine(folder.path());
-    Plugin::load(&engine, component("puppet")).await.unwrap();
+    // An engine remembers what it has loaded: each is another one.
+    let load_puppet = async || {
+        let loaded = Plugin::load(&engine(folder.path()), component("puppet")).await;
+        loaded.unwrap()
+    };
+    load_puppet().await;
     let puppet = entries(folder.path())
         .into_iter()
         .find(|path| *path != misfits)
         .unwrap();
     fs::copy(&misfits, &puppet).unwrap();
-    let loaded = Plugin::load(&engine, component("puppet")).await.unwrap();
+    let loaded = load_puppet().await;
     assert_eq!(loaded.tools().next().unwrap().name, "puppet");
 }
 

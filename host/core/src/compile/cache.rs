@@ -190,6 +190,7 @@ impl CompileCache {
 /// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
 /// and a component that was compiled before is hashed several times faster this way. Nobody can
 /// make two components with the same hash by either function.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     component: blake3::Hash,
     engine: u64,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use tracing::Instrument;
 
 use super::linked::Linked;
-use super::{Checks, LoadedTool, Plugin, PluginInner};
+use super::{Checks, Loaded, LoadedTool, Plugin, PluginInner};
 use super::{definition, fit};
 use crate::compile::{Facts, Key, elsewhere};
 use crate::descriptors::Descriptors;
@@ -50,40 +50,27 @@ pub(super) async fn from_bytes(
     bytes: Bytes,
 ) -> Result<Plugin, LoadError> {
     check_size(engine, &name, bytes.len() as u64)?;
-    let plugin = |source: PluginBytes, component: Linked, facts: Facts| {
-        // Not part of what is cached: which names are reserved is the engine's business.
-        let mut rejected = facts.rejected;
-        let reserved = engine.reserved_names();
-        let tools = reserved.leave_out(source.digest, facts.tools, &mut rejected);
-        let names = ToolNames::new(source.digest, tools.iter(), reserved);
-        let checks = Checks::new();
-        Plugin {
-            inner: Arc::new(PluginInner {
-                names: Arc::new(names),
-                source,
-                world_version: facts.world_version,
-                imports: facts.imports,
-                tools: tools
-                    .into_iter()
-                    .map(|tool| LoadedTool::new(tool, &checks))
-                    .collect(),
-                rejected,
-                engine: engine.clone(),
-                component,
-            }),
-        }
+    let key = Key::new(engine.wasmtime(), &bytes);
+    let plugin = |name, loaded: Arc<Loaded>| Plugin {
+        inner: Arc::new(PluginInner {
+            source: PluginBytes {
+                digest: loaded.digest,
+                name,
+                bytes: loaded.bytes.clone(),
+            },
+            engine: engine.clone(),
+            loaded,
+        }),
     };
-    let cache = engine.cache();
-    let cache = cache.map(|cache| (cache, Key::new(engine.wasmtime(), &bytes)));
-    if let Some((cache, key)) = &cache
-        && let Some(entry) = cache.get(engine.wasmtime(), key)
+    if let Some(loaded) = engine.loads().get(&key) {
+        return Ok(plugin(name, loaded));
+    }
+    if let Some(cache) = engine.cache()
+        && let Some(entry) = cache.get(engine.wasmtime(), &key)
     {
-        let source = PluginBytes {
-            digest: entry.digest,
-            name,
-            bytes,
-        };
-        return Ok(plugin(source, Linked::later(entry.component), entry.facts));
+        let component = Linked::later(entry.component);
+        let loaded = loaded(engine, &key, (entry.digest, bytes), component, entry.facts);
+        return Ok(plugin(name, loaded));
     }
 
     let source = PluginBytes {
@@ -115,10 +102,42 @@ pub(super) async fn from_bytes(
             return Err(error.of_plugin(&source.name));
         }
     };
-    if let Some((cache, key)) = cache {
+    if let Some(cache) = engine.cache() {
         cache.put(&key, source.digest, &made.code, &made.facts);
     }
-    Ok(plugin(source, made.component, made.facts))
+    let source_of = (source.digest, source.bytes);
+    let loaded = loaded(engine, &key, source_of, made.component, made.facts);
+    Ok(plugin(source.name, loaded))
+}
+
+fn loaded(
+    engine: &Engine,
+    key: &Key,
+    (digest, bytes): (Digest, Bytes),
+    component: Linked,
+    facts: Facts,
+) -> Arc<Loaded> {
+    // Not part of what is cached: which names are reserved is the engine's business.
+    let mut rejected = facts.rejected;
+    let reserved = engine.reserved_names();
+    let tools = reserved.leave_out(digest, facts.tools, &mut rejected);
+    let names = ToolNames::new(digest, tools.iter(), reserved);
+    let checks = Checks::new();
+    let loaded = Arc::new(Loaded {
+        digest,
+        bytes,
+        names: Arc::new(names),
+        world_version: facts.world_version,
+        imports: facts.imports,
+        tools: tools
+            .into_iter()
+            .map(|tool| LoadedTool::new(tool, &checks))
+            .collect(),
+        rejected,
+        component,
+    });
+    engine.loads().remember(key, &loaded);
+    loaded
 }
 
 /// What a component becomes that was not in the cache.
