@@ -205,7 +205,7 @@ async fn elsewhere(request: &Request, session: &SessionId, store: &Store) -> Opt
 }
 
 async fn in_all_sessions(session: &SessionId, store: &Store) -> String {
-    match store.durable().open_actions(Scope::All).await.as_deref() {
+    match store.durable().open_sessions(None, 1).await.as_deref() {
         // There is nothing that the list could show.
         Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
         _ => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use airlock_model::pending::ActionId;
+use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{
     ActionRecord, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
@@ -38,6 +38,11 @@ macro_rules! records {
 const FIND: &str = records!("a.id = $1");
 const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
 const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
+/// By their bytes, whatever the database's collation is.
+const OPEN_SESSIONS: &str =
+    "SELECT DISTINCT a.session_id COLLATE \"C\" AS session_id FROM airlock.actions AS a
+    WHERE a.open AND ($1::text IS NULL OR a.session_id COLLATE \"C\" > $1::text)
+    ORDER BY 1 LIMIT $2";
 /// The digest is what the index has.
 const OPEN_OF_WORKSPACE: &str = records!(
     "a.open AND sha256(a.workspace) = sha256($1) AND a.workspace = $1 ORDER BY a.session, a.position DESC"
@@ -128,6 +133,20 @@ impl DurableStore for PostgresStore {
         // stays.
         records.sort_by(|one, other| one.session.cmp(&other.session));
         Ok(records)
+    }
+
+    async fn open_sessions(
+        &self,
+        after: Option<&SessionId>,
+        most: usize,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        let statement = Statement::new(OPEN_SESSIONS)
+            .bind(after.map(|after| escaped(after.as_str())))
+            .bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let rows = self.inner.read(&statement).await?;
+        let read = |row| Ok(text(row, "session_id")?.into());
+        let sessions: Result<_, Failure> = rows.iter().map(read).collect();
+        sessions.map_err(|error| self.inner.error(error))
     }
 
     async fn resolved_actions(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use airlock_model::pending::ActionId;
+use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{
     ActionRecord, DETAILS_KEPT, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
     UnreadableAction,
@@ -33,6 +33,16 @@ impl DurableStore for SqliteStore {
     async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError> {
         let open = listing::Open::of(scope);
         self.read(move |connection| open.list(connection)).await
+    }
+
+    async fn open_sessions(
+        &self,
+        after: Option<&SessionId>,
+        most: usize,
+    ) -> Result<Vec<SessionId>, StoreError> {
+        let after = after.cloned();
+        self.read(move |connection| listing::open_sessions(connection, after.as_ref(), most))
+            .await
     }
 
     async fn resolved_actions(

@@ -102,6 +102,33 @@ impl Open {
     }
 }
 
+/// Sessions with open actions, from the index of those. One whose id can't be read is none that
+/// could be listed.
+pub(super) fn open_sessions(
+    connection: &Connection,
+    after: Option<&SessionId>,
+    most: usize,
+) -> Result<Vec<SessionId>, Problem> {
+    let select = format!(
+        "SELECT DISTINCT a.session FROM actions a
+        WHERE {OPEN} AND a.session > +? ORDER BY a.session"
+    );
+    // Nothing is less than the empty text, which is an id too.
+    let first = select.replace('>', ">=");
+    let select = if after.is_some() { select } else { first };
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([after.map_or("", SessionId::as_str)])?;
+    let mut sessions = Vec::new();
+    while sessions.len() < most
+        && let Some(row) = rows.next()?
+    {
+        if let Ok(session) = row.get_ref(0)?.as_str() {
+            sessions.push(session.into());
+        }
+    }
+    Ok(sessions)
+}
+
 pub(super) fn resolved_actions(
     connection: &Connection,
     query: &ResolvedQuery,

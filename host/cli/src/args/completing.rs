@@ -174,13 +174,20 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
         config: option(&words, "--config").map(PathBuf::from),
     };
     let store = store::open(&named, WhenMissing::Refuse).await.ok()?;
-    let mut all = store.durable().open_actions(Scope::All).await.ok()?;
+    let store = store.durable();
+    let mut all = Vec::new();
+    for session in store.open_sessions(None, OFFERED).await.ok()? {
+        if all.len() < OFFERED {
+            let open = store.open_actions(Scope::Session(&session));
+            all.extend(open.await.ok()?);
+        }
+    }
     if with_resolved {
         let query = ResolvedQuery {
             session: None,
             limit: OFFERED,
         };
-        all.extend(store.durable().resolved_actions(&query).await.ok()?);
+        all.extend(store.resolved_actions(&query).await.ok()?);
     }
     let ids = all.iter().take(OFFERED).map(|record| {
         let label = escape_line(&record.action.label).into_owned();

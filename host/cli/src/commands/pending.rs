@@ -1,5 +1,7 @@
 //! `airlock pending`: what waits for a decision.
 
+mod all;
+
 use std::collections::HashMap;
 
 use airlock_desk::discard;
@@ -10,7 +12,7 @@ use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::PendingAction;
 use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::reads::StaleFile;
-use airlock_host::store::{ActionRecord, Scope, UnreadableAction};
+use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::context::chosen;
@@ -30,48 +32,26 @@ pub struct Request {
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&request.store, WhenMissing::Refuse).await?;
-    let choice = match &request.session {
-        Some(choice) => Some(chosen(choice, &store).await?),
-        None => None,
+    let Some(choice) = &request.session else {
+        return all::list(&store, request.verbose, out).await;
     };
-    let session = choice.as_ref().map(|choice| choice.id(&store));
-    let read = async || match &choice {
-        Some(choice) => choice.open_actions(&store).await,
-        None => Ok(store.durable().open_actions(Scope::All).await?),
-    };
-    let mut open = read().await?;
-    if recovered::recover(&store, &open).await? {
-        open = read().await?;
-    }
-    let expired = discard::discard_expired(&store, &open).await?;
-    if expired > 0 {
-        open = read().await?;
-        tell_of_expired(expired);
-    }
-    let unreadable = store.unreadable(session.as_ref()).await?;
-    let calls = match request.verbose {
-        true => Calls::read(&store, &open).await?,
-        false => Calls::default(),
-    };
-    let marks = Marks::of(&open, &store, |action| calls.of(action)).await?;
-    let entries = open.iter().map(|record| {
-        let entry = Entry::new(record).with_marks(&marks, &record.action);
-        entry.with_call(calls.of(&record.action))
-    });
+    let choice = chosen(choice, &store).await?;
+    let session = choice.id(&store);
+    let read = async || Ok(choice.open_actions(&store).await?);
+    let listing = Listing::read(&store, request.verbose, read).await?;
+    tell_of_expired(listing.expired);
+    let unreadable = store.unreadable(Some(&session)).await?;
     out.json(&Pending {
-        pending: entries.collect(),
+        pending: listing.entries().collect(),
         unreadable: unreadable.iter().map(Unreadable::new).collect(),
     });
-    match (&session, open.as_slice()) {
-        (None, []) => out.line("Nothing is pending."),
-        (Some(session), []) => show_that_there_is_none(out, session, &store).await?,
-        (chosen, open) => {
-            let block = sessions(open, chosen.as_ref(), &calls, &marks, &store);
-            match request.verbose {
-                true => out.page(&block),
-                false => out.show(&block),
-            }
-        }
+    if listing.open.is_empty() {
+        show_that_there_is_none(out, &session, &store).await?;
+    }
+    let block = listing.block(Some(&session), &store);
+    match request.verbose {
+        true => out.page(&block),
+        false => out.show(&block),
     }
     if !out.is_json() {
         warn_of(&unreadable);
@@ -79,8 +59,71 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
+/// What is open, with all that is told of it.
+struct Listing {
+    open: Vec<ActionRecord>,
+    calls: Calls,
+    marks: Marks,
+    /// How many were found to have expired, and are discarded.
+    expired: usize,
+}
+
+impl Listing {
+    async fn read(
+        store: &Store,
+        verbose: bool,
+        read: impl AsyncFn() -> Result<Vec<ActionRecord>, Failure>,
+    ) -> Result<Self, Failure> {
+        let mut open = read().await?;
+        if recovered::recover(store, &open).await? {
+            open = read().await?;
+        }
+        let expired = discard::discard_expired(store, &open).await?;
+        if expired > 0 {
+            open = read().await?;
+        }
+        let calls = match verbose {
+            true => Calls::read(store, &open).await?,
+            false => Calls::default(),
+        };
+        let marks = Marks::of(&open, store, |action| calls.of(action)).await?;
+        Ok(Self {
+            open,
+            calls,
+            marks,
+            expired,
+        })
+    }
+
+    /// For programs.
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.open.iter().map(|record| {
+            let entry = Entry::new(record).with_marks(&self.marks, &record.action);
+            entry.with_call(self.calls.of(&record.action))
+        })
+    }
+
+    /// For people, by their sessions; that which was chosen needs no name.
+    fn block(&self, chosen: Option<&SessionId>, store: &Store) -> Block {
+        let sessions = self.open.chunk_by(|one, next| one.session == next.session);
+        let mut block = Block::new();
+        for (index, records) in sessions.enumerate() {
+            if index > 0 {
+                block = block.line("");
+            }
+            if chosen != Some(&records[0].session) {
+                let session = format!("In the session {}:", records[0].session);
+                block = block.line(Line::new().with_role(Role::Faint, session).hanging(2));
+            }
+            block = block.block(actions(records, &self.calls, &self.marks, store));
+        }
+        block
+    }
+}
+
 fn tell_of_expired(count: usize) {
     let told = match count {
+        0 => return,
         1 => " 1 action has expired, and was discarded".to_owned(),
         _ => format!(" {count} actions have expired, and were discarded"),
     };
@@ -101,9 +144,8 @@ async fn show_that_there_is_none(
 ) -> Result<(), Failure> {
     let none = format!("Nothing is pending in the session {session}.");
     out.line(Line::from(none).hanging(2));
-    // Not asked of the statistics, which count what was resolved too.
-    let open = store.durable().open_actions(Scope::All).await?;
-    let told = match open.len() {
+    let stats = store.durable().stats().await?;
+    let told = match stats.pending + stats.resolving {
         0 => return Ok(()),
         1 => "1 more action is pending in another session: ".to_owned(),
         count => format!("{count} more actions are pending in other sessions: "),
@@ -135,29 +177,6 @@ impl Calls {
     fn of(&self, action: &PendingAction) -> Option<&CallRecord> {
         self.0.get(action.call.as_ref()?)
     }
-}
-
-/// By their sessions; that which was chosen needs no name.
-fn sessions(
-    open: &[ActionRecord],
-    chosen: Option<&SessionId>,
-    calls: &Calls,
-    marks: &Marks,
-    store: &Store,
-) -> Block {
-    let sessions = open.chunk_by(|one, next| one.session == next.session);
-    let mut block = Block::new();
-    for (index, records) in sessions.enumerate() {
-        if index > 0 {
-            block = block.line("");
-        }
-        if chosen != Some(&records[0].session) {
-            let session = format!("In the session {}:", records[0].session);
-            block = block.line(Line::new().with_role(Role::Faint, session).hanging(2));
-        }
-        block = block.block(actions(records, calls, marks, store));
-    }
-    block
 }
 
 /// What is told of an action beside others.

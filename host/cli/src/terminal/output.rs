@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use airlock_render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::terminal::pager::Pager;
 use crate::terminal::style;
@@ -26,6 +27,8 @@ pub struct Output {
     format: Format,
     /// Whether anything was written.
     is_begun: bool,
+    /// Whether the list that was begun has any.
+    has_items: bool,
     error: Option<io::Error>,
 }
 
@@ -36,6 +39,7 @@ impl Output {
             renderer: style::on_stdout(),
             format,
             is_begun: false,
+            has_items: false,
             error: None,
         }
     }
@@ -90,12 +94,55 @@ impl Output {
         }
     }
 
-    /// A line in either format, as it is.
-    pub fn write(&mut self, line: impl Display) {
+    /// The beginning of an object for programs whose first member is a list: that may be more than
+    /// fits into memory. Then come its [items](Self::json_item), and the object's
+    /// [end](Self::end_json_list).
+    pub fn begin_json_list(&mut self, name: &str) {
+        if self.is_json() {
+            self.put(format_args!("{{\"{name}\":["));
+            self.has_items = false;
+        }
+    }
+
+    /// One item of the list that was begun.
+    pub fn json_item(&mut self, item: &impl Serialize) {
+        if !self.is_json() {
+            return;
+        }
+        match escape_json(item) {
+            Ok(item) => {
+                let comma = if self.has_items { "," } else { "" };
+                self.has_items = true;
+                self.put(format_args!("{comma}{item}"));
+            }
+            Err(error) => self.error = Some(error.into()),
+        }
+    }
+
+    /// The end of the list that was begun, and what else the object has.
+    pub fn end_json_list(&mut self, others: &Map<String, Value>) {
+        if !self.is_json() {
+            return;
+        }
+        match escape_json(others) {
+            Ok(others) => {
+                let comma = if others == "{}" { "" } else { "," };
+                self.write(format_args!("]{comma}{}", &others[1..]));
+            }
+            Err(error) => self.error = Some(error.into()),
+        }
+    }
+
+    fn put(&mut self, text: impl Display) {
         self.is_begun = true;
         if self.error.is_none() {
-            self.error = writeln!(self.stream, "{line}").err();
+            self.error = write!(self.stream, "{text}").err();
         }
+    }
+
+    /// A line in either format, as it is.
+    pub fn write(&mut self, line: impl Display) {
+        self.put(format_args!("{line}\n"));
     }
 
     /// Writes what is left.

@@ -35,6 +35,17 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] where the store can't be read.
     async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError>;
 
+    /// Sessions with open actions, sorted by their ids: at most so many, those behind `after`. What
+    /// is open may be more than fits into memory, and is read session by session then.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn open_sessions(
+        &self,
+        after: Option<&SessionId>,
+        most: usize,
+    ) -> Result<Vec<SessionId>, StoreError>;
+
     /// Actions that were resolved, the last resolved first.
     ///
     /// # Errors

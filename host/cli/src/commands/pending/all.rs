@@ -1,0 +1,122 @@
+//! What waits for a decision in all sessions, however much that is: read and told session by
+//! session.
+
+use airlock_desk::record::Unreadable;
+use airlock_desk::store::Store;
+use airlock_host::pending::SessionId;
+use airlock_host::store::Scope;
+use airlock_render::Block;
+use serde_json::{Map, json};
+
+use super::{Listing, tell_of_expired, warn_of};
+use crate::failure::{Exit, Failure};
+use crate::terminal::output::Output;
+
+/// Ids of sessions that are read at a time.
+const SESSIONS: usize = 1000;
+
+/// How many actions with their previews are shown in a pager, which takes all at once.
+const PAGED: usize = 1000;
+
+pub async fn list(store: &Store, verbose: bool, out: &mut Output) -> Result<Exit, Failure> {
+    let first = store.durable().open_sessions(None, SESSIONS).await?;
+    out.begin_json_list("pending");
+    let mut pages = Pages::new(verbose);
+    let told = each(store, first, &mut pages, out).await;
+    pages.end(out);
+    tell_of_expired(pages.expired);
+    let unreadable = match told {
+        Ok(()) => store.unreadable(None).await.map_err(Failure::from),
+        Err(failure) => Err(failure),
+    };
+    let unreadable = match unreadable {
+        Ok(unreadable) => unreadable,
+        // What was listed before must be an object all the same.
+        Err(failure) if out.is_json() => {
+            out.end_json_list(&Map::from_iter([("error".to_owned(), failure.to_json())]));
+            return Ok(failure.exit());
+        }
+        Err(failure) => return Err(failure),
+    };
+    let mut others = Map::new();
+    if !unreadable.is_empty() {
+        let unreadable: Vec<_> = unreadable.iter().map(Unreadable::new).collect();
+        others.insert("unreadable".to_owned(), json!(unreadable));
+    }
+    out.end_json_list(&others);
+    if pages.actions == 0 {
+        out.line("Nothing is pending.");
+    }
+    if !out.is_json() {
+        warn_of(&unreadable);
+    }
+    Ok(Exit::Done)
+}
+
+async fn each(
+    store: &Store,
+    first: Vec<SessionId>,
+    pages: &mut Pages,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let mut sessions = first;
+    while let Some(last) = sessions.last().cloned() {
+        for session in &sessions {
+            let open = Scope::Session(session);
+            let read = async || Ok(store.durable().open_actions(open).await?);
+            let listing = Listing::read(store, pages.verbose, read).await?;
+            pages.expired += listing.expired;
+            for entry in listing.entries() {
+                out.json_item(&entry);
+            }
+            pages.add(&listing, store, out);
+        }
+        let next = store.durable().open_sessions(Some(&last), SESSIONS);
+        sessions = next.await?;
+    }
+    Ok(())
+}
+
+/// What is shown to people.
+struct Pages {
+    verbose: bool,
+    /// What a pager is to show.
+    block: Block,
+    /// How many were listed.
+    actions: usize,
+    expired: usize,
+}
+
+impl Pages {
+    fn new(verbose: bool) -> Self {
+        Self {
+            verbose,
+            block: Block::new(),
+            actions: 0,
+            expired: 0,
+        }
+    }
+
+    fn add(&mut self, listing: &Listing, store: &Store, out: &mut Output) {
+        let is_first = self.actions == 0;
+        self.actions += listing.open.len();
+        if listing.open.is_empty() || out.is_json() {
+            return;
+        }
+        let mut block = std::mem::take(&mut self.block);
+        if !is_first {
+            block = block.line("");
+        }
+        block = block.block(listing.block(None, store));
+        match self.verbose && self.actions <= PAGED {
+            true => self.block = block,
+            false => out.show(&block),
+        }
+    }
+
+    fn end(&self, out: &mut Output) {
+        if !self.block.is_empty() {
+            out.page(&self.block);
+        }
+    }
+}
