@@ -84,6 +84,22 @@ impl Airlock {
         self
     }
 
+    /// The same, run by another program: by `program argument airlock …`.
+    pub fn beneath(mut self, program: &Path, argument: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.arg(argument);
+        command.arg(self.command.get_program());
+        command.args(self.command.get_args());
+        command.env_clear();
+        let set = self.command.get_envs();
+        command.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        if let Some(folder) = self.command.get_current_dir() {
+            command.current_dir(folder);
+        }
+        self.command = command;
+        self
+    }
+
     pub fn run(mut self) -> ProgramOutput {
         let (input, output) = (Stdio::piped(), Stdio::piped());
         let child = self

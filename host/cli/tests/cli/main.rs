@@ -10,6 +10,8 @@ mod building;
 mod compiling;
 #[cfg(unix)]
 mod configuration;
+#[cfg(target_os = "linux")]
+mod counted;
 mod decisions;
 mod exit_codes;
 mod faults;

@@ -376,6 +376,15 @@ impl<B: Backend> Machine<B> {
             all.extend(found);
         }
         assert_eq!(store.open_actions(Scope::All).await.unwrap(), all);
+        let mut sessions: Vec<_> = all.iter().map(|it| it.session.clone()).collect();
+        sessions.dedup();
+        let first = store.open_sessions(None, 2).await.unwrap();
+        assert!(first.len() <= 2);
+        let rest = match first.last() {
+            Some(last) => store.open_sessions(Some(last), 10).await.unwrap(),
+            None => Vec::new(),
+        };
+        assert_eq!([first, rest].concat(), sessions);
         let places = (0..WORKSPACES).filter_map(actions::workspace);
         for place in places.chain([Path::new("/work").into()]) {
             let there = all

@@ -1,0 +1,116 @@
+//! What commands ask of the system, in numbers that a busy machine does not change much: how often
+//! they open, read, write, sync and map, and how much. `counted.txt` has what was recorded, and
+//! `UPDATE_EXPECT=1` records it anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::airlock::{RENAME, Store, folder};
+
+/// How much more than was recorded is no growth, in percent. What is small may be one or two more.
+const TOLERATED: u64 = 10;
+const ALWAYS_TOLERATED: u64 = 2;
+
+/// How often each is run: the least of all counts, since threads that wait for each other ask more.
+const RUNS: usize = 7;
+
+type Counts = BTreeMap<String, u64>;
+
+/// The program that counts.
+fn counter(folder: &Path) -> PathBuf {
+    let (source, program) = (folder.join("counted.c"), folder.join("counted"));
+    fs::write(&source, include_str!("counted.c")).unwrap();
+    // The compiler that SQLite was compiled with.
+    let compiled = Command::new("cc").arg("-o").args([&program, &source]);
+    assert!(compiled.status().unwrap().success());
+    program
+}
+
+fn count(counter: &Path, store: &Store, folder: &Path, args: &[&str]) -> Counts {
+    let notes = counter.with_extension("notes");
+    let ran = store.airlock(folder, args).beneath(counter, &notes).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let notes = fs::read_to_string(notes).unwrap();
+    let notes = notes.lines().map(|line| {
+        let (name, count) = line.split_once(' ').unwrap();
+        (name.to_owned(), count.parse().unwrap())
+    });
+    notes.collect()
+}
+
+/// The least of each of several runs.
+fn least(run: impl Fn() -> Counts) -> Counts {
+    let mut least = run();
+    for _ in 1..RUNS {
+        for (name, count) in run() {
+            let least = least.get_mut(&name).unwrap();
+            *least = count.min(*least);
+        }
+    }
+    least
+}
+
+/// By what it is about: `command kind`.
+fn read(text: &str) -> BTreeMap<&str, u64> {
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.map(|line| {
+        let (about, count) = line.rsplit_once(' ').unwrap();
+        (about, count.parse().unwrap())
+    });
+    rows.collect()
+}
+
+#[test]
+fn no_command_asks_for_a_tenth_more_of_the_system_than_was_recorded() {
+    let (store, place) = (Store::new(), folder(&["a.jpeg"]));
+    let programs = tempfile::TempDir::new().unwrap();
+    let counter = counter(programs.path());
+    let preview = ["run", "batch-rename", RENAME, "--json", "--discard", "x"];
+    // It makes the store, keeps the plugin, and fills the cache.
+    store.json(place.path(), &preview[..3]);
+    let push = json!([{"do": "push", "label": "pending", "apply": []}]);
+    store.push(place.path(), push);
+    let commands = [
+        ("run --discard", &preview[..]),
+        ("pending", &["pending", "--json"]),
+        ("pending --all", &["pending", "--all", "--json"]),
+        ("log", &["log", "--json"]),
+        ("store stats", &["store", "stats", "--json"]),
+        ("--version", &["--version"]),
+    ];
+    let mut counted = String::from(
+        "# What commands ask of the system. Written by host/cli/tests/cli/counted.rs, with `UPDATE_EXPECT=1`.\n",
+    );
+    for (name, args) in commands {
+        for (kind, count) in least(|| count(&counter, &store, place.path(), args)) {
+            writeln!(counted, "{name} {kind} {count}").unwrap();
+        }
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/counted.txt");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, &counted).unwrap();
+    }
+    let recorded = fs::read_to_string(file).unwrap();
+    let (recorded, counted) = (read(&recorded), read(&counted));
+    assert!(
+        recorded.keys().eq(counted.keys()),
+        "another list: {counted:?}"
+    );
+    let grown = counted.iter().filter(|(about, now)| {
+        let before = recorded[*about];
+        **now > before + (before * TOLERATED / 100).max(ALWAYS_TOLERATED)
+    });
+    let grown: Vec<_> = grown
+        .map(|(about, now)| format!("{about}: {now}; {} were recorded", recorded[about]))
+        .collect();
+    assert!(
+        grown.is_empty(),
+        "grown by more than {TOLERATED}%:\n{}\nif that is meant, UPDATE_EXPECT=1 records it",
+        grown.join("\n")
+    );
+}
