@@ -134,6 +134,7 @@ impl fmt::Debug for Engine {
 pub struct EngineBuilder {
     limits: Limits,
     live_instances: u32,
+    kept_loads: usize,
     stack_bytes: usize,
     plugin_bytes: usize,
     cache: Option<CompileCache>,
@@ -148,6 +149,7 @@ impl Default for EngineBuilder {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
+            kept_loads: 4,
             live_instances: 512,
             stack_bytes: 2 << 20,
             plugin_bytes: 128 << 20,
@@ -182,6 +184,14 @@ impl EngineBuilder {
     /// there is none, a call waits for its [`Limits::call_time`].
     pub fn live_instances(mut self, count: u32) -> Self {
         self.live_instances = count.max(1);
+        self
+    }
+
+    /// How many of the plugins that were loaded last stay in memory though nobody has them, so that
+    /// loading one of them again costs a hash of its bytes. Default: 4. One that somebody has costs
+    /// no more in any case.
+    pub fn kept_loads(mut self, count: usize) -> Self {
+        self.kept_loads = count;
         self
     }
 
@@ -283,7 +293,7 @@ impl EngineBuilder {
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,
                 compiler: Compiler::new(self.compiler, self.compile_limits),
-                loads: RememberedLoads::default(),
+                loads: RememberedLoads::new(self.kept_loads),
                 scratch_parent: self.scratch_parent,
                 scratch_roots: Arc::default(),
                 reserved_names: self.reserved_names,

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use super::Loaded;
 use crate::compile::Key;
 
-/// How many of the latest loads are kept though nobody has them: who loads a plugin for each call
-/// and drops it pays for the first. A server that is told to load another version again and again
-/// keeps no more than these.
-const KEPT: usize = 4;
-
 /// What an engine remembers of its loads: all that somebody still has, and the latest few.
-#[derive(Default)]
-pub(crate) struct RememberedLoads(Mutex<Loads>);
+pub(crate) struct RememberedLoads {
+    loads: Mutex<Loads>,
+    /// How many of the latest are kept though nobody has them: who loads a plugin for each call and
+    /// drops it pays for the first. A server that is told to load another version again and again
+    /// keeps no more than these.
+    kept: usize,
+}
 
 #[derive(Default)]
 struct Loads {
@@ -23,10 +23,15 @@ struct Loads {
 }
 
 impl RememberedLoads {
+    pub fn new(kept: usize) -> Self {
+        let loads = Mutex::default();
+        Self { loads, kept }
+    }
+
     pub fn get(&self, key: &Key) -> Option<Arc<Loaded>> {
         let mut loads = self.lock();
         let loaded = loads.by_key.get(key)?.upgrade()?;
-        let left_out = loads.keep(&loaded);
+        let left_out = loads.keep(&loaded, self.kept);
         drop(loads);
         // Unmapping code takes a while, and others load meanwhile.
         drop(left_out);
@@ -37,22 +42,22 @@ impl RememberedLoads {
         let mut loads = self.lock();
         loads.by_key.retain(|_, loaded| loaded.strong_count() > 0);
         loads.by_key.insert(key.clone(), Arc::downgrade(loaded));
-        let left_out = loads.keep(loaded);
+        let left_out = loads.keep(loaded, self.kept);
         drop(loads);
         drop(left_out);
     }
 
     fn lock(&self) -> MutexGuard<'_, Loads> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Loads {
     /// Gives what is not kept any more.
-    fn keep(&mut self, loaded: &Arc<Loaded>) -> Option<Arc<Loaded>> {
+    fn keep(&mut self, loaded: &Arc<Loaded>, most: usize) -> Option<Arc<Loaded>> {
         self.latest.retain(|kept| !Arc::ptr_eq(kept, loaded));
         self.latest.push_back(Arc::clone(loaded));
-        match self.latest.len() > KEPT {
+        match self.latest.len() > most {
             true => self.latest.pop_front(),
             false => None,
         }
