@@ -73,6 +73,7 @@ pub mod load {
 
 /// What is on a session's stack, and what is decided about it.
 pub mod pending {
+    pub use crate::session::Discarded;
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::pending::{

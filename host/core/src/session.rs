@@ -60,6 +60,7 @@ use turns::Turns;
 pub use approving::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 pub use builder::SessionBuilder;
 pub use cancellable::{Cancellable, Work};
+pub use clear::Discarded;
 pub use recovering::{APPLY_UNDONE, RecoveredAction};
 pub use standing::{StandingHandler, StandingResult};
 pub use with_policy::ProducerWithPolicy;

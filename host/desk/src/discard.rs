@@ -1,17 +1,14 @@
-//! Discarding actions without asking the plugin that pushed them, which may be what failed, or need
-//! not hear of it.
+//! Discarding actions without asking the plugin that pushed them, which may be what failed.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use airlock_host::pending::{ActionId, ActionState, DecidedBy, EXPIRED, SessionId, StackedAction};
+use airlock_host::pending::{ActionId, ActionState, EXPIRED, SessionId, StackedAction};
 use airlock_host::store::ActionRecord;
-use airlock_host::{Error, PendingAction, Resolution, Session};
+use airlock_host::{Error, PendingAction, Session};
 
 use crate::decider;
-use crate::resolution::Resolved;
 use crate::store::Store;
-use crate::target;
 
 /// Discards those of the pushed actions that nobody has decided about, and that end with the
 /// session: their tool keeps the preview in its memory. Tells how many these were.
@@ -65,31 +62,6 @@ async fn discard(
     let by = decider::program().into();
     store.pending().discard(session, ids, reason, &by).await?;
     Ok(())
-}
-
-/// Discards what is pending in the session and no tool asked to hear of, all in one step, where it
-/// is what `request` names.
-///
-/// # Errors
-/// If the store can't be used, or the reason is too long.
-pub async fn discard_unheard(
-    session: &Session,
-    request: &target::Request,
-    reason: &str,
-    decided_by: DecidedBy,
-) -> Result<Vec<Resolved>, Error> {
-    let mut pending = session.pending().await?;
-    pending.retain(|stacked| target::is_named(request, &stacked.action));
-    let discarded = session
-        .discard_unheard(&pending, reason, decided_by)
-        .await?;
-    let resolved = discarded.into_iter().map(|(action, outcome)| Resolved {
-        resolution: Resolution::discard(reason).with_id(action.id.clone()),
-        outcome: Ok(outcome),
-        is_lost: false,
-        action,
-    });
-    Ok(resolved.collect())
 }
 
 /// Those of the pushed actions that are pending, in their order.

@@ -56,6 +56,28 @@ pub async fn resolve(
     }
 }
 
+/// Discards these actions of the session, as far as that goes, until it is cancelled.
+///
+/// # Errors
+/// Those of [`Session::discard_all`].
+pub async fn discard_all(
+    session: &Session,
+    actions: &[StackedAction],
+    reason: &str,
+    decided_by: DecidedBy,
+    cancelled: &CancellationToken,
+) -> Result<Vec<Resolved>, Error> {
+    let discarding = session.discard_all(actions, reason, decided_by);
+    let discarded = discarding.cancelled_by(cancelled).await?.into_iter();
+    let resolved = discarded.map(|(action, outcome)| Resolved {
+        resolution: Resolution::discard(reason).with_id(action.id.clone()),
+        outcome,
+        is_lost: false,
+        action,
+    });
+    Ok(resolved.collect())
+}
+
 /// Where the store can't be read, that is told elsewhere.
 async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
     let pending = session.pending().await.unwrap_or_default();

@@ -87,6 +87,26 @@ impl Target {
         (request.decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
     }
 
+    /// Those of the session's actions that can be discarded as this one, the topmost first: nobody
+    /// has tried to apply them, and they were previewed in the same workspace.
+    ///
+    /// # Errors
+    /// If the store can't be used.
+    pub async fn alike(
+        &self,
+        request: &Request,
+        store: &Store,
+    ) -> Result<Vec<StackedAction>, Error> {
+        let mut alike = store.pending().list(&self.session).await?;
+        alike.retain(|stacked| {
+            stacked.attempts == 0
+                && stacked.state != ActionState::Interrupted
+                && stacked.action.workspace == self.action.workspace
+                && is_named(request, &stacked.action)
+        });
+        Ok(alike)
+    }
+
     /// How the workspace differs from the one that was previewed, if the decision would change it.
     pub fn difference(&self, request: &Request) -> Option<HostError> {
         if request.decision != Decision::Apply {
@@ -131,7 +151,7 @@ impl Target {
 }
 
 /// Whether the action was previewed in the workspace that somebody named, if they named one.
-pub(crate) fn is_named(request: &Request, action: &PendingAction) -> bool {
+fn is_named(request: &Request, action: &PendingAction) -> bool {
     match &request.session.workspace {
         Some(named) if !request.same_workspace => {
             action.workspace.as_deref() == Some(&real_path(named))

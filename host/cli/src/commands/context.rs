@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::Store;
-use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, Evidence, SessionId};
-use airlock_host::{Limits, PendingAction, Resolution, Session, SessionBuilder};
+use airlock_host::pending::{
+    ActionId, Actor, DecidedBy, Decision, Evidence, SessionId, StackedAction,
+};
+use airlock_host::{Error, Limits, PendingAction, Resolution, Session, SessionBuilder};
 use airlock_render::{Block, Line, Role};
 
 use crate::bundled::CATALOG;
@@ -78,6 +80,20 @@ impl CommandContext {
     /// The user, who was asked on this program's own terminal.
     pub fn at_terminal(&self) -> DecidedBy {
         self.user.clone().with_evidence(Evidence::Terminal)
+    }
+
+    /// Discards these actions of the session.
+    pub async fn discard_all(
+        &self,
+        actions: &[StackedAction],
+        reason: &str,
+    ) -> Result<Vec<Resolved>, Error> {
+        let ids = actions.iter().map(|stacked| stacked.action.id.clone());
+        self.own.ids().extend(ids);
+        let (by, cancelled) = (self.user.clone().into(), self.interrupt.token());
+        let discarding = resolution::discard_all(&self.session, actions, reason, by, cancelled);
+        let what = "Discarding…".to_owned();
+        self.progress.during(what, discarding).await
     }
 
     /// Carries out a decision about this very action.

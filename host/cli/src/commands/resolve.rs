@@ -5,12 +5,12 @@ mod reporting;
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
-use airlock_desk::resolution::{self, Resolved};
+use airlock_desk::decider;
+use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_desk::target::{self, Target};
-use airlock_desk::{decider, discard};
-use airlock_host::pending::{Decision, SessionId};
-use airlock_host::{Limits, Resolution, Session};
+use airlock_host::pending::Decision;
+use airlock_host::{Error, Limits, Resolution, Session};
 use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
@@ -78,13 +78,32 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     };
     let count = targets.len();
     let mut reports = Vec::new();
-    for resolved in desk.discard_unheard(session).await? {
-        out.gap();
-        out.show(&resolved.block());
-        reports.push(resolved);
+    if let Some(first) = targets.first().filter(|_| desk.discards_together()) {
+        let (discarded, context) = desk.discard_together(first, out).await?;
+        let done: HashSet<_> = discarded
+            .iter()
+            .map(|it| it.action.id.to_string())
+            .collect();
+        targets.retain(|target| (target.id.as_ref()).is_none_or(|id| !done.contains(id)));
+        let mut failed = None;
+        for resolved in discarded {
+            match &resolved.outcome {
+                Err(_) if failed.is_none() => {
+                    failed = Some(resolved);
+                    continue;
+                }
+                // Those that stay as they were are told by their number.
+                Err(error) if !was_tried(error) || matches!(error, Error::Cancelled) => continue,
+                _ => {}
+            }
+            out.gap();
+            out.show(&resolved.block());
+            reports.push(resolved);
+        }
+        if let Some(failed) = failed {
+            return desk.tell_failed(&failed, &reports, &context, out).await;
+        }
     }
-    let discarded: HashSet<&str> = reports.iter().map(|it| it.action.id.as_str()).collect();
-    targets.retain(|target| (target.id.as_deref()).is_none_or(|id| !discarded.contains(id)));
     for (index, target) in targets.iter().enumerate() {
         let ended = match desk.resolve(target, (index, count), out).await {
             Ok(Ended::Left) => continue,
@@ -107,18 +126,8 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         if !request.all {
             return report(&resolved, &context, &store, request, out).await;
         }
-        if let Err(error) = &resolved.outcome {
-            out.json(&json!({"resolved": all(&reports), "failed": resolved.report()}));
-            let failure = match desk.interrupt.happened() {
-                true => Failure::interrupted(),
-                false => explain(error, &resolved, &store),
-            };
-            if out.is_json() {
-                return Ok(failure.exit());
-            }
-            let exit = failure.show_on_stderr(&resolved.block());
-            tell_what_is_left(&context, &store, request).await;
-            return Ok(exit);
+        if resolved.outcome.is_err() {
+            return desk.tell_failed(&resolved, &reports, &context, out).await;
         }
         out.gap();
         out.show(&resolved.block());
@@ -183,19 +192,63 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Discards what no tool asked to hear of in one step, where nobody is asked about each.
-    async fn discard_unheard(&self, session: SessionId) -> Result<Vec<Resolved>, Failure> {
+    /// Whether all can be discarded in one go: nobody is asked about each, and nothing goes to the
+    /// tools with it.
+    fn discards_together(&self) -> bool {
         let request = self.request;
-        let decision = request.target.decision;
-        if !request.all || decision != Decision::Discard || self.asks || self.extra.is_some() {
-            return Ok(Vec::new());
+        request.all
+            && request.target.decision == Decision::Discard
+            && !request.abandon
+            && !self.asks
+            && self.extra.is_none()
+    }
+
+    /// Discards those that can be discarded as the first of them.
+    async fn discard_together(
+        &self,
+        first: &target::Request,
+        out: &Output,
+    ) -> Result<(Vec<Resolved>, CommandContext), Failure> {
+        let target = Target::find(first, self.store).await?;
+        let alike = target.alike(first, self.store).await?;
+        let context = self.context(&target, out)?;
+        let reason = self.request.reason.as_deref().unwrap_or_default();
+        let discarded = context.discard_all(&alike, reason).await?;
+        Ok((discarded, context))
+    }
+
+    fn context(&self, target: &Target, out: &Output) -> Result<CommandContext, Failure> {
+        Ok(CommandContext {
+            session: self.open(target, out)?,
+            interrupt: self.interrupt.clone(),
+            progress: self.progress.clone(),
+            user: decider::user_at_machine(),
+            own: OwnDecisions::default(),
+        })
+    }
+
+    /// Of several: those before it are told already.
+    async fn tell_failed(
+        &self,
+        failed: &Resolved,
+        before: &[Resolved],
+        context: &CommandContext,
+        out: &mut Output,
+    ) -> Result<Exit, Failure> {
+        let Err(error) = &failed.outcome else {
+            return Ok(Exit::Done);
+        };
+        out.json(&json!({"resolved": all(before), "failed": failed.report()}));
+        let failure = match self.interrupt.happened() {
+            true => Failure::interrupted(),
+            false => explain(error, failed, self.store),
+        };
+        if out.is_json() {
+            return Ok(failure.exit());
         }
-        let session = reopened(session, &request.limits, self.store, &self.progress)?.open()?;
-        let reason = request.reason.as_deref().unwrap_or_default();
-        let by = decider::user_at_machine().into();
-        let discarding = discard::discard_unheard(&session, &request.target, reason, by);
-        let what = "Discarding…".to_owned();
-        Ok(self.progress.during(what, discarding).await?)
+        let exit = failure.show_on_stderr(&failed.block());
+        tell_what_is_left(context, self.store, self.request).await;
+        Ok(exit)
     }
 
     async fn resolve(
@@ -237,13 +290,7 @@ impl Desk<'_> {
         if self.is_same_workspace(wanted, &target, out).await? {
             resolution = resolution.in_same_workspace();
         }
-        let context = CommandContext {
-            session: self.open(&target, out)?,
-            interrupt: self.interrupt.clone(),
-            progress: self.progress.clone(),
-            user: decider::user_at_machine(),
-            own: OwnDecisions::default(),
-        };
+        let context = self.context(&target, out)?;
         let by_whom = match self.asks {
             true => context.at_terminal(),
             false => context.user.clone().into(),

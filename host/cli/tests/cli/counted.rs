@@ -26,8 +26,11 @@ fn counter(folder: &Path) -> PathBuf {
     let (source, program) = (folder.join("counted.c"), folder.join("counted"));
     fs::write(&source, include_str!("counted.c")).unwrap();
     // The compiler that SQLite was compiled with.
-    let compiled = Command::new("cc").arg("-o").args([&program, &source]);
-    assert!(compiled.status().unwrap().success());
+    let compiled = Command::new("cc")
+        .arg("-o")
+        .args([&program, &source])
+        .status();
+    assert!(compiled.unwrap().success());
     program
 }
 

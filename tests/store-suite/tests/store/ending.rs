@@ -1,5 +1,6 @@
 //! How a claim ends that was for something else.
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{Decision, Resolution, SessionId};
 use airlock_model::store::{Claim, Completion};
 use airlock_store_suite::{Backend, Tester};
@@ -37,13 +38,14 @@ pub async fn together_in_one_step<B: Backend>() {
     let host = backend.host().await;
     let (store, session) = (&*host.store, SessionId::from("ending"));
     let other = SessionId::from("another");
+    let by = DecidedBy::from(Tester);
     for number in 0..6 {
         let of = if number == 5 { &other } else { &session };
         Spec::plain().push(store, of, number, 6).await.unwrap();
     }
     let claim = async |number| {
         let discard = Resolution::discard("by id").with_id(actions::id(number));
-        let claimed = store.claim(&session, &discard, &Tester.into()).await;
+        let claimed = store.claim(&session, &discard, &by).await;
         claimed.unwrap()
     };
     let Claim::Claimed(claimed) = claim(2).await else {
@@ -52,7 +54,7 @@ pub async fn together_in_one_step<B: Backend>() {
     let mut watch = store.watch(&session);
     // One that is claimed, of another session or unknown is not among them, wherever it is named.
     let named = [2, 5, 4, 9, 0, 3, 2].map(actions::id);
-    let discarded = store.discard(&session, &named, "enough", &Tester.into());
+    let discarded = store.discard(&session, &named, "enough", &by);
     assert_eq!(discarded.await.unwrap(), [0, 3, 4].map(actions::id));
     watch.changed().await;
     let left = store.list(&session).await.unwrap();
@@ -67,11 +69,11 @@ pub async fn together_in_one_step<B: Backend>() {
     let completion = Completion::Succeeded(&outcome);
     store.complete(claimed.lease, completion).await.unwrap();
     for none in [&named[..], &[]] {
-        let discarded = store.discard(&session, none, "again", &Tester.into());
+        let discarded = store.discard(&session, none, "again", &by);
         assert_eq!(discarded.await.unwrap(), []);
     }
     let more = [1, 0].map(actions::id);
-    let discarded = store.discard(&session, &more, "the last", &Tester.into());
+    let discarded = store.discard(&session, &more, "the last", &by);
     assert_eq!(discarded.await.unwrap(), [actions::id(1)]);
     if let Some(durable) = &host.durable {
         let found = durable.find(&actions::id(3)).await.unwrap().unwrap();
@@ -80,6 +82,6 @@ pub async fn together_in_one_step<B: Backend>() {
             (resolved.decision, &*resolved.reason),
             (Decision::Discard, "enough")
         );
-        assert_eq!(resolved.decided_by, Tester.into());
+        assert_eq!(resolved.decided_by, by);
     }
 }
