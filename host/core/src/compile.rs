@@ -20,6 +20,7 @@ mod limits;
 pub(crate) mod outline;
 #[cfg(unix)]
 mod protocol;
+mod remembered;
 #[cfg(unix)]
 mod serve;
 
@@ -46,6 +47,7 @@ pub use serve::compiler_main;
 use code::Code;
 use failed::Failed;
 use outline::{Outline, Unreadable};
+use remembered::RememberedLoads;
 
 /// How one engine compiles.
 pub(crate) struct Compiler {
@@ -53,6 +55,7 @@ pub(crate) struct Compiler {
     limits: CompileLimits,
     slots: Arc<Semaphore>,
     pub(crate) failed: Failed,
+    pub(crate) loads: RememberedLoads,
 }
 
 /// Why there is no compiled code.
@@ -71,12 +74,13 @@ enum Failure {
 }
 
 impl Compiler {
-    pub fn new(program: Option<PathBuf>, limits: CompileLimits) -> Self {
+    pub fn new(program: Option<PathBuf>, limits: CompileLimits, kept_loads: usize) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(limits.at_once.max(1))),
             program,
             limits,
             failed: Failed::default(),
+            loads: RememberedLoads::new(kept_loads),
         }
     }
 

@@ -12,7 +12,6 @@ use wasmtime::component::Linker;
 use crate::compile::{CompileCache, CompileLimits, Compiler};
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
-use crate::plugin::RememberedLoads;
 use crate::reserved::ReservedNames;
 use crate::runtime::{LiveInstances, Runtime};
 use crate::workspace::ScratchRoots;
@@ -33,7 +32,6 @@ struct EngineInner {
     plugin_bytes: usize,
     cache: Option<CompileCache>,
     compiler: Compiler,
-    loads: RememberedLoads,
     scratch_parent: PathBuf,
     scratch_roots: Arc<ScratchRoots>,
     reserved_names: ReservedNames,
@@ -93,10 +91,6 @@ impl Engine {
 
     pub(crate) fn cache(&self) -> Option<&CompileCache> {
         self.inner.cache.as_ref()
-    }
-
-    pub(crate) fn loads(&self) -> &RememberedLoads {
-        &self.inner.loads
     }
 
     pub(crate) fn reserved_names(&self) -> &ReservedNames {
@@ -292,8 +286,7 @@ impl EngineBuilder {
                 limits: Arc::new(self.limits),
                 plugin_bytes: self.plugin_bytes,
                 cache: self.cache,
-                compiler: Compiler::new(self.compiler, self.compile_limits),
-                loads: RememberedLoads::new(self.kept_loads),
+                compiler: Compiler::new(self.compiler, self.compile_limits, self.kept_loads),
                 scratch_parent: self.scratch_parent,
                 scratch_roots: Arc::default(),
                 reserved_names: self.reserved_names,

@@ -4,7 +4,6 @@ mod definition;
 mod fit;
 mod linked;
 mod load;
-mod remembered;
 mod schema;
 
 use std::fmt;
@@ -25,7 +24,6 @@ use crate::world::GuestPre;
 
 pub(crate) use definition::checked_native;
 use linked::Linked;
-pub(crate) use remembered::RememberedLoads;
 pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};
 

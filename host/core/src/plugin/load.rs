@@ -62,7 +62,7 @@ pub(super) async fn from_bytes(
             loaded,
         }),
     };
-    if let Some(loaded) = engine.loads().get(&key) {
+    if let Some(loaded) = engine.compiler().loads.get(&key) {
         return Ok(plugin(name, loaded));
     }
     if let Some(cache) = engine.cache()
@@ -136,7 +136,7 @@ fn loaded(
         rejected,
         component,
     });
-    engine.loads().remember(key, &loaded);
+    engine.compiler().loads.remember(key, loaded.clone());
     loaded
 }
 

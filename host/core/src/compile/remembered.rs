@@ -1,19 +1,20 @@
-//! Plugins that were loaded before, by what they are made of.
+//! What was made of components before, by what these are.
 
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::Loaded;
-use crate::compile::Key;
+use super::Key;
 
 /// What an engine remembers of its loads: all that somebody still has, and the latest few.
 pub(crate) struct RememberedLoads {
     loads: Mutex<Loads>,
-    /// How many of the latest are kept though nobody has them: who loads a plugin for each call and
-    /// drops it pays for the first. A server that is told to load another version again and again
-    /// keeps no more than these.
+    /// How many of the latest are kept though nobody has them.
     kept: usize,
 }
+
+/// What a component became, which is for whoever loads it to say.
+type Loaded = dyn Any + Send + Sync;
 
 #[derive(Default)]
 struct Loads {
@@ -28,21 +29,21 @@ impl RememberedLoads {
         Self { loads, kept }
     }
 
-    pub fn get(&self, key: &Key) -> Option<Arc<Loaded>> {
+    pub fn get<T: Any + Send + Sync>(&self, key: &Key) -> Option<Arc<T>> {
         let mut loads = self.lock();
         let loaded = loads.by_key.get(key)?.upgrade()?;
         let left_out = loads.keep(&loaded, self.kept);
         drop(loads);
         // Unmapping code takes a while, and others load meanwhile.
         drop(left_out);
-        Some(loaded)
+        loaded.downcast().ok()
     }
 
-    pub fn remember(&self, key: &Key, loaded: &Arc<Loaded>) {
+    pub fn remember(&self, key: &Key, loaded: Arc<Loaded>) {
         let mut loads = self.lock();
         loads.by_key.retain(|_, loaded| loaded.strong_count() > 0);
-        loads.by_key.insert(key.clone(), Arc::downgrade(loaded));
-        let left_out = loads.keep(loaded, self.kept);
+        loads.by_key.insert(key.clone(), Arc::downgrade(&loaded));
+        let left_out = loads.keep(&loaded, self.kept);
         drop(loads);
         drop(left_out);
     }
