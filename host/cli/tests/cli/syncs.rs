@@ -73,17 +73,7 @@ fn all_that_is_pending_is_discarded_in_one_commit_or_in_few_where_its_tool_hears
     let folder = tempfile::TempDir::new().unwrap();
     let library = notes(folder.path());
     let all = ["resolve", "discard", "--all", "--reason", "x"];
-    // Without rehearsals, the log is small enough to stay.
-    let push_all = |pushes: Value| {
-        let (puppet, params) = (guest("puppet"), steps(pushes));
-        let run = ["run", &puppet, "puppet", &params, "--rehearse", "never"];
-        store.json(place.path(), &run);
-    };
-    // It keeps the plugin.
-    push_all(json!([{"do": "push", "label": "first", "apply": []}]));
-    store.json(place.path(), &all);
-    // Where a tool hears of it, the claims and the ends are durable, several of them at a time.
-    for (count, reject, most) in [(10, Value::Null, 1), (40, json!([]), 30)] {
+    let push_all = |count: usize, reject: &Value| {
         let push = |number: usize| {
             let mut step = json!({"do": "push", "label": format!("{number}"), "apply": []});
             if !reject.is_null() {
@@ -91,7 +81,16 @@ fn all_that_is_pending_is_discarded_in_one_commit_or_in_few_where_its_tool_hears
             }
             step
         };
-        push_all((0..count).map(push).collect());
+        let (puppet, params) = (guest("puppet"), steps((0..count).map(push).collect()));
+        let run = ["run", &puppet, "puppet", &params, "--rehearse", "never"];
+        store.json(place.path(), &run);
+    };
+    // It keeps the plugin, with which the log is large, and is written back.
+    push_all(40, &Value::Null);
+    store.json(place.path(), &all);
+    // Where a tool hears of it, the claims and the ends are durable, several of them at a time.
+    for (count, reject, most) in [(10, Value::Null, 1), (40, json!([]), 30)] {
+        push_all(count, &reject);
         let noted = noted(&store, &library, place.path(), &all);
         assert!((2..=most + 1).contains(&noted.len()), "{noted:?}");
         assert_eq!(noted.last().unwrap(), "answer");
