@@ -45,11 +45,9 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         pending: listing.entries().collect(),
         unreadable: unreadable.iter().map(Unreadable::new).collect(),
     });
-    if listing.open.is_empty() {
-        show_that_there_is_none(out, &session, &store).await?;
-    }
     let block = listing.block(Some(&session), &store);
     match request.verbose {
+        _ if block.is_empty() => show_that_there_is_none(out, &session, &store).await?,
         true => out.page(&block),
         false => out.show(&block),
     }

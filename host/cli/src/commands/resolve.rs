@@ -213,8 +213,11 @@ impl Desk<'_> {
         let alike = target.alike(first, self.store).await?;
         let context = self.context(&target, out)?;
         let reason = self.request.reason.as_deref().unwrap_or_default();
-        let discarded = context.discard_all(&alike, reason).await?;
-        Ok((discarded, context))
+        match context.discard_all(&alike, reason).await {
+            Ok(discarded) => Ok((discarded, context)),
+            Err(Error::Cancelled) => Err(Failure::interrupted()),
+            Err(error) => Err(Failure::from(error)),
+        }
     }
 
     fn context(&self, target: &Target, out: &Output) -> Result<CommandContext, Failure> {

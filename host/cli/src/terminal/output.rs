@@ -133,6 +133,11 @@ impl Output {
         }
     }
 
+    /// Whether something could not be written: nothing more will be.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
     fn put(&mut self, text: impl Display) {
         self.is_begun = true;
         if self.error.is_none() {

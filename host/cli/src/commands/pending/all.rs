@@ -70,6 +70,10 @@ async fn each(
                 out.json_item(&entry);
             }
             pages.add(&listing, store, out);
+            // Whoever reads has enough, as `head` has.
+            if out.has_failed() {
+                return Ok(());
+            }
         }
         let next = store.durable().open_sessions(Some(&last), SESSIONS);
         sessions = next.await?;
