@@ -25,6 +25,9 @@ pub async fn list(store: &Store, verbose: bool, out: &mut Output) -> Result<Exit
     let told = each(store, first, &mut pages, out).await;
     pages.end(out);
     tell_of_expired(pages.expired);
+    if out.has_failed() {
+        return Ok(Exit::Done);
+    }
     let unreadable = match told {
         Ok(()) => store.unreadable(None).await.map_err(Failure::from),
         Err(failure) => Err(failure),
@@ -70,7 +73,7 @@ async fn each(
                 out.json_item(&entry);
             }
             pages.add(&listing, store, out);
-            // Whoever reads has enough, as `head` has.
+            // Whoever reads may have enough, as `head` has.
             if out.has_failed() {
                 return Ok(());
             }
