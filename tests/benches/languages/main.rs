@@ -102,8 +102,8 @@ async fn measure(
     let bytes: Arc<[u8]> = std::fs::read(language.component())?.into();
     let mut say = |what: &str| progress.say(&format!("{}: {what}", language.title));
 
-    // An engine without a cache: each time, everything is compiled.
-    let engine = Engine::new()?;
+    // An engine without a cache, which remembers nothing: each time, everything is compiled.
+    let engine = Engine::builder().kept_loads(0).build()?;
     let compile = rounds::compile(
         effort,
         async |round| {
