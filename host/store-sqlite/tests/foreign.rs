@@ -1,27 +1,13 @@
 //! Files that are not ours are not written to.
 
+mod folder;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use airlock_model::store::BackendErrorKind;
 use airlock_store_sqlite::SqliteStore;
-use tempfile::TempDir;
-
-/// A folder, and the path of a store in it.
-struct StoreFolder {
-    folder: TempDir,
-}
-
-impl StoreFolder {
-    fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        Self { folder }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("pending.db")
-    }
-}
+use folder::StoreFolder;
 
 /// A SQLite connection to the file.
 fn sqlite(file: &Path) -> rusqlite::Connection {

@@ -1,6 +1,7 @@
 //! The log that stays beside the file when nobody uses it, and what outlives its host with it.
 
-use std::path::PathBuf;
+mod folder;
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -12,24 +13,10 @@ use airlock_model::store::{
     Claim, Completion, DurableStore, PendingStore, PluginBytes, Push, Scope,
 };
 use airlock_store_sqlite::SqliteStore;
-use tempfile::TempDir;
+use folder::StoreFolder;
 use tokio::time::timeout;
 
-/// A folder, and the path of a store in it.
-struct StoreFolder {
-    folder: TempDir,
-}
-
 impl StoreFolder {
-    fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        Self { folder }
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("pending.db")
-    }
-
     async fn open(&self) -> SqliteStore {
         SqliteStore::open(self.file()).await.unwrap()
     }
