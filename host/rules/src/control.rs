@@ -1,10 +1,12 @@
 //! Files that say what other programs do.
 
+use std::sync::LazyLock;
+
 use globset::{GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{Pattern, matcher};
+use crate::pattern::{Pattern, glob};
 
 /// What an operator says of control files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -237,10 +239,34 @@ pub const BUILT_IN: &[ControlFile] = &[
 /// The control files of a workspace.
 #[derive(Debug, Clone)]
 pub struct ControlFiles {
-    /// In the order of `names`.
-    set: GlobSet,
+    /// Beside those that always are, in the order of `names`.
+    also: GlobSet,
     names: Vec<String>,
 }
+
+/// Those that always are.
+struct Always {
+    set: GlobSet,
+    names: Vec<&'static str>,
+}
+
+/// Compiled once, when the first path is judged. The patterns have small letters, and so has what
+/// they are compared with: for most of them that is a look into a table of names, where patterns
+/// that ignore case would be 150 regular expressions.
+static ALWAYS: LazyLock<Always> = LazyLock::new(|| {
+    let mut set = GlobSetBuilder::new();
+    let mut names = Vec::new();
+    for file in BUILT_IN {
+        for pattern in file.patterns {
+            let glob = glob(&at_any_depth(pattern), false);
+            // A test compiles each.
+            set.add(glob.expect("the table has patterns"));
+            names.push(file.name);
+        }
+    }
+    let set = set.build().expect("each is a pattern");
+    Always { set, names }
+});
 
 impl ControlFiles {
     /// Those that always are, with what these say, and these very paths.
@@ -249,35 +275,32 @@ impl ControlFiles {
         let mut names = Vec::new();
         let mut add = |pattern: &str, name: &str| {
             // Each was compiled before, by itself.
-            if let Ok(matcher) = matcher(pattern, true) {
-                set.add(matcher.glob().clone());
+            if let Ok(glob) = glob(pattern, true) {
+                set.add(glob);
                 names.push(name.to_owned());
             }
         };
-        for file in BUILT_IN {
-            for pattern in file.patterns {
-                add(&at_any_depth(pattern), file.name);
-            }
-        }
         for pattern in also.iter().flat_map(|it| &it.also) {
             add(pattern.as_str(), pattern.as_str());
         }
         for path in paths {
             add(&format!("./{}", globset::escape(path)), "airlock");
         }
-        let set = set.build().unwrap_or_else(|_| GlobSet::empty());
-        Self { set, names }
+        let also = set.build().unwrap_or_else(|_| GlobSet::empty());
+        Self { also, names }
     }
 
     /// What the control file is called that this path is, or is below, if it is any.
     pub fn name_of(&self, path: &str) -> Option<&str> {
+        let small = path.to_ascii_lowercase();
         let ends = path.match_indices('/').map(|(end, _)| end);
-        let ancestors = ends.map(|end| &path[..end]).chain([path]);
-        let first = |path: &str| self.set.matches(path).into_iter().next();
-        ancestors
-            .filter_map(first)
-            .next()
-            .map(|index| self.names[index].as_str())
+        ends.chain([path.len()]).find_map(|end| {
+            let first = |set: &GlobSet, path: &str| set.matches(path).into_iter().next();
+            match first(&ALWAYS.set, &small[..end]) {
+                Some(index) => Some(ALWAYS.names[index]),
+                None => first(&self.also, &path[..end]).map(|index| &*self.names[index]),
+            }
+        })
     }
 }
 
@@ -296,16 +319,15 @@ mod tests {
     fn every_pattern_of_the_table_is_compiled_and_every_name_is_there_once() {
         for file in BUILT_IN {
             for pattern in file.patterns {
-                matcher(&at_any_depth(pattern), true).unwrap();
+                glob(&at_any_depth(pattern), false).unwrap();
                 assert_eq!(*pattern, pattern.to_lowercase());
             }
         }
         let mut names: Vec<_> = BUILT_IN.iter().map(|it| it.name).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
-        let files = ControlFiles::new(&[], []);
         let patterns = BUILT_IN.iter().map(|it| it.patterns.len()).sum::<usize>();
-        assert_eq!((files.set.len(), files.names.len()), (patterns, patterns));
+        assert_eq!((ALWAYS.set.len(), ALWAYS.names.len()), (patterns, patterns));
     }
 
     #[test]

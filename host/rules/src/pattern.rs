@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ impl Pattern {
     /// What is wrong with it, as a clause.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
-        let matcher = matcher(&text, false)?;
+        let matcher = glob(&text, false)?.compile_matcher();
         Ok(Self { text, matcher })
     }
 
@@ -42,8 +42,8 @@ impl Pattern {
     }
 }
 
-/// What a pattern means, of paths whose letters are all small or not.
-pub fn matcher(text: &str, ignores_case: bool) -> Result<GlobMatcher, String> {
+/// What a pattern means. One that is compiled in a set doesn't have to be compiled by itself.
+pub fn glob(text: &str, ignores_case: bool) -> Result<Glob, String> {
     if text.is_empty() {
         return Err("a pattern can't be empty".to_owned());
     }
@@ -69,10 +69,7 @@ pub fn matcher(text: &str, ignores_case: bool) -> Result<GlobMatcher, String> {
         .literal_separator(true)
         .case_insensitive(ignores_case)
         .build();
-    match glob {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(format!("{text:?} is no pattern: {}", error.kind())),
-    }
+    glob.map_err(|error| format!("{text:?} is no pattern: {}", error.kind()))
 }
 
 impl TryFrom<String> for Pattern {
