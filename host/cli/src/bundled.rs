@@ -1,5 +1,8 @@
 //! What is part of this program and has tools: plugins, and producers that are native.
 
+#[cfg(feature = "ast-edit")]
+use std::sync::OnceLock;
+
 use airlock_desk::plugin::{Bundled, BundledKind, Catalog};
 #[cfg(feature = "ast-edit")]
 use airlock_host::native::NativeProducer;
@@ -20,13 +23,18 @@ pub const CATALOG: Catalog = Catalog::new(&[
     },
 ]);
 
-/// Parses in processes of its own, which are this program.
+/// Parses in processes of its own, which are this program. Made once, since its schema is checked
+/// then.
 #[cfg(feature = "ast-edit")]
 fn ast_edit() -> NativeProducer {
-    let ast_edit = airlock_ast_edit::AstEdit::new();
-    #[cfg(unix)]
-    let ast_edit = ast_edit.parser(airlock_desk::plugin::this_program());
-    ast_edit.producer()
+    static PRODUCER: OnceLock<NativeProducer> = OnceLock::new();
+    let producer = PRODUCER.get_or_init(|| {
+        let ast_edit = airlock_ast_edit::AstEdit::new();
+        #[cfg(unix)]
+        let ast_edit = ast_edit.parser(airlock_desk::plugin::this_program());
+        ast_edit.producer()
+    });
+    producer.clone()
 }
 
 #[cfg(test)]
