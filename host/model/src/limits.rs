@@ -64,7 +64,7 @@ pub struct Limits {
     pub scratch_bytes: u64,
     /// Files, directories and links that an apply, its rehearsal or a draft may have changed at one
     /// time, with the directories on the way to them. The host takes up to 5 KiB of memory for
-    /// each. Default: 200,000.
+    /// each. Default: 250,000, which is 100,000 renames.
     pub changed_files: usize,
     /// Bytes that changed files may have together, before they are in the workspace. Default:
     /// 16 GiB.
@@ -95,7 +95,7 @@ impl Default for Limits {
             log_line_bytes: 8192,
             open_files: 256,
             scratch_bytes: 256 << 20,
-            changed_files: 200_000,
+            changed_files: 250_000,
             changed_bytes: 16 << 30,
         }
     }

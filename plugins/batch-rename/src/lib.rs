@@ -10,6 +10,7 @@
 mod apply;
 mod earlier;
 mod glob;
+mod kept;
 mod name;
 mod natural;
 mod order;
@@ -25,7 +26,7 @@ mod workspace;
 use airlock_tool::{Action, Call, Error, Output, Preview, Resolution, Tool, Tools, export};
 
 use crate::params::Params;
-use crate::plan::{Plan, Planned};
+use crate::plan::{Limit, Plan, Planned};
 use crate::report::Details;
 use crate::rule::Rule;
 use crate::workspace::Workspace;
@@ -50,7 +51,7 @@ fn tools() -> Tools {
 fn preview(params: Params, _call: &Call) -> Result<Preview<Plan>, Error> {
     let rule = Rule::new(&params)?;
     let workspace = Workspace::of_session()?;
-    let selection = select::select(&workspace, &params.files)?;
+    let selection = select::select(&workspace, &params.files, &mut Limit::of(&rule))?;
     let planned = plan::plan(&selection.files, &rule, |from, to| {
         workspace.is_taken(from, to)
     })?;
@@ -60,7 +61,7 @@ fn preview(params: Params, _call: &Call) -> Result<Preview<Plan>, Error> {
         return Ok(output.into());
     }
     let action = Action::new(report::label(&renames), Plan::of(&workspace, &renames)?);
-    Ok(Preview::new(output).stage(action.details(Details { renames })))
+    Ok(Preview::new(output).stage(action.details(Details::of(renames))))
 }
 
 fn apply(plan: Plan, resolution: &Resolution) -> Result<Output, Error> {

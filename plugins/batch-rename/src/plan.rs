@@ -6,6 +6,7 @@ use airlock_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kept::Kept;
 use crate::name::{self, shown};
 use crate::report;
 use crate::rule::Rule;
@@ -20,6 +21,7 @@ pub(crate) struct Rename {
 
 /// What is kept until somebody decides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Kept", try_from = "Kept")]
 pub(crate) struct Plan {
     pub(crate) renames: Vec<Rename>,
     /// What was at each `from`, in the same order.
@@ -36,8 +38,51 @@ pub(crate) struct Planned {
     pub(crate) unmatched: usize,
 }
 
-/// More renames than anybody can look at; also keeps the plan small enough for the host.
-const MAX_RENAMES: usize = 5_000;
+/// What the host lets an apply change, and keeps of a plan.
+pub(crate) const MAX_RENAMES: usize = 100_000;
+
+/// Refuses more renames than a plan may have, while files are looked for: as soon as it is known.
+pub(crate) struct Limit<'a> {
+    rule: &'a Rule,
+    renames: usize,
+}
+
+impl<'a> Limit<'a> {
+    pub(crate) fn of(rule: &'a Rule) -> Self {
+        Self { rule, renames: 0 }
+    }
+
+    /// To be called with each file that was found, `found` being how many there are now, and `all`
+    /// of them, where it is one more than there may be.
+    pub(crate) fn check<'f>(
+        &mut self,
+        file: &str,
+        found: usize,
+        all: impl Iterator<Item = &'f String>,
+    ) -> Result<(), Error> {
+        if found <= MAX_RENAMES {
+            return Ok(());
+        }
+        let is_renamed = |path: &str| {
+            let (_, name) = split(path);
+            self.rule.is_renamed(name)
+        };
+        self.renames += match found == MAX_RENAMES + 1 {
+            true => all.filter(|path| is_renamed(path)).count(),
+            false => usize::from(is_renamed(file)),
+        };
+        match self.renames > MAX_RENAMES {
+            true => Err(too_many(&format!("more than {MAX_RENAMES}"))),
+            false => Ok(()),
+        }
+    }
+}
+
+fn too_many(count: &str) -> Error {
+    Error::tool(format!(
+        "This would rename {count} files; the limit of one plan is {MAX_RENAMES}: narrow `files`, and rename the rest after."
+    ))
+}
 
 impl Plan {
     pub(crate) fn of(workspace: &Workspace, renames: &[Rename]) -> Result<Self, Error> {
@@ -84,10 +129,7 @@ pub(crate) fn plan(
         }
     }
     if renames.len() > MAX_RENAMES {
-        let count = renames.len();
-        return Err(Error::tool(format!(
-            "This would rename {count} files; the limit of one plan is {MAX_RENAMES}: narrow `files`, and rename the rest after."
-        )));
+        return Err(too_many(&renames.len().to_string()));
     }
     collisions(&renames, is_taken, &mut problems)?;
     if problems.is_empty() {
@@ -247,11 +289,33 @@ mod tests {
     fn a_plan_has_a_limit() {
         let files: Vec<_> = (0..=MAX_RENAMES).map(|number| number.to_string()).collect();
         let refused = plan(&files, &rule("^", "x"), |_, _| Ok(false)).unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .starts_with("This would rename 5001 files; the limit of one plan is 5000"),
-            "{refused}"
-        );
+        let begins = "This would rename 100001 files; the limit of one plan is 100000";
+        assert!(refused.to_string().starts_with(begins), "{refused}");
+    }
+
+    #[test]
+    fn too_many_are_refused_while_they_are_looked_for() {
+        let check = |find: &str, replace: &str, others: usize, expected: Option<usize>| {
+            let rule = rule(find, replace);
+            let mut limit = Limit::of(&rule);
+            let mut found = Vec::new();
+            let names = (0..others).map(|number| format!("other-{number}"));
+            for name in names.chain((0..=MAX_RENAMES).map(|number| format!("{number}.txt"))) {
+                found.push(name.clone());
+                if let Err(refused) = limit.check(&name, found.len(), found.iter()) {
+                    let begins = "This would rename more than 100000 files; the limit of one plan";
+                    assert!(refused.to_string().starts_with(begins), "{refused}");
+                    assert_eq!(Some(found.len()), expected);
+                    return;
+                }
+            }
+            assert_eq!(expected, None, "{find} {replace}");
+        };
+        check("txt$", "text", 0, Some(MAX_RENAMES + 1));
+        check("txt$", "text", 10, Some(MAX_RENAMES + 11));
+        // They keep their names.
+        check("txt$", "txt", 0, None);
+        // Which names these get is known in the end.
+        check("^\\d+", "{n}", 0, None);
     }
 }

@@ -14,6 +14,46 @@ use crate::select::Selection;
 pub(crate) struct Details {
     /// Old and new paths, relative to the workspace.
     pub(crate) renames: Vec<Rename>,
+    /// How many more there are, where a list of all would be too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) more: Option<usize>,
+}
+
+impl Details {
+    pub(crate) fn of(mut renames: Vec<Rename>) -> Self {
+        let total = renames.len();
+        renames.truncate(detailed(&renames));
+        let more = total - renames.len();
+        Self {
+            renames,
+            more: (more > 0).then_some(more),
+        }
+    }
+}
+
+/// What the host takes as the details of an action, less the names of fields and what is escaped.
+const MAX_DETAILS: usize = 768 << 10;
+
+/// How many of these the details can have.
+fn detailed(renames: &[Rename]) -> usize {
+    let bytes = |path: &str| escaped_bytes(path) + "{\"from\":\"\",".len();
+    let mut room = MAX_DETAILS;
+    let fits = |rename: &&Rename| {
+        let taken = bytes(&rename.from) + bytes(&rename.to);
+        room = room.saturating_sub(taken);
+        room > 0
+    };
+    renames.iter().take_while(fits).count()
+}
+
+/// Bytes of a path in JSON.
+fn escaped_bytes(path: &str) -> usize {
+    let bytes = |c: char| match c {
+        '"' | '\\' => 2,
+        '\0'..='\x1f' => 6,
+        c => c.len_utf8(),
+    };
+    path.chars().map(bytes).sum()
 }
 
 /// A longer list is cut, since a model reads every line of it; the details have the rest.
@@ -50,9 +90,7 @@ pub(crate) fn preview(selection: &Selection, planned: &Planned) -> Output {
     if !selection.unmatched.is_empty() && !selection.files.is_empty() {
         text += &format!("\n\nNo file matches {}.", quoted(&selection.unmatched));
     }
-    Output::text(text).details(Details {
-        renames: renames.clone(),
-    })
+    Output::text(text).details(Details::of(renames.clone()))
 }
 
 pub(crate) fn applied(outcome: Outcome, plan: Plan, reason: &str) -> Output {
@@ -65,9 +103,7 @@ pub(crate) fn applied(outcome: Outcome, plan: Plan, reason: &str) -> Output {
     Output::text(format!(
         "Applied batch rename. Reason: {reason}\n\n{what} {count} files:\n{list}"
     ))
-    .details(Details {
-        renames: plan.renames,
-    })
+    .details(Details::of(plan.renames))
 }
 
 pub(crate) fn discarded(reason: &str) -> Output {
@@ -98,12 +134,11 @@ fn list(renames: &[Rename]) -> String {
     let lines = renames
         .iter()
         .map(|Rename { from, to }| format!("{} -> {}", shown(from), shown(to)));
-    cut(
-        lines,
-        renames.len(),
-        MAX_LISTED,
-        ", all of them in the details",
-    )
+    let elsewhere = match detailed(renames) {
+        detailed if detailed == renames.len() => ", all of them in the details".to_owned(),
+        detailed => format!("; the details have the first {detailed}"),
+    };
+    cut(lines, renames.len(), MAX_LISTED, &elsewhere)
 }
 
 fn cut(lines: impl Iterator<Item = String>, total: usize, most: usize, elsewhere: &str) -> String {

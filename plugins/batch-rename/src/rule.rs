@@ -43,6 +43,11 @@ impl Rule {
         renamed.push_str(&name[end..]);
         matched.then_some(renamed)
     }
+
+    /// Whether a file of this name gets another one, wherever it stands among the files that match.
+    pub(crate) fn is_renamed(&self, name: &str) -> bool {
+        !self.replace.has_counter() && self.rename(name, 0).is_some_and(|renamed| renamed != name)
+    }
 }
 
 #[cfg(test)]

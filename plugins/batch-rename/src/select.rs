@@ -7,6 +7,7 @@ use airlock_tool::{Error, check_cancelled};
 use crate::glob::{self, Component, Glob};
 use crate::name::shown;
 use crate::natural;
+use crate::plan::{Limit, MAX_RENAMES};
 use crate::workspace::{Kind, Workspace, join};
 
 /// The files that a caller named.
@@ -19,8 +20,12 @@ pub(crate) struct Selection {
 }
 
 /// Finds the files, each given by its path or by a pattern. A path that exists is never taken for a
-/// pattern.
-pub(crate) fn select(workspace: &Workspace, wanted: &[String]) -> Result<Selection, Error> {
+/// pattern. What more is found is refused as the limit says.
+pub(crate) fn select(
+    workspace: &Workspace,
+    wanted: &[String],
+    limit: &mut Limit<'_>,
+) -> Result<Selection, Error> {
     let mut files = BTreeSet::new();
     let mut unmatched = Vec::new();
     let mut missing = Vec::new();
@@ -32,15 +37,16 @@ pub(crate) fn select(workspace: &Workspace, wanted: &[String]) -> Result<Selecti
         } else if glob::is_glob(&path) {
             let mut found = Found {
                 workspace,
-                files: BTreeSet::new(),
+                files: &mut files,
+                limit,
+                any: false,
             };
             for glob in glob::parse(&path)? {
                 found.walk(&glob)?;
             }
-            if found.files.is_empty() {
+            if !found.any {
                 unmatched.push(path);
             }
-            files.append(&mut found.files);
         } else {
             missing.push(format!("`{}`", shown(&path)));
         }
@@ -108,12 +114,16 @@ fn check_exact(workspace: &Workspace, path: &str, kind: Kind) -> Result<(), Erro
 }
 
 /// What a walk has found so far. It follows no links.
-struct Found<'a> {
+struct Found<'a, 'l> {
     workspace: &'a Workspace,
-    files: BTreeSet<String>,
+    /// By all patterns so far.
+    files: &'a mut BTreeSet<String>,
+    limit: &'a mut Limit<'l>,
+    /// Whether this pattern has found one.
+    any: bool,
 }
 
-impl Found<'_> {
+impl Found<'_, '_> {
     fn walk(&mut self, glob: &Glob) -> Result<(), Error> {
         let mut open = vec![(String::new(), 0)];
         // Several `**` lead to the same directory in many ways.
@@ -133,13 +143,25 @@ impl Found<'_> {
             for (name, kind) in self.children(&directory, component)? {
                 let path = join(&directory, &name);
                 if is_last && kind.can_be_renamed() {
-                    self.files.insert(path);
+                    self.add(path)?;
                 } else if !is_last && kind == Kind::Directory {
                     open.push((path, next));
                 }
             }
         }
         Ok(())
+    }
+
+    fn add(&mut self, path: String) -> Result<(), Error> {
+        self.any = true;
+        if self.files.len() < MAX_RENAMES {
+            self.files.insert(path);
+            return Ok(());
+        }
+        match self.files.insert(path.clone()) {
+            true => self.limit.check(&path, self.files.len(), self.files.iter()),
+            false => Ok(()),
+        }
     }
 
     /// What is in a directory and matches.
@@ -164,7 +186,12 @@ impl Found<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::tests::rule;
     use crate::workspace::tests::Sandbox;
+
+    fn select(workspace: &Workspace, wanted: &[String]) -> Result<Selection, Error> {
+        super::select(workspace, wanted, &mut Limit::of(&rule("a", "b")))
+    }
 
     fn sandbox() -> Sandbox {
         let sandbox = Sandbox::with(&[

@@ -47,6 +47,12 @@ impl Template {
         Ok(Self { pieces })
     }
 
+    /// Whether a name depends on how many matched before.
+    pub(crate) fn has_counter(&self) -> bool {
+        let is_counter = |piece: &Piece| matches!(piece, Piece::Counter { .. });
+        self.pieces.iter().any(is_counter)
+    }
+
     /// Writes the replacement of one match in a `name`, that of the file with this `number`.
     pub(crate) fn expand(&self, captures: &Captures, name: &str, number: u64, into: &mut String) {
         for piece in &self.pieces {

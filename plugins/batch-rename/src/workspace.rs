@@ -135,6 +135,15 @@ impl Display for Kind {
 }
 
 impl Stamp {
+    /// One of which only this is known.
+    pub(crate) fn of_kind(kind: Kind) -> Self {
+        Self {
+            kind,
+            size: 0,
+            modified: None,
+        }
+    }
+
     fn of(metadata: &Metadata) -> Self {
         let since = metadata
             .modified()
