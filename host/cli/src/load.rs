@@ -30,6 +30,12 @@ pub async fn load(
     }
 }
 
+/// What plugins run on where there are many conversations: as many instances as memory has room for.
+#[cfg(feature = "serve")]
+pub fn server_engine(limits: Limits) -> Result<Engine, Error> {
+    plugin::engine(CATALOG, limits).build()
+}
+
 /// What plugins run on.
 pub fn engine(limits: Limits) -> Result<Engine, Error> {
     let engine = plugin::engine(CATALOG, limits);

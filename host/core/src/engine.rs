@@ -13,7 +13,7 @@ use crate::compile::{CompileCache, CompileLimits, Compiler};
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
 use crate::reserved::ReservedNames;
-use crate::runtime::{LiveInstances, Runtime};
+use crate::runtime::{LiveInstances, Runtime, instances_by_memory};
 use crate::workspace::ScratchRoots;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
@@ -122,12 +122,15 @@ impl fmt::Debug for Engine {
     }
 }
 
+/// What fits in a few hundred GiB of addresses.
+const FEW_INSTANCES: u32 = 32;
+
 /// Builder for an [`Engine`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EngineBuilder {
     limits: Limits,
-    live_instances: u32,
+    live_instances: Option<u32>,
     kept_loads: usize,
     stack_bytes: usize,
     plugin_bytes: usize,
@@ -144,7 +147,7 @@ impl Default for EngineBuilder {
         Self {
             limits: Limits::default(),
             kept_loads: 4,
-            live_instances: 512,
+            live_instances: None,
             stack_bytes: 2 << 20,
             plugin_bytes: 128 << 20,
             cache: None,
@@ -172,12 +175,15 @@ impl EngineBuilder {
         self
     }
 
-    /// How many guest instances may be alive at one time. Default: 512.
+    /// How many guest instances may be alive at one time. Default: one for each 8 MiB of memory that
+    /// the machine has, or that the process may have by its control group, between 64 and 4,096.
     ///
-    /// When there are as many, an idle one without a volatile action is dropped for the next; where
-    /// there is none, a call waits for its [`Limits::call_time`].
+    /// When there are as many, the idle one whose last call is the longest ago, and which has no
+    /// volatile action, is dropped for the next; where there is none, a call waits for its
+    /// [`Limits::call_time`]. Each takes address space, of which processes have room for some
+    /// thousands.
     pub fn live_instances(mut self, count: u32) -> Self {
-        self.live_instances = count.max(1);
+        self.live_instances = Some(count.max(1));
         self
     }
 
@@ -271,12 +277,16 @@ impl EngineBuilder {
     /// setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
         let descriptors = self.guest_descriptors.unwrap_or_else(half_of_the_process);
-        let runtime = Runtime::new(
-            &self.limits,
-            self.live_instances,
-            self.stack_bytes,
-            descriptors,
-        )?;
+        let runtime =
+            |instances| Runtime::new(&self.limits, instances, self.stack_bytes, descriptors);
+        let runtime = match self.live_instances {
+            Some(instances) => runtime(instances)?,
+            None => {
+                let instances = instances_by_memory();
+                // Where address space is short, as under `ulimit -v`.
+                runtime(instances).or_else(|_| runtime(instances.min(FEW_INSTANCES)))?
+            }
+        };
         let linker = crate::instance::linker(runtime.wasmtime())
             .map_err(|error| Error::host("could not start the WebAssembly engine", error))?;
         Ok(Engine {

@@ -55,6 +55,7 @@ mod instance;
 mod load_error;
 mod lost;
 mod modules;
+mod params;
 mod plugin;
 mod producer;
 mod pushing;

@@ -16,9 +16,9 @@ use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::policy::Policy;
 use airlock_model::tool::RejectedTool;
 use airlock_workspace::View;
-use serde_json::Value;
 
 use crate::instance::{Call, Conditions, LookedAt};
+use crate::params::Params;
 use crate::plugin::{LoadedTool, Plugin};
 use crate::pushing::{PlaceOfOthers, SessionContext};
 use crate::workspace::WorkspaceFolder;
@@ -170,7 +170,7 @@ impl Producer {
     pub async fn execute(
         &self,
         call: &Call<'_>,
-        params: &Value,
+        params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Executed, Error> {
         match self {

@@ -2,6 +2,7 @@
 //! interrupted, and what all guests together may have.
 
 mod live;
+mod room;
 mod ticker;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,6 +15,7 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationCon
 use crate::descriptors::DescriptorBudget;
 
 pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+pub(crate) use room::instances as instances_by_memory;
 
 /// With fewer descriptors left than that, a new instance might get none for its directories and a
 /// file.

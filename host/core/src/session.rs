@@ -48,6 +48,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 use crate::instance::Call;
+use crate::params::Params;
 use crate::plugin::LoadedTool;
 use crate::producer::{Executed, Origin, Producer, ProducerContext};
 use crate::pushing::{PlaceOfOthers, SessionContext};
@@ -245,8 +246,15 @@ impl Session {
         let found = found?;
         let place = None;
         let (producer, definition) = (found.producer(), found.definition());
-        self.call_tool(producer, definition, tool, params, place, cancel)
-            .await
+        self.call_tool(
+            producer,
+            definition,
+            tool,
+            &Params::of(params),
+            place,
+            cancel,
+        )
+        .await
     }
 
     async fn call_tool(
@@ -254,13 +262,13 @@ impl Session {
         producer: &Producer,
         definition: &LoadedTool,
         tool: &str,
-        params: &Value,
+        params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
         let schema = &definition.params;
         let spent = schema
-            .check(tool, params, &self.inner.limits, cancel)
+            .check(tool, params.value(), &self.inner.limits, cancel)
             .await?;
         let call = Call {
             number: self.next_call(),

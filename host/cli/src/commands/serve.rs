@@ -69,7 +69,7 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     if let Some(over) = &request.http {
         http::prepare(over);
     }
-    let engine = load::engine(request.limits.clone())?;
+    let engine = load::server_engine(request.limits.clone())?;
     let plugins = plugins::load(&request.plugins, &engine, &interrupt, &progress).await?;
     let store = store::open(&request.store, WhenMissing::Make).await?;
     let setup = Setup::new(request, plugins, engine, store)?;

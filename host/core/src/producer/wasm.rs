@@ -4,14 +4,13 @@ mod fresh;
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use airlock_model::content::ToolResult;
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::policy::Policy;
-use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +20,7 @@ use crate::instance::{
     Call, Conditions, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled,
     within,
 };
+use crate::params::Params;
 use crate::plugin::Plugin;
 use crate::pushing::{Called, PlaceOfOthers, StagedActions};
 use crate::runtime::{Reclaim, Reclaimed};
@@ -38,6 +38,8 @@ pub(crate) struct Binding {
     fresh: Mutex<()>,
     /// Whether the engine knows that an instance may be here.
     registered: AtomicBool,
+    /// When somebody last called into it, as the engine counts.
+    last_used: AtomicU64,
 }
 
 impl Binding {
@@ -55,6 +57,7 @@ impl Binding {
             live: Mutex::default(),
             fresh: Mutex::default(),
             registered: AtomicBool::new(false),
+            last_used: AtomicU64::new(0),
         }))
     }
 
@@ -73,13 +76,12 @@ impl Binding {
     pub async fn execute(
         &self,
         call: &Call<'_>,
-        params: &Value,
+        params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Executed, Error> {
-        let text = serde_json::to_string(params)
-            .map_err(|error| Error::host("could not write the params as JSON", error))?;
         let mut entered = self.enter(call.cancel).await?;
-        let run = entered.run(async |instance| instance.execute(call, &text).await);
+        let text = params.text().as_str();
+        let run = entered.run(async |instance| instance.execute(call, text).await);
         let (result, staged) = run.await?;
         if staged.is_empty() {
             return Ok(Executed::of(result?, Vec::new()));
@@ -91,7 +93,7 @@ impl Binding {
             Ok(result) => {
                 let called = Called {
                     tool: call.tool,
-                    params,
+                    params: params.text(),
                     content: &result.content,
                 };
                 let committed = Box::pin(self.commit(staged, called, call, place)).await;
@@ -200,6 +202,8 @@ impl Binding {
             Ok(live) => live,
             Err(_) => unless_cancelled(cancel, self.live.lock()).await?,
         };
+        let now = self.plugin.engine().live().now();
+        self.last_used.store(now, Ordering::Relaxed);
         Ok(Entered {
             binding: self,
             cancel,
@@ -275,6 +279,10 @@ impl Reclaim for Binding {
         self.registered.store(false, Ordering::SeqCst);
         *live = None;
         Reclaimed::Empty
+    }
+
+    fn last_used(&self) -> u64 {
+        self.last_used.load(Ordering::Relaxed)
     }
 }
 

@@ -14,7 +14,6 @@ use airlock_model::store::{
     NewAction, PendingStore, PluginBytes, Push, Room, SessionRoom, StoreError,
 };
 use airlock_workspace::{ReadSet, View};
-use serde_json::Value;
 
 use super::{PlaceOfOthers, SessionContext};
 use crate::workspace::read_files;
@@ -133,7 +132,7 @@ impl StagedActions {
 #[derive(Clone, Copy)]
 pub(crate) struct Called<'a> {
     pub tool: &'a str,
-    pub params: &'a Value,
+    pub params: &'a Json,
     pub content: &'a [Content],
 }
 
@@ -145,7 +144,7 @@ impl Called<'_> {
         let mut record = CallRecord::new(
             id,
             self.tool,
-            Json::of_own(self.params),
+            self.params.clone(),
             self.content.to_vec(),
             SystemTime::now(),
         );

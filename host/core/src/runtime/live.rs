@@ -1,8 +1,9 @@
 //! How many guest instances are alive, and which of them can make room for another.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use airlock_model::error::Error;
@@ -17,6 +18,9 @@ pub(crate) trait Reclaim: Send + Sync {
     /// Drops the instance, unless it is in use or holds a volatile action. Once empty, it is to be
     /// registered anew.
     fn reclaim(&self) -> Reclaimed;
+
+    /// When it was last used, as [`LiveInstances::now`] said then.
+    fn last_used(&self) -> u64;
 }
 
 pub(crate) enum Reclaimed {
@@ -31,8 +35,16 @@ pub(crate) struct LiveInstances {
     permits: Arc<Semaphore>,
     /// Callers that wait for a permit.
     waiting: AtomicUsize,
-    /// Where instances were made, oldest first.
-    holders: Mutex<VecDeque<Weak<dyn Reclaim>>>,
+    /// Counts uses.
+    uses: AtomicU64,
+    /// Where instances are, the one on top whose use is the longest ago, as far as is known here:
+    /// it may have been used again since.
+    holders: Mutex<BinaryHeap<Reverse<Holder>>>,
+}
+
+struct Holder {
+    used: u64,
+    place: Weak<dyn Reclaim>,
 }
 
 impl LiveInstances {
@@ -42,6 +54,7 @@ impl LiveInstances {
             total,
             permits: Arc::new(Semaphore::new(total)),
             waiting: AtomicUsize::new(0),
+            uses: AtomicU64::new(0),
             holders: Mutex::default(),
         }
     }
@@ -55,14 +68,20 @@ impl LiveInstances {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
+    /// What a place remembers that is used now.
+    pub fn now(&self) -> u64 {
+        self.uses.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Remembers where an instance is about to be made. To be called once for each holder, and
     /// again only after it was found empty.
-    pub fn register(&self, holder: Weak<dyn Reclaim>) {
+    pub fn register(&self, place: Weak<dyn Reclaim>) {
+        let used = self.now();
         let mut holders = self.holders();
         if holders.len() > 2 * self.total + 64 {
-            holders.retain(|holder| holder.strong_count() > 0);
+            holders.retain(|Reverse(holder)| holder.place.strong_count() > 0);
         }
-        holders.push_back(holder);
+        holders.push(Reverse(Holder { used, place }));
     }
 
     /// A permit, for which an idle instance is dropped if need be. Waits where all are busy.
@@ -92,29 +111,61 @@ impl LiveInstances {
         })
     }
 
-    /// Drops one idle instance, if there is one.
+    /// Drops one idle instance, if there is one: that whose last use is the longest ago.
     pub fn reclaim_one(&self) {
-        let candidates = self.holders().len();
-        for _ in 0..candidates {
-            let Some(weak) = self.holders().pop_front() else {
+        let mut candidates = self.holders().len();
+        while candidates > 0 {
+            let Some(Reverse(Holder { used, place })) = self.holders().pop() else {
                 return;
             };
-            let Some(holder) = weak.upgrade() else {
+            let Some(holder) = place.upgrade() else {
+                candidates -= 1;
                 continue;
             };
+            let last_used = holder.last_used();
+            if last_used > used {
+                let used = last_used;
+                self.holders().push(Reverse(Holder { used, place }));
+                continue;
+            }
+            candidates -= 1;
             let before = self.permits.available_permits();
             match holder.reclaim() {
-                Reclaimed::Kept => self.holders().push_back(weak),
+                // Not to be looked at again before all others.
+                Reclaimed::Kept => {
+                    let used = self.now();
+                    self.holders().push(Reverse(Holder { used, place }));
+                }
                 Reclaimed::Empty if self.permits.available_permits() > before => return,
                 Reclaimed::Empty => {}
             }
         }
     }
 
-    fn holders(&self) -> std::sync::MutexGuard<'_, VecDeque<Weak<dyn Reclaim>>> {
+    fn holders(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Holder>>> {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+impl Ord for Holder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.used.cmp(&other.used)
+    }
+}
+
+impl PartialOrd for Holder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Holder {
+    fn eq(&self, other: &Self) -> bool {
+        self.used == other.used
+    }
+}
+
+impl Eq for Holder {}
 
 struct Waiting<'a>(&'a AtomicUsize);
 
@@ -128,5 +179,81 @@ impl<'a> Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Place {
+        live: Mutex<Option<Permit>>,
+        used: AtomicU64,
+        holds_volatile: bool,
+    }
+
+    impl Reclaim for Place {
+        fn reclaim(&self) -> Reclaimed {
+            if self.holds_volatile {
+                return Reclaimed::Kept;
+            }
+            self.live.lock().unwrap().take();
+            Reclaimed::Empty
+        }
+
+        fn last_used(&self) -> u64 {
+            self.used.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Place {
+        async fn make(live: &LiveInstances, holds_volatile: bool) -> Arc<Self> {
+            let place = Arc::new(Self {
+                live: Mutex::default(),
+                used: AtomicU64::new(live.now()),
+                holds_volatile,
+            });
+            place.fill(live).await;
+            place
+        }
+
+        async fn fill(self: &Arc<Self>, live: &LiveInstances) {
+            let permit = live.permit().await;
+            let holder: Arc<dyn Reclaim> = self.clone();
+            live.register(Arc::downgrade(&holder));
+            *self.live.lock().unwrap() = Some(permit);
+            self.use_it(live);
+        }
+
+        fn use_it(&self, live: &LiveInstances) {
+            self.used.store(live.now(), Ordering::Relaxed);
+        }
+
+        fn is_live(&self) -> bool {
+            self.live.lock().unwrap().is_some()
+        }
+    }
+
+    #[tokio::test]
+    async fn the_instance_goes_whose_last_use_is_the_longest_ago_and_none_that_has_to_stay() {
+        let live = LiveInstances::new(4);
+        let mut places = Vec::new();
+        for holds_volatile in [true, false, false, false] {
+            places.push(Place::make(&live, holds_volatile).await);
+        }
+        let are_live = |places: &[Arc<Place>]| -> Vec<bool> {
+            places.iter().map(|place| place.is_live()).collect()
+        };
+        // Made before the others, and used after them.
+        places[1].use_it(&live);
+        places.push(Place::make(&live, false).await);
+        assert_eq!(are_live(&places), [true, true, false, true, true]);
+        places[4].use_it(&live);
+        places[3].use_it(&live);
+        places[2].fill(&live).await;
+        assert_eq!(are_live(&places), [true, false, true, true, true]);
+        places[1].fill(&live).await;
+        assert_eq!(are_live(&places), [true, true, true, true, false]);
+        assert_eq!(live.count(), 4);
     }
 }

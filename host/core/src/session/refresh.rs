@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::cancellable::{Cancellable, Work};
 use crate::instance::Call;
+use crate::params::Params;
 use crate::producer::Producer;
 use crate::pushing::PlaceOfOthers;
 use crate::world::DecidedAction;
@@ -88,7 +89,8 @@ impl Session {
         let place = PlaceOfOthers::new(id.clone(), others, decided_by.clone());
         let (producer, index) = Box::pin(self.caller_of(action, &call.tool)).await?;
         let tool = &producer.tools()[index];
-        let params = parsed(&call.params)?;
+        let value = parsed(&call.params)?;
+        let params = Params::written(&value, &call.params);
         let called = self.call_tool(&producer, tool, &call.tool, &params, Some(&place), cancel);
         let outcome = match called.await {
             Ok(outcome) if outcome.pushed.is_empty() => {

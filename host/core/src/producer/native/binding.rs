@@ -9,7 +9,6 @@ use airlock_model::event::Event;
 use airlock_model::json::Json;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::{Phase, Policy};
-use serde_json::Value;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
@@ -18,6 +17,7 @@ use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::layer::CallLayer;
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::{Call, Conditions, unless_cancelled};
+use crate::params::Params;
 use crate::pushing::{
     Called, Details, PlaceOfOthers, PushContext, PushError, PushRequest, StagedActions,
 };
@@ -64,10 +64,10 @@ impl Binding {
     pub async fn execute(
         &self,
         call: &Call<'_>,
-        params: &Value,
+        params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Executed, Error> {
-        let owned = params.clone();
+        let owned = params.value().clone();
         let work = move |tool: &dyn NativeTool, call| tool.preview(&owned, &call);
         let draft = CallLayer::draft(&self.context.limits);
         let _closing = draft.close_on_drop();
@@ -108,7 +108,7 @@ impl Binding {
                 self.observed().emit(call.number, call.tool, &event);
                 let called = Called {
                     tool: call.tool,
-                    params,
+                    params: params.text(),
                     content: in_full.as_ref().unwrap_or(&result.content),
                 };
                 let source = pushing.source;
@@ -343,7 +343,7 @@ mod tests {
             1
         }
 
-        fn preview(&self, _: &Value, _: &PreviewCall) -> Result<Preview, Error> {
+        fn preview(&self, _: &serde_json::Value, _: &PreviewCall) -> Result<Preview, Error> {
             unreachable!("the tests give the work")
         }
 

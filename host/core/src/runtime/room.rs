@@ -1,0 +1,130 @@
+//! How many instances a process has room for, where its program doesn't say.
+
+/// An idle instance has 64 KiB in memory where its guest is C or Rust, and 2.4 MiB where it is
+/// Python. This leaves most of a machine to others.
+const MEMORY_EACH: u64 = 8 << 20;
+
+/// Mappings that an instance takes: its memory with the image below it, its tables, its stack and
+/// the guards between them. Linux gives a process 65,530 by default.
+const MAPPINGS_EACH: u64 = 16;
+
+/// More than that is an index of the pool that nobody needs.
+const MOST: u64 = 4096;
+const FEWEST: u64 = 64;
+
+/// Where the system doesn't tell.
+const UNKNOWN: u64 = 512;
+
+/// By the memory that the process may have, and by how many mappings.
+pub(crate) fn instances() -> u32 {
+    let fitting = by(memory(), mappings());
+    u32::try_from(fitting).unwrap_or(u32::MAX)
+}
+
+fn by(memory: Option<u64>, mappings: Option<u64>) -> u64 {
+    let by_memory = memory.map_or(UNKNOWN, |bytes| bytes / MEMORY_EACH);
+    let by_mappings = mappings.map_or(MOST, |count| count / MAPPINGS_EACH);
+    by_memory.min(by_mappings).clamp(FEWEST, MOST)
+}
+
+/// Bytes of the machine, or of the control group that the process is in, if that has less.
+#[cfg(target_os = "linux")]
+fn memory() -> Option<u64> {
+    let system = rustix::system::sysinfo();
+    // One is a long that has other widths elsewhere.
+    #[allow(clippy::useless_conversion)]
+    let machine = u64::from(system.totalram).saturating_mul(u64::from(system.mem_unit));
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limits = limits_of(&groups)
+        .into_iter()
+        .filter_map(|file| read_number(&file));
+    Some(limits.fold(machine, u64::min))
+}
+
+/// The files that may have a limit, of both versions of control groups, of the process's own group
+/// and of the outermost that it sees.
+#[cfg(target_os = "linux")]
+fn limits_of(groups: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    for group in groups.lines() {
+        let mut parts = group.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            it if it.split(',').any(|it| it == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let path = path.trim_end_matches('/');
+        files.push(format!("{root}{path}/{file}"));
+        files.push(format!("{root}/{file}"));
+    }
+    files
+}
+
+#[cfg(target_os = "linux")]
+fn mappings() -> Option<u64> {
+    read_number("/proc/sys/vm/max_map_count")
+}
+
+/// None where there is no such file, or it says `max`.
+#[cfg(target_os = "linux")]
+fn read_number(file: &str) -> Option<u64> {
+    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory() -> Option<u64> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mappings() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_as_memory_and_mappings_have_room_for() {
+        let check = |gib: Option<u64>, mappings: Option<u64>, expected: u64| {
+            assert_eq!(by(gib.map(|it| it << 30), mappings), expected);
+        };
+        check(Some(4), Some(65_530), 512);
+        check(Some(16), Some(65_530), 2048);
+        check(Some(512), Some(65_530), 4095);
+        check(Some(512), Some(1 << 20), 4096);
+        check(Some(64), Some(8_192), 512);
+        check(Some(0), Some(65_530), 64);
+        check(None, None, 512);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn limits_are_those_of_the_group_in_both_versions() {
+        let check = |groups: &str, expected: &[&str]| assert_eq!(limits_of(groups), expected);
+        check(
+            "0::/user.slice/a\n",
+            &[
+                "/sys/fs/cgroup/user.slice/a/memory.max",
+                "/sys/fs/cgroup/memory.max",
+            ],
+        );
+        check(
+            "4:cpu,memory:/a\n3:cpuset:/b\n0::/\n",
+            &[
+                "/sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                "/sys/fs/cgroup/memory.max",
+                "/sys/fs/cgroup/memory.max",
+            ],
+        );
+        check("nothing\n", &[]);
+        assert!(memory().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}
