@@ -14,7 +14,7 @@ use airlock_host::json::Json;
 use crate::code::rewrite::{self, Rewrite, RewriteError};
 use crate::parallel::{in_parallel, into_inner, lock};
 use crate::parsers::ParserSettings;
-use crate::plan::{Plan, PlannedFile, counted};
+use crate::plan::{After, Before, Plan, PlannedFile, counted};
 use crate::search::{self, MAX_FILE_BYTES, Search};
 use airlock_host::native::folder::{Unread, WritableFolder};
 use airlock_host::native::{ApplyCall, RunningCall};
@@ -87,7 +87,7 @@ fn write(
 ) -> Result<Option<&'static str>, Error> {
     let path = file.path.as_path();
     let bytes = match folder.read(path, MAX_FILE_BYTES) {
-        Ok(read) if Digest::of(&read.bytes) == file.before => read.bytes,
+        Ok(read) if Before::from(Digest::of(&read.bytes)) == file.before => read.bytes,
         Ok(_) => return Ok(Some("has changed")),
         Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Some("no longer exists"));
@@ -146,7 +146,8 @@ fn rewritten(
         return Ok(None);
     };
     let new = rewrite::replace(source, edits);
-    Ok((Digest::of(new.as_bytes()) == file.after).then_some(new))
+    let after = After::from(Digest::of(new.as_bytes()));
+    Ok((after == file.after).then_some(new))
 }
 
 fn summary(plan: &Plan, reason: &str, call: &RunningCall) -> ToolResult {

@@ -53,8 +53,11 @@ impl Collector {
         self.searched.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    pub fn add(&self, matched: Matched) {
-        lock(&self.matched).push(matched);
+    /// How many there are now.
+    pub fn add(&self, matched: Matched) -> usize {
+        let mut all = lock(&self.matched);
+        all.push(matched);
+        all.len()
     }
 
     pub fn skip(&self, path: String, reason: String) {

@@ -47,7 +47,7 @@ use search::Search;
 
 /// Changes with the meaning of the state, so that no version reads what it would take for something
 /// else.
-const STATE_VERSION: u32 = 2;
+const STATE_VERSION: u32 = 3;
 
 /// What a process that parses may have of memory, unless something else is said: twice what the
 /// largest file takes that is searched at all.

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use airlock_host::Error;
 use airlock_host::digest::Digest;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::params::Params;
 
 /// What is to be done again, and how the files were.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub params: Params,
     /// By their paths; not empty.
@@ -21,31 +20,126 @@ pub(crate) struct Plan {
 }
 
 /// A file that is to be changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlannedFile {
     /// From the workspace down.
     pub path: PathBuf,
     /// Of its bytes as they were previewed.
-    #[serde(serialize_with = "as_hex", deserialize_with = "from_hex")]
-    pub before: Digest,
+    pub before: Before,
     /// Of the bytes that it gets.
-    #[serde(serialize_with = "as_hex", deserialize_with = "from_hex")]
-    pub after: Digest,
+    pub after: After,
     /// How many of its matches are replaced, from the first on.
     pub replacements: usize,
 }
 
+/// The beginning of a digest. Nobody can find other bytes that have the same; the host compares
+/// whole digests beside that.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Before([u8; 16]);
+
+/// The beginning of a digest of what this program itself makes: where it makes something else, that
+/// isn't on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct After([u8; 8]);
+
+impl From<Digest> for Before {
+    fn from(digest: Digest) -> Self {
+        Self(beginning(&digest))
+    }
+}
+
+impl From<Digest> for After {
+    fn from(digest: Digest) -> Self {
+        Self(beginning(&digest))
+    }
+}
+
+fn beginning<const N: usize>(digest: &Digest) -> [u8; N] {
+    std::array::from_fn(|index| digest.as_bytes()[index])
+}
+
+/// What each file takes at least, in bytes.
+pub(crate) const FILE_BYTES: usize = 16 + 8 + 4;
+
+/// A plan as its bytes have it: small, so that 100,000 files are some 40 bytes each.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// As JSON, which says what each part is.
+    params: String,
+    limited: bool,
+    files: Vec<KeptFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptFile {
+    /// Bytes that its path has in common with that of the file before.
+    shared: usize,
+    /// The rest of its path.
+    rest: String,
+    before: Before,
+    after: After,
+    replacements: usize,
+}
+
 impl Plan {
     pub fn read(state: &[u8]) -> Result<Self, Error> {
-        serde_json::from_slice(state).map_err(|error| {
+        Self::unpack(state).map_err(|error| {
             Error::host("the store did not keep what `ast_edit` had planned", error)
         })
     }
 
+    fn unpack(state: &[u8]) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        let kept: Kept = postcard::from_bytes(state)?;
+        let mut files: Vec<PlannedFile> = Vec::with_capacity(kept.files.len());
+        let mut path = String::new();
+        for file in kept.files {
+            if !path.is_char_boundary(file.shared) {
+                return Err("a path shares more with the one before than that has".into());
+            }
+            path.truncate(file.shared);
+            path.push_str(&file.rest);
+            files.push(PlannedFile {
+                path: PathBuf::from(&path),
+                before: file.before,
+                after: file.after,
+                replacements: file.replacements,
+            });
+        }
+        Ok(Self {
+            params: serde_json::from_str(&kept.params)?,
+            files,
+            limited: kept.limited,
+        })
+    }
+
     pub fn write(&self) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec(self)
+        self.pack()
             .map_err(|error| Error::host("could not write what `ast_edit` plans", error))
+    }
+
+    fn pack(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+        let mut files = Vec::with_capacity(self.files.len());
+        let mut before = "";
+        for file in &self.files {
+            let path = file.path.to_str().ok_or("a path is not UTF-8")?;
+            let alike = before.chars().zip(path.chars());
+            let alike = alike.take_while(|(one, other)| one == other);
+            let shared = alike.map(|(c, _)| c.len_utf8()).sum();
+            files.push(KeptFile {
+                shared,
+                rest: path[shared..].to_owned(),
+                before: file.before,
+                after: file.after,
+                replacements: file.replacements,
+            });
+            before = path;
+        }
+        let kept = Kept {
+            params: serde_json::to_string(&self.params)?,
+            limited: self.limited,
+            files,
+        };
+        Ok(postcard::to_allocvec(&kept)?)
     }
 
     pub fn replacements(&self) -> usize {
@@ -106,11 +200,49 @@ pub(crate) fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{end}")
 }
 
-fn as_hex<S: Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(digest)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn from_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map_err(serde::de::Error::custom)
+    fn plan(paths: impl IntoIterator<Item = String>) -> Plan {
+        let file = |path: String| PlannedFile {
+            before: Digest::of(path.as_bytes()).into(),
+            after: Digest::of(path.to_uppercase().as_bytes()).into(),
+            replacements: path.len(),
+            path: path.into(),
+        };
+        let params = json!({"ops": [{"pat": "a($A)", "out": "b($A)"}], "lang": "js"});
+        Plan {
+            params: serde_json::from_value(params).unwrap(),
+            files: paths.into_iter().map(file).collect(),
+            limited: true,
+        }
+    }
+
+    #[test]
+    fn a_plan_comes_back_as_it_was() {
+        let plan = plan(["a.js", "a.jsx", "b/ä.js", "b/äb.js", "b/ö.js"].map(str::to_owned));
+        assert_eq!(Plan::read(&plan.write().unwrap()).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_hundred_thousand_files_are_kept_in_four_mebibytes() {
+        let path = |number: usize| {
+            let (folder, file) = (number / 100, number % 100);
+            format!("packages/component-{folder:03}/src/parts/file-{file:02}.test.tsx")
+        };
+        let state = plan((0..100_000).map(path)).write().unwrap();
+        assert!(state.len() < 4 << 20, "{} bytes", state.len());
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused() {
+        let good = plan(["ä.js".to_owned(), "äb.js".to_owned()])
+            .write()
+            .unwrap();
+        for cut in 0..good.len() {
+            assert!(Plan::read(&good[..cut]).is_err(), "{cut}");
+        }
+        assert!(Plan::read(b"{\"params\":{}}").is_err());
+    }
 }

@@ -13,7 +13,7 @@ use crate::advice;
 use crate::code::rewrite;
 use crate::draft::{source, write_draft};
 use crate::plan::{Plan, PlannedFile, counted};
-use crate::search::{Matched, Results, Search};
+use crate::search::{Matched, NARROW, Results, Search};
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 use airlock_host::native::{Preview, ProposedAction, RunningCall};
 
@@ -78,8 +78,9 @@ pub(crate) fn of(
     if state.len() > call.limits().state_bytes {
         return Err(Error::Tool {
             message: format!(
-                "there would be {}, more than one action can hold; name fewer files with `paths`, or set `limit`",
-                plan.summary()
+                "there would be {}, more than one action can hold; {}",
+                plan.summary(),
+                NARROW
             ),
         });
     }
@@ -140,8 +141,8 @@ fn result(text: String, details: serde_json::Value) -> ToolResult {
 fn planned(matched: &Matched) -> PlannedFile {
     PlannedFile {
         path: matched.path.clone(),
-        before: matched.before,
-        after: matched.after,
+        before: matched.before.into(),
+        after: matched.after.into(),
         replacements: matched.edits.len(),
     }
 }

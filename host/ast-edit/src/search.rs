@@ -17,12 +17,20 @@ use crate::collector::Collector;
 use crate::parallel::{Enqueue, share_out};
 use crate::params::{Params, invalid};
 use crate::parsers::{ParserSettings, Parsers};
+use crate::plan::FILE_BYTES;
 use crate::selection::Selection;
 use crate::walk::{WalkEntry, walk};
 
 /// Larger files were hardly written by hand, and parsing one takes seconds and a hundred times its
 /// size in memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
+
+/// How many files one action can change, where its state has room for them: what the host lets an
+/// apply change.
+const MAX_FILES: usize = 100_000;
+
+/// What to do where there is too much.
+pub(crate) const NARROW: &str = "name fewer files with `paths`, or set `limit`";
 
 /// The most that all replacements of one call may take of memory.
 pub(crate) const MAX_EDITS_BYTES: usize = 256 << 20;
@@ -246,7 +254,7 @@ impl<'a> Search<'a> {
             return skip("its name is not plain text".to_owned());
         };
         let new = rewrite::replace(source, &edits);
-        collector.add(Matched {
+        let files = collector.add(Matched {
             path: PathBuf::from(name),
             before: Digest::of(&file.bytes),
             after: Digest::of(new.as_bytes()),
@@ -254,7 +262,15 @@ impl<'a> Search<'a> {
             is_read_only: file.is_read_only(),
             breaks,
         });
-        Ok(())
+        let most = MAX_FILES.min(self.call.limits().state_bytes / FILE_BYTES);
+        match files > most && self.params.limit.is_none() {
+            true => Err(Error::Tool {
+                message: format!(
+                    "there would be replacements in more than {most} files, which is the limit of one action; {NARROW}"
+                ),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// In which line the new contents of a file have the first error of syntax, where they have

@@ -74,7 +74,7 @@ async fn a_full_stack_takes_no_more() {
 
 #[tokio::test]
 async fn a_state_beyond_its_limit_is_refused() {
-    let limits = Limits::default().with_state_bytes(100);
+    let limits = Limits::default().with_state_bytes(50);
     let tree = Tree::open(FILES, |session| session.limits(limits));
     let error = tree
         .edit("old($A)", "new($A)")
@@ -86,6 +86,22 @@ async fn a_state_beyond_its_limit_is_refused() {
         "{error}"
     );
     assert_eq!(tree.pending().await, 0);
+}
+
+/// With a `limit` it is not the files that were found which count.
+#[tokio::test]
+async fn more_files_than_one_action_can_hold_are_refused_while_they_are_searched() {
+    let files = ["a.js", "b.js", "c.js", "d.js"].map(|name| (name, "old(1)"));
+    // 28 bytes a file, and its params.
+    let limits = Limits::default().with_state_bytes(28 * 3 + 27);
+    let tree = Tree::open(&files, |session| session.limits(limits));
+    let error = tree.edit("old($A)", "new($A)").await.unwrap_err();
+    let expected = "there would be replacements in more than 3 files, which is the limit of one action; name fewer files with `paths`, or set `limit`";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(tree.pending().await, 0);
+    let params = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}], "limit": 1});
+    let outcome = tree.session.call("ast_edit", &params).await.unwrap();
+    assert_eq!(outcome.pushed.len(), 1);
 }
 
 #[tokio::test]
@@ -288,7 +304,7 @@ async fn a_session_without_the_producer_names_it_and_leaves_the_action_pending()
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 2, \
+            "Apply failed: this action was made by the host's own `ast_edit`, with a state in format 3, \
              and this session has none; resolve it in a session that was opened with `ast_edit`, or discard it"
         );
         assert_eq!(error.kind(), "producer-gone");
@@ -311,7 +327,7 @@ async fn a_session_without_the_producer_can_discard() {
 
 #[tokio::test]
 async fn an_action_of_another_version_names_both_versions_and_stays() {
-    for version in [1, 3] {
+    for version in [2, 4] {
         action_of_version(version).await;
     }
 }
@@ -357,7 +373,7 @@ async fn action_of_version(version: u32) {
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(
         error.ends_with(&format!(
-            "with a state in format {version}, and the `ast_edit` here reads format 2; resolve it with the version of the program that previewed it, or discard it and preview again"
+            "with a state in format {version}, and the `ast_edit` here reads format 3; resolve it with the version of the program that previewed it, or discard it and preview again"
         )),
         "{error}"
     );

@@ -172,7 +172,7 @@ fn it_is_listed_inspected_and_its_mistakes_are_usage() {
         inspected["tools"][0]["parameters"]["required"],
         json!(["ops"])
     );
-    assert_eq!(inspected["stateVersion"], 2);
+    assert_eq!(inspected["stateVersion"], 3);
     let shown = airlock(&["inspect", "ast_edit"]).run();
     assert!(shown.stdout.contains("part of this program"), "{shown:#?}");
     assert!(shown.stdout.contains("ops[].pat"), "{shown:#?}");
