@@ -141,7 +141,8 @@ pub fn rows() -> Vec<Row> {
             },
             || op("old($A)", &"$A".repeat(60_000)),
             Error("tool", "there is too much to replace: more than 256 MiB"),
-        ),
+        )
+        .call_seconds(30),
         edit(
             "a-hundred-thousand-matches",
             "replaces 400,000 matches in 4 MB",
