@@ -3,7 +3,7 @@
 //! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn,
 //! round by round, for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two
 //! neighbours share is told apart from what only one of them costs. Last it measures what the
-//! contract itself asks for.
+//! contract itself asks for, and how near to bare wasmtime with that we are.
 
 #[path = "../bare/mod.rs"]
 mod bare;
@@ -20,6 +20,7 @@ use airlock_host::{Engine, Limits, Plugin, Resolution, Session};
 use airlock_tests::{Tester, component};
 use bare::Bare;
 use criterion::Criterion;
+use least::Measured;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -194,21 +195,25 @@ fn main() {
         });
     }
     criterion.final_summary();
-    let (table, bares) = runtime.block_on(ratios(&ours, &bare));
+    let (table, medians) = runtime.block_on(ratios(&ours, &bare));
     print!("{table}");
-    let took = |case: Case| bares[case as usize];
+    let measured = |case: Case| {
+        let (ours, bare) = medians[case as usize];
+        Measured { bare, ours }
+    };
     let tools = ours.session.tools_named(&["bench"]);
     let schema = tools[0].parameters.value();
     let call = (&schema, &ours.params);
     print!(
         "{}",
-        least::table(ours.engine.wasmtime(), &bare, call, took)
+        least::tables(ours.engine.wasmtime(), &bare, call, measured)
     );
 }
 
-/// A table of medians over rounds in which both sides take turns, and bare wasmtime's, in seconds.
-async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<f64>) {
-    let mut bares = Vec::new();
+/// A table of medians over rounds in which both sides take turns, and those of ours and of bare
+/// wasmtime, in seconds.
+async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<(f64, f64)>) {
+    let mut medians = Vec::new();
     let mut table = String::from(
         "\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n",
     );
@@ -235,7 +240,7 @@ async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<f64>) {
             quartiles(rounds.iter().map(|it| it.0)),
             quartiles(rounds.iter().map(|it| it.1)),
         );
-        bares.push(b[1]);
+        medians.push((a[1], b[1]));
         let verdict = if ratio[1] <= promised {
             "within"
         } else {
@@ -251,7 +256,7 @@ async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<f64>) {
             ratio[2],
         );
     }
-    (table, bares)
+    (table, medians)
 }
 
 fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
