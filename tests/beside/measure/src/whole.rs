@@ -9,7 +9,7 @@ use anyhow::ensure;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::library::{self, output};
+use crate::library::{self, Library, output};
 use crate::place::{Place, expected, params, params_of_batch_rename};
 use crate::processor::of_ended;
 use crate::rounds::{Entry, Sample};
@@ -61,8 +61,10 @@ pub fn entries<'a>(place: &'a Place, runtime: &'a Arc<Runtime>) -> Vec<Entry<'a>
     ]
 }
 
-/// Sees that all do the same.
+/// Sees that all libraries and commands do the same, and that their compiled code is kept.
 pub fn check(place: &Place) -> anyhow::Result<()> {
+    // It writes the file of compiled code that the others read.
+    Library::plain(place)?.work("nothing", 1)?;
     printed(&output(place, &mut library::extism(place, "once"))?)?;
     printed(&output(place, &mut library::plain(place, "once"))?)?;
     discarded(&output(
