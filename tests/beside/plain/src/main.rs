@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [mode, component, folder, compiled, params] =
         arguments.try_into().ok().context("see the source")?;
-    let engine = engine().map_err(told)?;
+    let engine = engine(mode == "answer").map_err(told)?;
     let plain = Embedding {
         linker: world::linker(&engine).map_err(told)?,
         engine,
@@ -56,7 +56,8 @@ fn told(error: wasmtime::Error) -> anyhow::Error {
     anyhow!("{error:?}")
 }
 
-fn engine() -> wasmtime::Result<Engine> {
+/// A pool costs address space before it saves anything: for one call there is none.
+fn engine(is_pooled: bool) -> wasmtime::Result<Engine> {
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(INSTANCES);
     pool.total_core_instances(4 * INSTANCES);
@@ -67,7 +68,9 @@ fn engine() -> wasmtime::Result<Engine> {
     pool.table_keep_resident(64 << 10);
     pool.pagemap_scan(Enabled::Auto);
     let mut config = Config::new();
-    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    if is_pooled {
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    }
     // Else a guest that doesn't end could not be stopped, which Extism and Airlock do as well.
     config.epoch_interruption(true);
     Engine::new(&config)
