@@ -67,7 +67,7 @@ fn bindings_of_the_world_stay_inside_its_versions() {
 }
 
 /// From the top down: each uses what stands behind it, and nothing before.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "modules",
     "session",
     "producer",
@@ -83,6 +83,7 @@ const LAYERS: [&str; 17] = [
     "reserved",
     "secret",
     "lost",
+    "params",
     "descriptors",
     "lib",
 ];

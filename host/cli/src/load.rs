@@ -30,7 +30,8 @@ pub async fn load(
     }
 }
 
-/// What plugins run on where there are many conversations: as many instances as memory has room for.
+/// What plugins run on where there are many conversations: as many instances as memory has room
+/// for.
 #[cfg(feature = "serve")]
 pub fn server_engine(limits: Limits) -> Result<Engine, Error> {
     plugin::engine(CATALOG, limits).build()

@@ -175,8 +175,9 @@ impl EngineBuilder {
         self
     }
 
-    /// How many guest instances may be alive at one time. Default: one for each 8 MiB of memory that
-    /// the machine has, or that the process may have by its control group, between 64 and 4,096.
+    /// How many guest instances may be alive at one time. Default: one for each 8 MiB of memory
+    /// that the machine has, or that the process may have by its control group, between 64 and
+    /// 4,096.
     ///
     /// When there are as many, the idle one whose last call is the longest ago, and which has no
     /// volatile action, is dropped for the next; where there is none, a call waits for its
