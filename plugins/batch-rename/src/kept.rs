@@ -81,9 +81,9 @@ impl TryFrom<Kept> for Plan {
 
 /// Bytes that both begin with.
 fn shared(before: &str, path: &str) -> usize {
-    let pairs = before.char_indices().zip(path.chars());
-    let mut alike = pairs.take_while(|((_, one), other)| one == other);
-    alike.by_ref().map(|((_, c), _)| c.len_utf8()).sum()
+    let pairs = before.chars().zip(path.chars());
+    let alike = pairs.take_while(|(one, other)| one == other);
+    alike.map(|(c, _)| c.len_utf8()).sum()
 }
 
 #[cfg(test)]

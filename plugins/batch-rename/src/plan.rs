@@ -1,6 +1,6 @@
 //! Deciding what is renamed to what, and refusing what would overwrite or lose a file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use airlock_tool::Error;
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ pub(crate) struct Planned {
 }
 
 /// What the host lets an apply change, and keeps of a plan.
-pub(crate) const MAX_RENAMES: usize = 100_000;
+const MAX_RENAMES: usize = 100_000;
 
 /// Refuses more renames than a plan may have, while files are looked for: as soon as it is known.
 pub(crate) struct Limit<'a> {
@@ -52,23 +52,18 @@ impl<'a> Limit<'a> {
         Self { rule, renames: 0 }
     }
 
-    /// To be called with each file that was found, `found` being how many there are now, and `all`
-    /// of them, where it is one more than there may be.
-    pub(crate) fn check<'f>(
-        &mut self,
-        file: &str,
-        found: usize,
-        all: impl Iterator<Item = &'f String>,
-    ) -> Result<(), Error> {
-        if found <= MAX_RENAMES {
+    /// To be called with each file that was found, once it is one of those that were.
+    pub(crate) fn check(&mut self, file: &str, found: &BTreeSet<String>) -> Result<(), Error> {
+        if found.len() <= MAX_RENAMES {
             return Ok(());
         }
         let is_renamed = |path: &str| {
             let (_, name) = split(path);
             self.rule.is_renamed(name)
         };
-        self.renames += match found == MAX_RENAMES + 1 {
-            true => all.filter(|path| is_renamed(path)).count(),
+        // Fewer need not be looked at.
+        self.renames += match found.len() == MAX_RENAMES + 1 {
+            true => found.iter().filter(|path| is_renamed(path)).count(),
             false => usize::from(is_renamed(file)),
         };
         match self.renames > MAX_RENAMES {
@@ -298,11 +293,11 @@ mod tests {
         let check = |find: &str, replace: &str, others: usize, expected: Option<usize>| {
             let rule = rule(find, replace);
             let mut limit = Limit::of(&rule);
-            let mut found = Vec::new();
+            let mut found = BTreeSet::new();
             let names = (0..others).map(|number| format!("other-{number}"));
             for name in names.chain((0..=MAX_RENAMES).map(|number| format!("{number}.txt"))) {
-                found.push(name.clone());
-                if let Err(refused) = limit.check(&name, found.len(), found.iter()) {
+                found.insert(name.clone());
+                if let Err(refused) = limit.check(&name, &found) {
                     let begins = "This would rename more than 100000 files; the limit of one plan";
                     assert!(refused.to_string().starts_with(begins), "{refused}");
                     assert_eq!(Some(found.len()), expected);

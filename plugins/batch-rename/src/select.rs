@@ -7,7 +7,7 @@ use airlock_tool::{Error, check_cancelled};
 use crate::glob::{self, Component, Glob};
 use crate::name::shown;
 use crate::natural;
-use crate::plan::{Limit, MAX_RENAMES};
+use crate::plan::Limit;
 use crate::workspace::{Kind, Workspace, join};
 
 /// The files that a caller named.
@@ -154,12 +154,8 @@ impl Found<'_, '_> {
 
     fn add(&mut self, path: String) -> Result<(), Error> {
         self.any = true;
-        if self.files.len() < MAX_RENAMES {
-            self.files.insert(path);
-            return Ok(());
-        }
         match self.files.insert(path.clone()) {
-            true => self.limit.check(&path, self.files.len(), self.files.iter()),
+            true => self.limit.check(&path, self.files),
             false => Ok(()),
         }
     }
