@@ -12,7 +12,10 @@ pub const CATALOG: Catalog = Catalog::new(&[
         name: "batch-rename",
         about: "Renames files by a regular expression, once you have seen the list of old and new names",
         tools: &["batch_rename_preview"],
-        kind: BundledKind::Component(include_bytes!("../bundled/batch_rename.wasm")),
+        kind: BundledKind::Component {
+            bytes: include_bytes!("../bundled/batch_rename.wasm"),
+            record: include_str!("../bundled/batch_rename.wasm.lock"),
+        },
     },
     #[cfg(feature = "ast-edit")]
     Bundled {
@@ -39,16 +42,20 @@ fn ast_edit() -> NativeProducer {
 
 #[cfg(test)]
 mod tests {
+    use airlock_host::digest::Digest;
     use airlock_host::{Engine, Plugin};
 
     use super::*;
 
     #[tokio::test]
-    async fn the_names_that_are_reserved_are_those_of_the_bundled_tools() {
+    async fn what_is_recorded_of_bundled_plugins_is_true_and_their_tools_names_are_reserved() {
         let engine = CATALOG.reserve_names(Engine::builder()).build().unwrap();
         for bundled in CATALOG.all() {
             let tools: Vec<String> = match bundled.kind {
-                BundledKind::Component(bytes) => {
+                BundledKind::Component { bytes, record } => {
+                    let recorded = record.contains(&Digest::of(bytes).to_string());
+                    assert!(recorded, "{}: run plugins/build", bundled.name);
+                    assert_eq!(bundled.kind.digest(), Digest::of(bytes));
                     let plugin = Plugin::from_bytes(&engine, bundled.name, bytes).await;
                     let plugin = plugin.unwrap();
                     assert!(plugin.rejected().is_empty(), "{:?}", plugin.rejected());

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "author")]
 pub mod author;
+pub mod compile;
 pub mod config;
 mod context;
 pub mod inspect;

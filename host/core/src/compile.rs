@@ -15,7 +15,9 @@ mod child;
 )]
 mod code;
 mod complexity;
+mod entry;
 mod failed;
+mod frozen;
 mod limits;
 pub(crate) mod outline;
 #[cfg(unix)]
@@ -23,6 +25,7 @@ mod protocol;
 mod remembered;
 #[cfg(unix)]
 mod serve;
+mod vouched;
 
 use std::io;
 use std::path::PathBuf;
@@ -38,11 +41,12 @@ use crate::load_error::LoadError;
 use crate::runtime::code_compatibility;
 
 pub use cache::CompileCache;
-pub(crate) use cache::{Facts, Key};
 pub use complexity::Complexity;
+pub(crate) use entry::{Entry, Facts, Key};
 pub use limits::CompileLimits;
 #[cfg(unix)]
 pub use serve::compiler_main;
+pub use vouched::{CompiledPlugin, VouchedFolder};
 
 use code::Code;
 use failed::Failed;

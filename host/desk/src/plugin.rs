@@ -6,9 +6,12 @@ mod loaded;
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
 
-use airlock_host::compile::CompileCache;
+use airlock_host::compile::{CompileCache, CompiledPlugin, VouchedFolder};
+use airlock_host::load::LoadError;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
@@ -73,10 +76,34 @@ impl<'a> Source<'a> {
                 .ok()
                 .map(Cow::Owned),
             Source::Bundled(bundled) => match bundled.kind {
-                BundledKind::Component(bytes) => Some(Cow::Borrowed(bytes)),
+                BundledKind::Component { bytes, .. } => Some(Cow::Borrowed(bytes)),
                 BundledKind::Native(_) => None,
             },
         }
+    }
+
+    /// Compiles it, to be kept in a [`VouchedFolder`]. None where it is code of the host.
+    ///
+    /// # Errors
+    /// If it can't be read or compiled, or doesn't fit the world.
+    pub async fn compile(&self, engine: &Engine) -> Result<Option<CompiledPlugin>, Error> {
+        let compiled = match self {
+            Source::File(path) => {
+                let bytes = read_regular_file(path, MAX_PLUGIN_BYTES);
+                let bytes = bytes.map_err(|error| LoadError::Read {
+                    path: path.to_path_buf(),
+                    source: Arc::new(error),
+                })?;
+                Plugin::compile(engine, &*self.name(), bytes).await?
+            }
+            Source::Bundled(bundled) => match bundled.kind {
+                BundledKind::Component { bytes, .. } => {
+                    Plugin::compile(engine, bundled.name, bytes).await?
+                }
+                BundledKind::Native(_) => return Ok(None),
+            },
+        };
+        Ok(Some(compiled))
     }
 
     /// Loads it. `engine` is called only if there is something to load.
@@ -90,7 +117,7 @@ impl<'a> Source<'a> {
         let plugin = match self {
             Source::File(path) => Plugin::load(&engine()?, path).await?,
             Source::Bundled(bundled) => match bundled.kind {
-                BundledKind::Component(bytes) => {
+                BundledKind::Component { bytes, .. } => {
                     Plugin::from_bytes(&engine()?, bundled.name, bytes).await?
                 }
                 BundledKind::Native(native) => return Ok(Loaded::Native(native())),
@@ -100,21 +127,54 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the
-/// user's own cache, and what compiles is this program, in another process. So its `main` begins
-/// with [`airlock_host::compile::compiler_main`].
+/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in
+/// [the folder that is vouched for](compiled_folder) or in the user's own cache, and what compiles
+/// is this program, in another process. So its `main` begins with
+/// [`airlock_host::compile::compiler_main`].
 pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
-    with_cache_and_compiler(catalog.reserve_names(Engine::builder())).limits(limits)
+    with_cache(catalog.reserve_names(engine_that_compiles())).limits(limits)
 }
 
 /// The same for a plugin that is to come with the program, and takes the place of the one that
 /// does.
 pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
-    with_cache_and_compiler(Engine::builder()).limits(limits)
+    with_cache(engine_that_compiles()).limits(limits)
 }
 
-fn with_cache_and_compiler(mut engine: EngineBuilder) -> EngineBuilder {
-    engine = match env::var_os("AIRLOCK_CACHE_DIR") {
+/// An engine that knows of nothing that was compiled before.
+pub fn engine_that_compiles() -> EngineBuilder {
+    let engine = Engine::builder();
+    #[cfg(unix)]
+    let engine = engine.compiler(this_program());
+    engine
+}
+
+/// Where compiled plugins are whose code runs without a look at it, if this program's user can't
+/// write there: what `AIRLOCK_COMPILED_DIR` names, or `../lib/airlock/compiled` beside the folder
+/// that this program lies in. None where nobody knows that folder.
+pub fn compiled_folder() -> Option<PathBuf> {
+    match env::var_os("AIRLOCK_COMPILED_DIR") {
+        Some(named) if !named.is_empty() => Some(PathBuf::from(named)),
+        _ => {
+            let program = env::current_exe().ok()?;
+            let prefix = program.parent()?.parent()?;
+            Some(prefix.join("lib/airlock/compiled"))
+        }
+    }
+}
+
+fn with_cache(mut engine: EngineBuilder) -> EngineBuilder {
+    if let Some(folder) = compiled_folder() {
+        match VouchedFolder::open(&folder) {
+            Ok(folder) => engine = engine.vouched(folder),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let folder = folder.display();
+                tracing::warn!("compiled plugins in {folder} are not used: {error}");
+            }
+        }
+    }
+    match env::var_os("AIRLOCK_CACHE_DIR") {
         Some(folder) if !folder.is_empty() => {
             match CompileCache::of_user_in(Path::new(&folder), PROGRAM) {
                 Ok(cache) => engine.cache(cache),
@@ -125,12 +185,7 @@ fn with_cache_and_compiler(mut engine: EngineBuilder) -> EngineBuilder {
             }
         }
         _ => engine.user_cache(PROGRAM),
-    };
-    #[cfg(unix)]
-    {
-        engine = engine.compiler(this_program());
     }
-    engine
 }
 
 /// What compiles components and parses sources: this program, in other processes.
@@ -154,13 +209,19 @@ mod tests {
             name: "batch-rename",
             about: "",
             tools: &[],
-            kind: BundledKind::Component(b""),
+            kind: BundledKind::Component {
+                bytes: b"",
+                record: "",
+            },
         },
         Bundled {
             name: "ast_edit",
             about: "",
             tools: &[],
-            kind: BundledKind::Component(b""),
+            kind: BundledKind::Component {
+                bytes: b"",
+                record: "",
+            },
         },
     ]);
 

@@ -58,12 +58,13 @@ pub fn cache_entry(bytes: &[u8]) {
     }
     for place in places {
         let at = number(place) >> 8;
-        // Most of what counts is at the beginning.
+        // Most of what counts is at the end.
         let length = entry
             .len()
             .min(if place[0] & 1 == 1 { 400 } else { usize::MAX });
         if length > 0 {
-            entry[at % length] ^= place[0].max(1);
+            let last = entry.len() - 1;
+            entry[last - at % length] ^= place[0].max(1);
         }
     }
     fs::write(&cached.entry, &entry).expect("the entry is written");

@@ -109,13 +109,14 @@ async fn a_damaged_entry_is_rebuilt_silently_wherever_the_damage_is() {
         bytes
     };
     let longer = [good.clone(), vec![0]].concat();
-    // The magic, the hash, the length, the definitions, the code at its begin and end.
+    // The code, the definitions behind it, their length and the digest, which it is for, the hash.
     for damaged in [
         flip(0),
-        flip(20),
-        flip(50),
-        flip(70),
         flip(good.len() / 2),
+        flip(good.len() - 200),
+        flip(good.len() - 100),
+        flip(good.len() - 80),
+        flip(good.len() - 50),
         flip(good.len() - 1),
         good[..good.len() / 2].to_vec(),
         good[..10].to_vec(),
@@ -131,6 +132,44 @@ async fn a_damaged_entry_is_rebuilt_silently_wherever_the_damage_is() {
     hollow.set_len(1 << 43).unwrap();
     assert_eq!(load(folder.path()).await.tools().len(), 1);
     assert!(fs::metadata(&entry).unwrap().len() < 1 << 30);
+}
+
+/// All that can be run of a process's memory, as the kernel shows it: permissions, and of which
+/// file.
+#[cfg(target_os = "linux")]
+fn code_in_memory() -> Vec<(String, String)> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let mapped = maps.lines().map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let (permissions, file) = (words.nth(1).unwrap(), words.nth(3).unwrap_or_default());
+        (permissions.to_owned(), file.to_owned())
+    });
+    mapped
+        .filter(|(permissions, _)| permissions.contains('x'))
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn code_runs_from_sealed_memory_that_is_mapped_whether_it_was_compiled_or_cached() {
+    let folder = TempDir::new().unwrap();
+    let ours = || {
+        let all = code_in_memory();
+        for (permissions, file) in &all {
+            assert!(!permissions.contains('w'), "{permissions} {file}");
+        }
+        let ours = all.iter().filter(|(_, file)| file == "/memfd:airlock-code");
+        ours.count()
+    };
+    let compiled = load(folder.path()).await;
+    let (one, engine) = (ours(), engine(folder.path()));
+    assert!(one >= 1);
+    let cached = Plugin::load(&engine, component("misfits")).await.unwrap();
+    // Other tests of this process load too.
+    assert!(ours() >= 1);
+    assert_eq!(compiled.digest(), cached.digest());
+    let session = airlock_host::Session::builder().bind(&cached).open();
+    session.unwrap().start_instances().await.unwrap();
 }
 
 #[tokio::test]

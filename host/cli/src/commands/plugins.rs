@@ -27,7 +27,7 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
             "digest": plugin.kind.digest().to_string(),
         });
         match plugin.kind {
-            BundledKind::Component(bytes) => described["size"] = bytes.len().into(),
+            BundledKind::Component { bytes, .. } => described["size"] = bytes.len().into(),
             BundledKind::Native(_) => described["native"] = true.into(),
         }
         described

@@ -7,6 +7,8 @@ mod ast_edit;
 mod ast_edit_hostile;
 mod basics;
 mod building;
+#[cfg(target_os = "linux")]
+mod compiled;
 mod compiling;
 #[cfg(unix)]
 mod configuration;

@@ -7,38 +7,20 @@
 mod eviction;
 mod user;
 
-use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use airlock_model::digest::Digest;
 use airlock_model::regular::open_regular_file;
-use airlock_model::tool::{RejectedTool, ToolDefinition};
-use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
-use wasmtime::component::Component;
 
 use super::code::Code;
-use crate::runtime::code_compatibility;
-use crate::secret::{make_private_folder, read_or_make_key};
+use super::entry::{self, Entry, Facts, Key};
+use super::frozen::Frozen;
+use crate::secret::{SECRET_BYTES, make_private_folder, read_or_make_key};
 
-/// What loading finds out about a component, and the compile cache keeps.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Facts {
-    pub world_version: String,
-    pub imports: Vec<String>,
-    pub tools: Vec<ToolDefinition>,
-    pub rejected: Vec<RejectedTool>,
-}
-
-/// Changes with the layout of an entry and with the checks that its definitions have passed.
-const MAGIC: &[u8; 16] = b"airlock-cache-2\n";
-
-/// Of the keyed hash, and of its key.
-const HASH_BYTES: usize = 32;
-
-/// Of a plugin's digest.
-const DIGEST_BYTES: usize = 32;
+/// Of the keyed hash, at the end of a file.
+const HASH_BYTES: usize = blake3::OUT_LEN;
 
 /// A folder of compiled plugins.
 ///
@@ -51,7 +33,7 @@ const DIGEST_BYTES: usize = 32;
 #[derive(Debug, Clone)]
 pub struct CompileCache {
     folder: PathBuf,
-    key: [u8; HASH_BYTES],
+    key: [u8; SECRET_BYTES],
     max_bytes: u64,
 }
 
@@ -85,17 +67,11 @@ impl CompileCache {
     }
 
     pub(crate) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
-        let mut file = open_regular_file(self.path(key)).ok()?;
+        let file = open_regular_file(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
         // Whoever can write to the folder must not make us read without end.
-        let length = metadata.len().min(key.max_bytes);
-        // Room for all of it saves growing.
-        let mut entry = Vec::new();
-        entry
-            .try_reserve_exact(usize::try_from(length).ok()?)
-            .ok()?;
-        (&mut file).take(length).read_to_end(&mut entry).ok()?;
-        match self.decode(engine, key, &entry) {
+        let copied = Frozen::copy_of(&file, metadata.len().min(key.max_bytes)).ok()?;
+        match self.checked(engine, key, copied) {
             Some(entry) => {
                 eviction::used(&file, &metadata);
                 Some(entry)
@@ -125,103 +101,43 @@ impl CompileCache {
         code: &[u8],
         facts: &Facts,
     ) -> io::Result<()> {
-        let facts = serde_json::to_vec(facts)?;
-        let mut body = Vec::with_capacity(DIGEST_BYTES + 8 + facts.len() + code.len());
-        body.extend_from_slice(digest.as_bytes());
-        body.extend_from_slice(&(facts.len() as u64).to_le_bytes());
-        body.extend_from_slice(&facts);
-        body.extend_from_slice(code);
-        let hash = self.hash(key, &body);
+        let mut body = Vec::new();
+        entry::write(&mut body, key, digest, code, facts)?;
+        let hash = self.hasher().update(&body).finalize();
 
         // Others may be reading an older entry: it is replaced as a whole.
         let mut file = tempfile::Builder::new()
             .suffix(eviction::PART)
             .tempfile_in(&self.folder)?;
-        file.write_all(MAGIC)?;
-        file.write_all(hash.as_bytes())?;
         file.write_all(&body)?;
+        file.write_all(hash.as_bytes())?;
         file.persist(path)?;
         Ok(())
     }
 
-    fn decode(&self, engine: &Engine, key: &Key, entry: &[u8]) -> Option<Entry> {
-        let (hash, body) = entry
-            .strip_prefix(MAGIC)?
-            .split_first_chunk::<HASH_BYTES>()?;
+    /// The copy is what is hashed and what runs: nobody can change it in between.
+    fn checked(&self, engine: &Engine, key: &Key, copy: Frozen) -> Option<Entry> {
+        let length = copy.length().checked_sub(HASH_BYTES as u64)?;
+        let mut hash = [0; HASH_BYTES];
+        copy.read_at(&mut hash, length).ok()?;
         // Compares in constant time.
-        if self.hash(key, body) != *hash {
+        if copy.hash(self.hasher(), length).ok()? != hash {
             return None;
         }
-        let (digest, body) = body.split_first_chunk::<DIGEST_BYTES>()?;
-        let (length, body) = body.split_first_chunk::<8>()?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
-        let (facts, code) = body.split_at_checked(length)?;
-        let facts = serde_json::from_slice(facts).ok()?;
-        // These very bytes, in our memory, where nobody can change them between the check and the
-        // use.
-        let component = Code::from_checked_entry(code).load(engine).ok()?;
+        let (digest, facts) = entry::read(key, length, |buffer, at| copy.read_at(buffer, at))?;
+        let component = Code::from_checked_entry(copy).load(engine).ok()?;
         Some(Entry {
-            digest: Digest::from_bytes(*digest),
+            digest,
             component,
             facts,
         })
     }
 
-    /// Binds an entry's contents to its plugin and engine, so that one can't be passed off as
-    /// another.
-    fn hash(&self, key: &Key, body: &[u8]) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        hasher.update(MAGIC);
-        // What passed another version's checks has to pass this one's.
-        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.update(key.component.as_bytes());
-        hasher.update(&key.engine.to_le_bytes());
-        hasher.update(body);
-        hasher.finalize()
+    fn hasher(&self) -> blake3::Hasher {
+        blake3::Hasher::new_keyed(&self.key)
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{key}{}", eviction::ENTRY))
+        self.folder.join(key.file_name())
     }
-}
-
-/// Which entry is for a component and an engine.
-///
-/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
-/// and a component that was compiled before is hashed several times faster this way. Nobody can
-/// make two components with the same hash by either function.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    component: blake3::Hash,
-    engine: u64,
-    /// How large its entry may be.
-    max_bytes: u64,
-}
-
-/// How many times as large as its component an entry may be, and by how much more: two or three
-/// times is usual.
-const MAX_GROWTH: u64 = 16;
-const MAX_OVERHEAD_BYTES: u64 = 1 << 20;
-
-impl Key {
-    pub fn new(engine: &Engine, component: &[u8]) -> Self {
-        Self {
-            component: blake3::hash(component),
-            engine: code_compatibility(engine),
-            max_bytes: component.len() as u64 * MAX_GROWTH + MAX_OVERHEAD_BYTES,
-        }
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:016x}", self.component, self.engine)
-    }
-}
-
-/// What the cache has of a component.
-pub(crate) struct Entry {
-    pub digest: Digest,
-    pub component: Component,
-    pub facts: Facts,
 }

@@ -3,31 +3,75 @@
 //! So code is only made of bytes whose origin is known, by the functions here, and this is the only
 //! module that may load it.
 
+#[cfg(target_os = "linux")]
+use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
+
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// Bytes that a compiler of ours made.
-pub(super) struct Code<'a>(&'a [u8]);
+use super::frozen::Frozen;
 
-impl<'a> Code<'a> {
+/// Bytes that begin with what a compiler of ours made.
+pub(super) struct Code(Origin);
+
+enum Origin {
+    Frozen(Frozen),
+    #[cfg(target_os = "linux")]
+    Vouched(File),
+}
+
+impl Code {
     /// What [`Engine::precompile_component`] returned: in this process, or over a pipe that nobody
     /// else has, from one of the embedder's own program, which is trusted as this one is.
-    pub fn from_compiler(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+    pub fn from_compiler(bytes: &[u8]) -> Self {
+        Self(Origin::Frozen(Frozen::of(bytes)))
     }
 
-    /// What stands in an entry of the compile cache whose keyed hash was checked: it came from a
-    /// compiler of ours, in a host that knew the key, for an engine with the same compatibility
-    /// hash.
-    pub fn from_checked_entry(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+    /// An entry of the compile cache whose keyed hash was checked: it came from a compiler of ours,
+    /// in a host that knew the key, for an engine with the same compatibility hash.
+    pub fn from_checked_entry(entry: Frozen) -> Self {
+        Self(Origin::Frozen(entry))
+    }
+
+    /// An entry in a folder that the operator vouches for, and which this process can't write to.
+    #[cfg(target_os = "linux")]
+    pub fn from_vouched_entry(file: File) -> Self {
+        Self(Origin::Vouched(file))
     }
 
     /// The component, ready to be linked.
     pub fn load(self, engine: &Engine) -> wasmtime::Result<Component> {
-        // SAFETY: the bytes are what wasmtime's compiler made, as both ways to a `Code` promise.
-        // They are borrowed, in our own memory, where nobody changes them between that promise and
-        // now.
-        unsafe { Component::deserialize(engine, self.0) }
+        match &self.0 {
+            Origin::Frozen(Frozen::Owned(bytes)) => deserialize(engine, bytes),
+            #[cfg(target_os = "linux")]
+            Origin::Frozen(frozen @ Frozen::Sealed { file, length }) => {
+                map(engine, file).or_else(|error| {
+                    // Where nothing that is mapped from a file may run, or /proc is not there.
+                    tracing::debug!("sealed code could not be mapped: {error:#}");
+                    let mut bytes = vec![0; usize::try_from(*length)?];
+                    frozen.read_at(&mut bytes, 0)?;
+                    deserialize(engine, &bytes)
+                })
+            }
+            #[cfg(target_os = "linux")]
+            Origin::Vouched(file) => map(engine, file),
+        }
     }
+}
+
+fn deserialize(engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: the bytes begin with what wasmtime's compiler made, as all ways to a `Code` promise.
+    // They are borrowed, in our own memory, where nobody changes them between that promise and now.
+    unsafe { Component::deserialize(engine, bytes) }
+}
+
+#[cfg(target_os = "linux")]
+fn map(engine: &Engine, file: &File) -> wasmtime::Result<Component> {
+    // The very file that is open, and not what lies at its path by now.
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    // SAFETY: as above, and while it is mapped nobody changes the file: it is sealed, or only those
+    // whom the operator trusts as this program could.
+    unsafe { Component::deserialize_file(engine, path) }
 }

@@ -20,8 +20,14 @@ pub struct Bundled {
 /// What kind of thing it is.
 #[derive(Debug, Clone, Copy)]
 pub enum BundledKind {
-    /// A plugin, as the bytes of a component.
-    Component(&'static [u8]),
+    /// A plugin.
+    Component {
+        /// The component.
+        bytes: &'static [u8],
+        /// What was recorded when it was built, whose line `component sha256:…` has its digest: at
+        /// each start of the program that is needed, and takes time to compute.
+        record: &'static str,
+    },
     /// Code of the host.
     Native(fn() -> NativeProducer),
 }
@@ -34,7 +40,11 @@ impl BundledKind {
     /// The digest that stores know it by.
     pub fn digest(self) -> Digest {
         match self {
-            BundledKind::Component(bytes) => Digest::of(bytes),
+            BundledKind::Component { bytes, record } => {
+                let mut lines = record.lines();
+                let recorded = lines.find_map(|line| line.strip_prefix("component ")?.parse().ok());
+                recorded.unwrap_or_else(|| Digest::of(bytes))
+            }
             BundledKind::Native(native) => native().digest(),
         }
     }
@@ -79,7 +89,7 @@ impl Catalog {
         self.0
             .iter()
             .fold(session, |session, bundled| match bundled.kind {
-                BundledKind::Component(_) => session,
+                BundledKind::Component { .. } => session,
                 BundledKind::Native(native) => session.bind(&native()),
             })
     }

@@ -8,8 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What the names of entries end with.
-pub const ENTRY: &str = ".compiled";
+use super::super::entry::ENDING;
 
 /// What the names of entries end with that are being written; those of a host that was killed
 /// meanwhile stay.
@@ -76,7 +75,7 @@ impl CacheFile {
         let name = entry.file_name();
         let name = name.to_str()?;
         let is_part = name.ends_with(PART);
-        if !is_part && !name.ends_with(ENTRY) {
+        if !is_part && !name.ends_with(ENDING) {
             return None;
         }
         let metadata = entry

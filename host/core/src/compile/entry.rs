@@ -1,0 +1,135 @@
+//! What is kept of a component that was compiled, in a file of its own: in the compile cache, and
+//! in folders that an operator vouches for.
+//!
+//! The code is at the beginning, so that the file can be mapped as it is; what is known of the
+//! component, and which it is, follow.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use airlock_model::digest::Digest;
+use airlock_model::tool::{RejectedTool, ToolDefinition};
+use serde::{Deserialize, Serialize};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::runtime::code_compatibility;
+
+/// What loading finds out about a component, and entries keep.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Facts {
+    pub world_version: String,
+    pub imports: Vec<String>,
+    pub tools: Vec<ToolDefinition>,
+    pub rejected: Vec<RejectedTool>,
+}
+
+/// What an entry gives.
+pub(crate) struct Entry {
+    pub digest: Digest,
+    pub component: Component,
+    pub facts: Facts,
+}
+
+/// What the names of entries end with.
+pub(super) const ENDING: &str = ".compiled";
+
+/// Changes with the layout of an entry and with the checks that its definitions have passed.
+const LAYOUT: &[u8; 16] = b"airlock-entry-3\n";
+
+const DIGEST_BYTES: usize = 32;
+const LABEL_BYTES: usize = blake3::OUT_LEN;
+const LENGTH_BYTES: usize = size_of::<u64>();
+
+/// Which entry is for a component and an engine.
+///
+/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
+/// and a component that was compiled before is hashed several times faster this way. Nobody can
+/// make two components with the same hash by either function.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    component: blake3::Hash,
+    engine: u64,
+    /// How large its entry may be.
+    pub(super) max_bytes: u64,
+}
+
+/// How many times as large as its component an entry may be, and by how much more: two or three
+/// times is usual.
+const MAX_GROWTH: u64 = 16;
+const MAX_OVERHEAD_BYTES: u64 = 1 << 20;
+
+impl Key {
+    pub fn new(engine: &Engine, component: &[u8]) -> Self {
+        Self {
+            component: blake3::hash(component),
+            engine: code_compatibility(engine),
+            max_bytes: component.len() as u64 * MAX_GROWTH + MAX_OVERHEAD_BYTES,
+        }
+    }
+
+    /// The name of its file.
+    pub fn file_name(&self) -> String {
+        format!("{self}{ENDING}")
+    }
+
+    /// Binds an entry to its component, its engine and the version of what checked it, so that one
+    /// can't be passed off as another.
+    fn label(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(LAYOUT);
+        // What passed another version's checks has to pass this one's.
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.update(self.component.as_bytes());
+        hasher.update(&self.engine.to_le_bytes());
+        hasher.finalize()
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:016x}", self.component, self.engine)
+    }
+}
+
+/// An entry's bytes.
+///
+/// # Errors
+/// What the writer gives.
+pub(super) fn write(
+    mut to: impl Write,
+    key: &Key,
+    digest: Digest,
+    code: &[u8],
+    facts: &Facts,
+) -> io::Result<()> {
+    let facts = serde_json::to_vec(facts)?;
+    to.write_all(code)?;
+    to.write_all(&facts)?;
+    to.write_all(&(facts.len() as u64).to_le_bytes())?;
+    to.write_all(digest.as_bytes())?;
+    to.write_all(key.label().as_bytes())
+}
+
+/// What stands behind the code in an entry of this length, in bytes, which `read_at` reads from.
+/// None where it is no entry, or another's.
+pub(super) fn read(
+    key: &Key,
+    length: u64,
+    read_at: impl Fn(&mut [u8], u64) -> io::Result<()>,
+) -> Option<(Digest, Facts)> {
+    let mut end = [0; LENGTH_BYTES + DIGEST_BYTES + LABEL_BYTES];
+    let facts_end = length.checked_sub(end.len() as u64)?;
+    read_at(&mut end, facts_end).ok()?;
+    let (facts_bytes, end) = end.split_first_chunk::<LENGTH_BYTES>()?;
+    let (digest, label) = end.split_first_chunk::<DIGEST_BYTES>()?;
+    if label != key.label().as_bytes() {
+        return None;
+    }
+    let facts_bytes = u64::from_le_bytes(*facts_bytes);
+    let facts_start = facts_end.checked_sub(facts_bytes)?;
+    let mut facts = vec![0; usize::try_from(facts_bytes).ok()?];
+    read_at(&mut facts, facts_start).ok()?;
+    let facts = serde_json::from_slice(&facts).ok()?;
+    Some((Digest::from_bytes(*digest), facts))
+}
