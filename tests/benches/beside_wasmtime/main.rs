@@ -3,18 +3,21 @@
 //! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn,
 //! round by round, for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two
 //! neighbours share is told apart from what only one of them costs. Last it measures what the
-//! contract itself asks for, and how near to bare wasmtime with that we are.
+//! contract itself asks for, and how near to bare wasmtime with that we are; and loads of code that
+//! an operator vouches for, in a process of its own that can't write to it.
 
 #[path = "../bare/mod.rs"]
 mod bare;
 mod least;
+mod vouched;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_host::compile::CompileCache;
+use airlock_host::compile::{CompileCache, VouchedFolder};
+use airlock_host::policy::Rehearse;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Engine, Limits, Plugin, Resolution, Session};
 use airlock_tests::{Tester, component};
@@ -66,7 +69,8 @@ struct Ours {
 }
 
 impl Ours {
-    async fn new() -> Self {
+    /// Sessions rehearse as they are told; loads take what `vouched` has, before what is cached.
+    async fn new(rehearse: Rehearse, vouched: Option<&Path>) -> Self {
         let (cache, workspace) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let compiled = CompileCache::open(cache.path().join("compiled"), cache.path().join("key"));
         let limits = Limits::default().with_pending_actions(usize::MAX);
@@ -74,20 +78,20 @@ impl Ours {
             .limits(limits)
             .cache(compiled.unwrap())
             // What is measured is the first load of a process.
-            .kept_loads(0)
-            .build()
-            .unwrap();
+            .kept_loads(0);
+        let engine = match vouched {
+            Some(folder) => engine.vouched(VouchedFolder::open(folder).unwrap()),
+            None => engine,
+        };
+        let engine = engine.build().unwrap();
         let plugin = Plugin::load(&engine, component("bench")).await.unwrap();
         let another = cache.path().join("another.wasm");
-        let mut bytes = std::fs::read(component("bench")).unwrap();
-        // A custom section.
-        bytes.extend_from_slice(b"\0\x02\x01a");
-        std::fs::write(&another, bytes).unwrap();
+        std::fs::write(&another, another_plugin()).unwrap();
         Plugin::load(&engine, &another).await.unwrap();
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
             .workspace(workspace.path())
-            .rehearse(airlock_host::policy::Rehearse::Never)
+            .rehearse(rehearse)
             .store(store.clone())
             .bind(&plugin)
             .open()
@@ -163,6 +167,14 @@ impl Ours {
     }
 }
 
+/// The component once more, as another plugin.
+fn another_plugin() -> Vec<u8> {
+    let mut bytes = std::fs::read(component("bench")).unwrap();
+    // A custom section.
+    bytes.extend_from_slice(b"\0\x02\x01a");
+    bytes
+}
+
 /// How many actions to have on the stack at one time, until all were: a conversation has a few, not
 /// thousands.
 fn stacks(count: u64) -> impl Iterator<Item = u64> {
@@ -173,7 +185,10 @@ fn stacks(count: u64) -> impl Iterator<Item = u64> {
 
 fn main() {
     let runtime = Runtime::new().unwrap();
-    let ours = runtime.block_on(Ours::new());
+    if let Some(folder) = vouched::folder() {
+        return runtime.block_on(vouched::measure(&folder));
+    }
+    let ours = runtime.block_on(Ours::new(Rehearse::Never, None));
     let bare = runtime.block_on(Bare::new(ours.engine.wasmtime(), &ours.params));
 
     let mut criterion = Criterion::default()
@@ -195,7 +210,7 @@ fn main() {
         });
     }
     criterion.final_summary();
-    let (table, medians) = runtime.block_on(ratios(&ours, &bare));
+    let (table, medians) = runtime.block_on(ratios(&Case::ALL, &ours, &bare));
     print!("{table}");
     let measured = |case: Case| {
         let (ours, bare) = medians[case as usize];
@@ -208,16 +223,22 @@ fn main() {
         "{}",
         least::tables(ours.engine.wasmtime(), &bare, call, measured)
     );
+    println!("\nThe same where each action is rehearsed before its call returns:");
+    let rehearsed = runtime.block_on(Ours::new(Rehearse::Auto, None));
+    let cases = [Case::Execute, Case::Reject];
+    print!("{}", runtime.block_on(ratios(&cases, &rehearsed, &bare)).0);
+    println!("\nCode that an operator vouches for, in a folder that is mounted read-only:");
+    runtime.block_on(vouched::measure_elsewhere(&ours.engine));
 }
 
 /// A table of medians over rounds in which both sides take turns, and those of ours and of bare
 /// wasmtime, in seconds.
-async fn ratios(ours: &Ours, bare: &Bare) -> (String, Vec<(f64, f64)>) {
+async fn ratios(cases: &[Case], ours: &Ours, bare: &Bare) -> (String, Vec<(f64, f64)>) {
     let mut medians = Vec::new();
     let mut table = String::from(
         "\n| what | bare | ours | ratio (quartiles) | promised |\n| --- | --- | --- | --- | --- |\n",
     );
-    for case in Case::ALL {
+    for &case in cases {
         let (name, count, promised) = case.facts();
         let mut rounds = Vec::with_capacity(ROUNDS);
         for round in 0..ROUNDS {

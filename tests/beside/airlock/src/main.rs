@@ -16,11 +16,9 @@ use airlock_host::policy::Rehearse;
 use airlock_host::{Engine, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use anyhow::{Context, bail};
-use beside_contestant::{Took, answer};
-use serde_json::{Value, json};
+use beside_contestant::{NOTHING, TOOL, Took, answer};
+use serde_json::Value;
 use tokio::runtime::{Handle, Runtime};
-
-const TOOL: &str = "rename_prefix";
 
 /// The most actions that are pending at one time: a conversation has a few, not thousands.
 const STACK: u32 = 20;
@@ -52,7 +50,7 @@ fn main() -> anyhow::Result<()> {
     let calls = Calls {
         runtime: runtime.handle().clone(),
         params: serde_json::from_str(&params)?,
-        none: json!({"prefix": "nothing begins so", "replacement": ""}),
+        none: serde_json::from_str(NOTHING)?,
     };
     let in_memory = open().open()?;
     let unrehearsed = open().rehearse(Rehearse::Never).open()?;

@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use rustix::time::{ClockId, clock_gettime};
 
+/// What the tool is called.
+pub use beside_logic::NAME as TOOL;
+
+/// Params that no file's name fits, as JSON.
+pub const NOTHING: &str = r#"{"prefix":"nothing begins so","replacement":""}"#;
+
 /// How long some work took.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Took {

@@ -11,11 +11,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use beside_contestant::{Took, answer};
+use beside_contestant::{NOTHING, TOOL, Took, answer};
 use extism::{CompiledPlugin, Manifest, Plugin, PluginBuilder, Wasm};
 use extism_wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
-
-const TOOL: &str = "rename_prefix";
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -74,7 +72,6 @@ impl Embedding {
         let compiled = self.cached()?;
         let pooled = self.pooled()?;
         let mut plugin = Plugin::new_from_compiled(&compiled)?;
-        let none = r#"{"prefix":"nothing begins so","replacement":""}"#;
         let call = |plugin: &mut Plugin, params: &str| -> anyhow::Result<()> {
             let answer: &str = plugin.call(TOOL, params)?;
             std::hint::black_box(answer);
@@ -83,16 +80,16 @@ impl Embedding {
         let mut held = Vec::new();
         answer(|what, count| match what {
             "call" => Took::of_all(count, || call(&mut plugin, &self.params)),
-            "nothing" => Took::of_all(count, || call(&mut plugin, none)),
+            "nothing" => Took::of_all(count, || call(&mut plugin, NOTHING)),
             "instance" => Took::of_all(count, || {
-                call(&mut Plugin::new_from_compiled(&compiled)?, none)
+                call(&mut Plugin::new_from_compiled(&compiled)?, NOTHING)
             }),
             "pooled" => Took::of_all(count, || {
-                call(&mut Plugin::new_from_compiled(&pooled)?, none)
+                call(&mut Plugin::new_from_compiled(&pooled)?, NOTHING)
             }),
             "hold" => Took::of_all(count, || {
                 let mut plugin = Plugin::new_from_compiled(&compiled)?;
-                call(&mut plugin, none)?;
+                call(&mut plugin, NOTHING)?;
                 held.push(plugin);
                 Ok(())
             }),

@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use beside_contestant::NOTHING;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// What the tool is called.
-pub const TOOL: &str = "rename_prefix";
 
 /// Lets a client of `airlock serve --http` in.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -133,7 +131,7 @@ pub fn params() -> Value {
 
 /// Params that nothing fits.
 pub fn params_for_nothing() -> Value {
-    json!({"prefix": "nothing begins so", "replacement": ""})
+    serde_json::from_str(NOTHING).unwrap_or_default()
 }
 
 /// The same renames, for `batch-rename`.

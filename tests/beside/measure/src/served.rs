@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use beside_contestant::TOOL;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::RunningService;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -15,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
 use tokio::runtime::Runtime;
 
-use crate::place::{Place, TOKEN, TOOL, expected, params};
+use crate::place::{Place, TOKEN, expected, params};
 use crate::processor::of_process;
 use crate::rounds::Sample;
 

@@ -18,13 +18,13 @@ mod world;
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
-use beside_contestant::{Took, answer};
+use beside_contestant::{NOTHING, Took, answer};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use world::{CustomToolPre, Live, State};
 
-/// Instances that are alive at one time, at most: as many as Airlock's.
+/// Instances that are alive at one time, at most: more than are ever held here.
 const INSTANCES: u32 = 512;
 
 fn main() -> anyhow::Result<()> {
@@ -111,7 +111,6 @@ impl Embedding {
         let code = self.cold().and_then(|it| it.serialize()).map_err(told)?;
         std::fs::write(&self.compiled, code)?;
         let linked = self.cached().map_err(told)?;
-        let none = r#"{"prefix":"nothing begins so","replacement":""}"#;
         let call = |params: &str| -> anyhow::Result<Live> {
             let (text, live) = self.call(&linked, params).map_err(told)?;
             std::hint::black_box(text);
@@ -121,9 +120,9 @@ impl Embedding {
         let mut held = Vec::new();
         answer(|what, count| match what {
             "call" => Took::of_all(count, || call(&self.params).map(drop)),
-            "nothing" | "instance" => Took::of_all(count, || call(none).map(drop)),
+            "nothing" | "instance" => Took::of_all(count, || call(NOTHING).map(drop)),
             "hold" => Took::of_all(count, || {
-                held.push(call(none)?);
+                held.push(call(NOTHING)?);
                 Ok(())
             }),
             "cold" => Took::of_all(count, || cold().map_err(told)),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use beside_contestant::TOOL;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{Engine, Error, Store};
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
@@ -62,7 +63,7 @@ impl Live {
     pub fn execute(&mut self, params: &str) -> wasmtime::Result<String> {
         let guest = self.tool.airlock_tool_tool();
         let result = guest
-            .call_execute(&mut self.store, "call-1", "rename_prefix", params)?
+            .call_execute(&mut self.store, "call-1", TOOL, params)?
             .map_err(|error| Error::msg(format!("{error:?}")))?;
         match result.content.into_iter().next() {
             Some(types::Content::Text(text)) => Ok(text),
