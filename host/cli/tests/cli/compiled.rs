@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use airlock_tests::component;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -26,6 +27,7 @@ struct Installed {
     /// Everybody's to read.
     folder: TempDir,
     program: PathBuf,
+    plugin: PathBuf,
     /// Where its code is, by itself: `lib/airlock/compiled`.
     compiled: PathBuf,
     entry: PathBuf,
@@ -43,21 +45,26 @@ impl Installed {
         copy.arg(command(folder.path()).get_program()).arg(&program);
         assert!(copy.status().unwrap().success());
         set_mode(&program, 0o755);
+        // A small one, since it is compiled again and again.
+        let plugin = folder.path().join("plugin.wasm");
+        fs::copy(component("bench"), &plugin).unwrap();
         let compile = Command::new(&program)
             .args(["compile", "--json"])
+            .arg(&plugin)
             .env_clear()
             .env("HOME", folder.path())
             .output();
         let compile = compile.unwrap();
         assert!(compile.status.success(), "{compile:?}");
         let told: Value = serde_json::from_slice(&compile.stdout).unwrap();
-        assert_eq!(told["compiled"][0]["name"], "batch-rename");
+        assert_eq!(told["compiled"][0]["name"], "plugin");
         let entry = PathBuf::from(told["compiled"][0]["path"].as_str().unwrap());
         let compiled = folder.path().join("usr/lib/airlock/compiled");
         assert_eq!(entry.parent().unwrap(), compiled);
         Self {
             folder,
             program,
+            plugin,
             compiled,
             entry,
         }
@@ -72,8 +79,8 @@ impl Installed {
     fn is_used(&self, variables: &[(&str, &Path)], wrapped: &[&str]) -> bool {
         let home = TempDir::new().unwrap();
         let mut line: Vec<&str> = wrapped.to_vec();
-        let program = self.program.to_str().unwrap();
-        line.extend([program, "inspect", "batch-rename", "--json"]);
+        let (program, plugin) = (self.program.to_str(), self.plugin.to_str());
+        line.extend([program.unwrap(), "inspect", plugin.unwrap(), "--json"]);
         let mut command = Command::new(line[0]);
         command.args(&line[1..]).env_clear();
         command.env("HOME", home.path()).current_dir(home.path());
@@ -86,7 +93,7 @@ impl Installed {
         let ran = command.output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
         let told: Value = serde_json::from_slice(&ran.stdout).unwrap();
-        assert_eq!(told["tools"][0]["name"], "batch_rename_preview");
+        assert_eq!(told["tools"][0]["name"], "bench");
         let cached = fs::read_dir(home.path().join(".cache/airlock/compiled")).unwrap();
         cached.count() == 0
     }
