@@ -31,9 +31,9 @@ pub async fn load(
 }
 
 /// What plugins run on where there are many conversations: as many instances as memory has room
-/// for.
+/// for. Such a pool takes a while to make.
 #[cfg(feature = "serve")]
-pub fn server_engine(limits: Limits) -> Result<Engine, Error> {
+pub fn engine_for_many(limits: Limits) -> Result<Engine, Error> {
     plugin::engine(CATALOG, limits).build()
 }
 

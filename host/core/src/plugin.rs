@@ -91,6 +91,17 @@ impl Plugin {
             .with_tools()
     }
 
+    /// Compiles a component from a file, to be kept: see [`Plugin::compile`].
+    ///
+    /// # Errors
+    /// As [`Plugin::load`].
+    pub async fn compile_file(
+        engine: &Engine,
+        path: impl AsRef<Path>,
+    ) -> Result<CompiledPlugin, LoadError> {
+        load::compile_file(engine, path.as_ref()).await
+    }
+
     /// Compiles a component from its bytes, whatever was compiled before, and asks it for its
     /// tools, to keep that in a [`VouchedFolder`](crate::compile::VouchedFolder). It is for engines
     /// like this one, on processors like this one.

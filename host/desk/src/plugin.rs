@@ -8,10 +8,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{self, Path, PathBuf};
-use std::sync::Arc;
 
 use airlock_host::compile::{CompileCache, CompiledPlugin, VouchedFolder};
-use airlock_host::load::LoadError;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
@@ -22,6 +20,9 @@ pub use loaded::Loaded;
 
 /// What the user's folders for it are called.
 const PROGRAM: &str = "airlock";
+
+/// The environment variable that names a folder of compiled plugins.
+const COMPILED_VARIABLE: &str = "AIRLOCK_COMPILED_DIR";
 
 /// The largest file that is read as a plugin.
 const MAX_PLUGIN_BYTES: u64 = 1 << 30;
@@ -88,14 +89,7 @@ impl<'a> Source<'a> {
     /// If it can't be read or compiled, or doesn't fit the world.
     pub async fn compile(&self, engine: &Engine) -> Result<Option<CompiledPlugin>, Error> {
         let compiled = match self {
-            Source::File(path) => {
-                let bytes = read_regular_file(path, MAX_PLUGIN_BYTES);
-                let bytes = bytes.map_err(|error| LoadError::Read {
-                    path: path.to_path_buf(),
-                    source: Arc::new(error),
-                })?;
-                Plugin::compile(engine, &*self.name(), bytes).await?
-            }
+            Source::File(path) => Plugin::compile_file(engine, path).await?,
             Source::Bundled(bundled) => match bundled.kind {
                 BundledKind::Component { bytes, .. } => {
                     Plugin::compile(engine, bundled.name, bytes).await?
@@ -150,29 +144,58 @@ pub fn engine_that_compiles() -> EngineBuilder {
 }
 
 /// Where compiled plugins are whose code runs without a look at it, if this program's user can't
-/// write there: what `AIRLOCK_COMPILED_DIR` names, or `../lib/airlock/compiled` beside the folder
-/// that this program lies in. None where nobody knows that folder.
-pub fn compiled_folder() -> Option<PathBuf> {
-    match env::var_os("AIRLOCK_COMPILED_DIR") {
-        Some(named) if !named.is_empty() => Some(PathBuf::from(named)),
-        _ => {
-            let program = env::current_exe().ok()?;
-            let prefix = program.parent()?.parent()?;
-            Some(prefix.join("lib/airlock/compiled"))
+/// write there: what `AIRLOCK_COMPILED_DIR` names by an absolute path, or
+/// `../lib/airlock/compiled` beside the folder that this program lies in. None where nobody knows
+/// that folder.
+///
+/// # Errors
+/// Where what is named is no absolute path: it would be another one in each folder that this is
+/// started in.
+pub fn compiled_folder() -> io::Result<Option<PathBuf>> {
+    match named_folder() {
+        Some(named) if named.is_relative() => {
+            let error = format!("{COMPILED_VARIABLE} is no absolute path");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, error))
+        }
+        Some(named) => Ok(Some(named)),
+        None => {
+            let program = env::current_exe()?;
+            let prefix = program.parent().and_then(Path::parent);
+            Ok(prefix.map(|prefix| prefix.join("lib/airlock/compiled")))
         }
     }
 }
 
+fn named_folder() -> Option<PathBuf> {
+    let named = env::var_os(COMPILED_VARIABLE).filter(|it| !it.is_empty());
+    named.map(PathBuf::from)
+}
+
+/// The folder of compiled plugins, if one may be used. Nobody has named the one beside the program:
+/// so it has to be of whoever has the program.
+fn vouched_folder() -> io::Result<Option<VouchedFolder>> {
+    let Some(path) = compiled_folder()? else {
+        return Ok(None);
+    };
+    let is_named = named_folder().is_some();
+    let folder = match VouchedFolder::open(&path) {
+        Ok(folder) => folder,
+        Err(error) if !is_named && error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if is_named || folder.belongs_to_owner_of(env::current_exe()?)? {
+        return Ok(Some(folder));
+    }
+    let path = path.display();
+    let error = format!("{path}: it belongs to another user than this program");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, error))
+}
+
 fn with_cache(mut engine: EngineBuilder) -> EngineBuilder {
-    if let Some(folder) = compiled_folder() {
-        match VouchedFolder::open(&folder) {
-            Ok(folder) => engine = engine.vouched(folder),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let folder = folder.display();
-                tracing::warn!("compiled plugins in {folder} are not used: {error}");
-            }
-        }
+    match vouched_folder() {
+        Ok(Some(folder)) => engine = engine.vouched(folder),
+        Ok(None) => {}
+        Err(error) => tracing::warn!("compiled plugins are not used: {error}"),
     }
     match env::var_os("AIRLOCK_CACHE_DIR") {
         Some(folder) if !folder.is_empty() => {

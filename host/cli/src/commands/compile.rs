@@ -24,8 +24,12 @@ pub async fn compile(
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let no_folder = || Failure::usage("nobody knows where this program lies: name a folder");
-    let folder = into.or_else(compiled_folder).ok_or_else(no_folder)?;
+    let folder = match into {
+        Some(named) => named,
+        None => compiled_folder()
+            .map_err(|error| Failure::usage(error.to_string()))?
+            .ok_or_else(|| Failure::usage("no folder is known: name one by `--into`"))?,
+    };
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let engine = engine_that_compiles().limits(Limits::default());
     let engine = engine.live_instances(1).build()?;

@@ -69,7 +69,12 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     if let Some(over) = &request.http {
         http::prepare(over);
     }
-    let engine = load::server_engine(request.limits.clone())?;
+    let limits = request.limits.clone();
+    // Over standard streams there is one conversation.
+    let engine = match request.http {
+        Some(_) => load::engine_for_many(limits)?,
+        None => load::engine(limits)?,
+    };
     let plugins = plugins::load(&request.plugins, &engine, &interrupt, &progress).await?;
     let store = store::open(&request.store, WhenMissing::Make).await?;
     let setup = Setup::new(request, plugins, engine, store)?;

@@ -48,9 +48,10 @@ impl Installed {
         // A small one, since it is compiled again and again.
         let plugin = folder.path().join("plugin.wasm");
         fs::copy(component("bench"), &plugin).unwrap();
-        let compile = Command::new(&program)
-            .args(["compile", "--json"])
-            .arg(&plugin)
+        // Others may read it whatever the umask is.
+        let compile = Command::new("sh")
+            .args(["-c", "umask 077 && exec \"$@\"", "sh"])
+            .args([&program, Path::new("compile"), Path::new("--json"), &plugin])
             .env_clear()
             .env("HOME", folder.path())
             .output();
@@ -87,8 +88,11 @@ impl Installed {
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.envs(variables.iter().copied());
         if is_root() && wrapped.is_empty() {
-            chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
             command.uid(NOBODY).gid(NOBODY);
+        }
+        // In a namespace of its own there is no such user.
+        if is_root() && !wrapped.contains(&"--user") {
+            chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
         let ran = command.output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
@@ -129,8 +133,10 @@ fn code_is_used_unchecked_only_where_its_user_can_not_write_to_it_nor_to_what_is
         check(&format!("{what} can be written by all"), false);
         set_mode(path, mode);
     }
-    set_mode(&lib, 0o1777);
-    check("what is above is like /tmp", is_root());
+    for (mode, what) in [(0o1777, "like /tmp"), (0o711, "not to be listed")] {
+        set_mode(&lib, mode);
+        check(&format!("what is above is {what}"), is_root());
+    }
     set_mode(&lib, 0o755);
     check("as it was", is_root());
 
@@ -164,6 +170,14 @@ fn code_is_used_unchecked_only_where_its_user_can_not_write_to_it_nor_to_what_is
     assert_eq!(named(&link), is_root());
     assert!(!named(&lib.join("airlock")), "another folder is named");
     assert!(!named(Path::new("/nowhere")));
+    assert!(!named(Path::new("compiled")), "it is not absolute");
+
+    // A third user's, whom nobody has named, and whose the program isn't.
+    const THIRD: u32 = 65533;
+    give(compiled, THIRD);
+    give(entry, THIRD);
+    check("a third user's", false);
+    assert_eq!(named(compiled), is_root());
 }
 
 #[test]
@@ -197,16 +211,23 @@ fn compile_says_what_it_has_written_and_who_does_not_use_it() {
     assert_eq!(lines.next(), Some(&*format!("in {into}")));
     let note = "note: programs of this user compile for themselves all the same: ";
     assert!(ran.stderr.starts_with(note), "{}", ran.stderr);
-    assert!(
-        ran.stderr
-            .contains("it belongs to the user whom this program runs as")
-    );
+    let why = match is_root() {
+        true => "this program runs as root",
+        false => "it belongs to the user whom this program runs as",
+    };
+    assert!(ran.stderr.contains(why), "{}", ran.stderr);
 
     let check = |args: &[&str], code: i32, kind: &str, message: &str| {
         let ran = airlock(&["compile", "--json"]).args(args).run();
         assert_eq!((ran.code, ran.error().0.as_str()), (code, kind), "{args:?}");
         assert!(ran.error().1.contains(message), "{args:?}: {ran:#?}");
     };
+    let relative = airlock(&["compile", "--json"]).env("AIRLOCK_COMPILED_DIR", "a/b");
+    let relative = relative.run().error();
+    assert_eq!(
+        (relative.0.as_str(), relative.1.as_str()),
+        ("usage", "AIRLOCK_COMPILED_DIR is no absolute path")
+    );
     check(&["no-such"], 3, "unknown-plugin", "no-such");
     check(&["./no-such.wasm"], 3, "plugin-unreadable", "no-such.wasm");
     check(

@@ -124,7 +124,8 @@ impl CompileCache {
         if copy.hash(self.hasher(), length).ok()? != hash {
             return None;
         }
-        let (digest, facts) = entry::read(key, length, |buffer, at| copy.read_at(buffer, at))?;
+        let read_at = |buffer: &mut [u8], at| copy.read_at(buffer, at);
+        let (digest, facts) = entry::read(key, length, read_at).ok()?;
         let component = Code::from_checked_entry(copy).load(engine).ok()?;
         Some(Entry {
             digest,

@@ -41,15 +41,15 @@ const DIGEST_BYTES: usize = 32;
 const LABEL_BYTES: usize = blake3::OUT_LEN;
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Which entry is for a component and an engine.
+/// Which entry is for a component, an engine and this version of what checks components.
 ///
 /// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
 /// and a component that was compiled before is hashed several times faster this way. Nobody can
 /// make two components with the same hash by either function.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    component: blake3::Hash,
-    engine: u64,
+    /// Binds an entry to all three, so that one can't be passed off as another.
+    label: blake3::Hash,
     /// How large its entry may be.
     pub(super) max_bytes: u64,
 }
@@ -61,9 +61,14 @@ const MAX_OVERHEAD_BYTES: u64 = 1 << 20;
 
 impl Key {
     pub fn new(engine: &Engine, component: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(LAYOUT);
+        // What passed another version's checks has to pass this one's.
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.update(blake3::hash(component).as_bytes());
+        hasher.update(&code_compatibility(engine).to_le_bytes());
         Self {
-            component: blake3::hash(component),
-            engine: code_compatibility(engine),
+            label: hasher.finalize(),
             max_bytes: component.len() as u64 * MAX_GROWTH + MAX_OVERHEAD_BYTES,
         }
     }
@@ -72,23 +77,11 @@ impl Key {
     pub fn file_name(&self) -> String {
         format!("{self}{ENDING}")
     }
-
-    /// Binds an entry to its component, its engine and the version of what checked it, so that one
-    /// can't be passed off as another.
-    fn label(&self) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(LAYOUT);
-        // What passed another version's checks has to pass this one's.
-        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.update(self.component.as_bytes());
-        hasher.update(&self.engine.to_le_bytes());
-        hasher.finalize()
-    }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{:016x}", self.component, self.engine)
+        fmt::Display::fmt(&self.label, f)
     }
 }
 
@@ -108,28 +101,43 @@ pub(super) fn write(
     to.write_all(&facts)?;
     to.write_all(&(facts.len() as u64).to_le_bytes())?;
     to.write_all(digest.as_bytes())?;
-    to.write_all(key.label().as_bytes())
+    to.write_all(key.label.as_bytes())
 }
 
 /// What stands behind the code in an entry of this length, in bytes, which `read_at` reads from.
-/// None where it is no entry, or another's.
+///
+/// # Errors
+/// Where it can't be read, is damaged, or is another's.
 pub(super) fn read(
     key: &Key,
     length: u64,
     read_at: impl Fn(&mut [u8], u64) -> io::Result<()>,
-) -> Option<(Digest, Facts)> {
-    let mut end = [0; LENGTH_BYTES + DIGEST_BYTES + LABEL_BYTES];
-    let facts_end = length.checked_sub(end.len() as u64)?;
-    read_at(&mut end, facts_end).ok()?;
-    let (facts_bytes, end) = end.split_first_chunk::<LENGTH_BYTES>()?;
-    let (digest, label) = end.split_first_chunk::<DIGEST_BYTES>()?;
-    if label != key.label().as_bytes() {
-        return None;
+) -> io::Result<(Digest, Facts)> {
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged, or another's");
+    if length > key.max_bytes {
+        return Err(damaged());
     }
-    let facts_bytes = u64::from_le_bytes(*facts_bytes);
-    let facts_start = facts_end.checked_sub(facts_bytes)?;
-    let mut facts = vec![0; usize::try_from(facts_bytes).ok()?];
-    read_at(&mut facts, facts_start).ok()?;
-    let facts = serde_json::from_slice(&facts).ok()?;
-    Some((Digest::from_bytes(*digest), facts))
+    let mut facts_bytes = [0; LENGTH_BYTES];
+    let mut digest = [0; DIGEST_BYTES];
+    let mut label = [0; LABEL_BYTES];
+    let mut end = length;
+    // From its last bytes on.
+    let mut before = |buffer: &mut [u8]| -> io::Result<()> {
+        end = end.checked_sub(buffer.len() as u64).ok_or_else(damaged)?;
+        read_at(buffer, end)
+    };
+    before(&mut label)?;
+    if label != *key.label.as_bytes() {
+        return Err(damaged());
+    }
+    before(&mut digest)?;
+    before(&mut facts_bytes)?;
+    let facts_bytes = u64::from_le_bytes(facts_bytes);
+    if facts_bytes > length {
+        return Err(damaged());
+    }
+    let mut facts = vec![0; usize::try_from(facts_bytes).map_err(io::Error::other)?];
+    before(&mut facts)?;
+    let facts = serde_json::from_slice(&facts)?;
+    Ok((Digest::from_bytes(digest), facts))
 }

@@ -106,29 +106,36 @@ mod sealed {
 
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use rustix::io::Errno;
+    use rustix::process::{Resource, getrlimit};
 
     use super::{Frozen, rewound};
 
     pub fn copy_of(file: &File, length: u64) -> io::Result<Frozen> {
-        let mut memory = memory()?;
+        let mut memory = memory(length)?;
         // In the kernel: no page of this process is touched.
         let length = io::copy(&mut rewound(file)?.take(length), &mut memory)?;
         seal(memory, length)
     }
 
     pub fn of(bytes: &[u8]) -> io::Result<Frozen> {
-        let mut memory = memory()?;
+        let mut memory = memory(bytes.len() as u64)?;
         memory.write_all(bytes)?;
         let length = bytes.len() as u64;
         let sealed = seal(memory, length)?;
-        // Until it was sealed, whoever can trace this process could write to it.
+        // Until it was sealed, another process of this user could have written to it.
         match sealed.hash(blake3::Hasher::new(), length)? == blake3::hash(bytes) {
             true => Ok(sealed),
             false => Err(io::Error::other("it was changed before it was sealed")),
         }
     }
 
-    fn memory() -> io::Result<File> {
+    /// A file for so many bytes.
+    fn memory(length: u64) -> io::Result<File> {
+        // Who writes beyond it is ended by a signal, also in memory.
+        let largest = getrlimit(Resource::Fsize).current;
+        if largest.is_some_and(|largest| length > largest) {
+            return Err(Errno::FBIG.into());
+        }
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let name = "airlock-code";
         // That it is no program to be started is what Linux 6.3 and later can be told.
@@ -139,11 +146,20 @@ mod sealed {
         Ok(File::from(memory))
     }
 
-    fn seal(memory: File, length: u64) -> io::Result<Frozen> {
+    /// How often to ask a system that has one of the pages in hand itself, to move it or to see
+    /// whether it is used. It waits by itself for a sixth of a second each time.
+    const TRIES: usize = 6;
+
+    fn seal(file: File, length: u64) -> io::Result<Frozen> {
         let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-        fcntl_add_seals(&memory, all)?;
-        let file = memory;
-        Ok(Frozen::Sealed { file, length })
+        let mut tries = 1;
+        loop {
+            match fcntl_add_seals(&file, all) {
+                Ok(()) => return Ok(Frozen::Sealed { file, length }),
+                Err(Errno::BUSY) if tries < TRIES => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 

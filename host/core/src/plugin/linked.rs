@@ -35,7 +35,7 @@ impl Linked {
             return Ok(linked);
         }
         let linked = link(engine, &self.component).map_err(|error| {
-            Error::host("could not link a plugin from the compile cache", error)
+            Error::host("could not link a plugin that was compiled before", error)
         })?;
         Ok(self.linked.get_or_init(|| linked))
     }

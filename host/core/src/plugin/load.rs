@@ -26,6 +26,12 @@ use crate::reserved::ToolNames;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
+    let (name, bytes) = read(engine, path)?;
+    from_bytes(engine, name, bytes).await
+}
+
+/// A component's file, and what it is called.
+fn read(engine: &Engine, path: &Path) -> Result<(Arc<str>, Bytes), LoadError> {
     let name = match path.file_stem() {
         Some(stem) => stem.to_string_lossy().into_owned(),
         None => path.display().to_string(),
@@ -41,7 +47,7 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     // It may grow meanwhile.
     let most = (engine.plugin_bytes() as u64).saturating_add(1);
     file.take(most).read_to_end(&mut bytes).map_err(read)?;
-    from_bytes(engine, name.into(), bytes.into()).await
+    Ok((name.into(), bytes.into()))
 }
 
 pub(super) async fn from_bytes(
@@ -114,6 +120,15 @@ fn compiled_before(engine: &Engine, key: &Key) -> Option<Entry> {
     vouched
         .find_map(|folder| folder.get(engine.wasmtime(), key))
         .or_else(|| engine.cache()?.get(engine.wasmtime(), key))
+}
+
+/// As [`compile`], of a file.
+pub(super) async fn compile_file(
+    engine: &Engine,
+    path: &Path,
+) -> Result<CompiledPlugin, LoadError> {
+    let (name, bytes) = read(engine, path)?;
+    compile(engine, name, bytes).await
 }
 
 /// Compiles it whatever was compiled before: who trusts the result has to trust no cache.
