@@ -45,9 +45,10 @@ pub const LEFT_OUT: &str = match cfg!(feature = "author") {
 };
 
 pub const COMPILE_EXAMPLES: &str = "\
-Code in a user's own cache is hashed under a key before it runs, each time. Code in this folder is not:
-it is used only by those who can't write to the folder, nor to any folder above it, or where it is
-mounted read-only. So it is for who installs programs:
+Code in a user's own cache is hashed under a key before it runs, each time. Code in this folder
+is not: it is used only by those who can't write to it, nor to any folder above it, or where it
+is mounted read-only; beside the program only if both have one owner. So it is for whoever
+installs programs:
 
   What comes with this program, for all users but root:
     sudo airlock compile
@@ -56,8 +57,8 @@ mounted read-only. So it is for who installs programs:
     airlock compile ./my_plugin.wasm --into /opt/tools/compiled
     AIRLOCK_COMPILED_DIR=/opt/tools/compiled airlock run ./my_plugin.wasm my_tool '{}'
 
-It is for this version of this program and processors like this machine's: other programs leave it
-aside, and compile.";
+It is for this version of this program, and for processors like this machine's: other programs
+leave it aside, and compile.";
 
 pub const RUN_EXAMPLES: &str = "\
 Examples:
