@@ -12,6 +12,7 @@ mod folder;
 mod gate;
 mod handle;
 mod listing;
+mod named;
 mod open;
 mod quota;
 mod removal;
@@ -44,6 +45,7 @@ pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 
 use handle::{OpenCount, OpenHandle};
 use listing::Listing;
+use named::LastNamed;
 use quota::Quota;
 use viewed::Viewed;
 
@@ -61,6 +63,7 @@ pub(crate) struct Files {
     changed_files: usize,
     changed_bytes: u64,
     left_out: LeftOut,
+    last_named: LastNamed,
     /// What is written gets this time, until it is committed.
     time: Option<SystemTime>,
 }
@@ -144,6 +147,7 @@ impl Files {
             changed_files: limits.changed_files,
             changed_bytes: limits.changed_bytes,
             left_out: LeftOut::default(),
+            last_named: LastNamed::default(),
             time,
         }
     }
@@ -195,6 +199,8 @@ impl Files {
             .0
             .open
             .store(writable, Ordering::SeqCst);
+        // Nothing that was known before a call is known in it.
+        self.workspace_writable.note_passed();
     }
 
     /// How many changes of the workspace were refused since this was last asked.
@@ -224,6 +230,9 @@ struct GateState {
     open: AtomicBool,
     /// How often it was found closed since somebody asked.
     refused: AtomicU64,
+    /// How often it was found open, by who may have changed something then, or was opened or
+    /// closed.
+    passed: AtomicU64,
 }
 
 impl Gate {
@@ -231,9 +240,20 @@ impl Gate {
         self.0.open.load(Ordering::SeqCst)
     }
 
+    fn passed(&self) -> u64 {
+        self.0.passed.load(Ordering::Relaxed)
+    }
+
+    fn note_passed(&self) {
+        self.0.passed.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn pass(&self) -> Result<(), ErrorCode> {
         match self.0.open.load(Ordering::SeqCst) {
-            true => Ok(()),
+            true => {
+                self.note_passed();
+                Ok(())
+            }
             false => {
                 self.0.refused.fetch_add(1, Ordering::Relaxed);
                 Err(ErrorCode::ReadOnly)

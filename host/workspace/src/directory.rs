@@ -130,7 +130,7 @@ impl Directory {
             _ if options.directory => Err(Errno::NOTDIR.into()),
             Kind::Special => Err(Errno::OPNOTSUPP.into()),
             Kind::File if writes => {
-                let id = state.own(view, &at)?;
+                let id = state.own_found(view, &at)?;
                 match options.truncate {
                     true => state.copy_up(view, id, true)?,
                     // The contents come with the first write.
@@ -319,7 +319,7 @@ impl Directory {
             return Err(Errno::NOTEMPTY.into());
         }
         state.own_directory(view, &directory)?;
-        let id = state.own(view, &at)?;
+        let id = state.own_found(view, &at)?;
         state.tree.unlink(&view.lower, id)
     }
 
@@ -337,7 +337,7 @@ impl Directory {
             return Err(Errno::ISDIR.into());
         };
         state.own_directory(view, &directory)?;
-        let id = state.own(view, &at)?;
+        let id = state.own_found(view, &at)?;
         state.tree.unlink(&view.lower, id)
     }
 

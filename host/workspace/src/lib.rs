@@ -110,5 +110,5 @@ pub use lower::{Kind, Stamp};
 pub use metadata::Metadata;
 pub use path::{PRIVATE, is_private};
 pub use reads::{Read, ReadSet};
-pub use view::{Layer, LayerOptions, View};
+pub use view::{Layer, LayerOptions, RealFolder, View};
 pub use workspace::{Key, Workspace};

@@ -183,20 +183,23 @@ impl Lower {
 
     /// None where there is nothing.
     pub fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
-        // One name leads nowhere else, so that one call will do.
-        if !matches!(path, "" | "..") && !path.contains('/') {
-            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-            return match rustix::fs::statat(&self.root, path, flags) {
-                Ok(stat) => Ok(Some(Stamp::of(&stat))),
-                Err(Errno::NOENT) => Ok(None),
-                Err(error) => Err(error.into()),
-            };
-        }
-        match self.open(path, OFlags::PATH) {
-            Ok(found) => Ok(Some(Stamp::of(&rustix::fs::fstat(&found)?))),
+        match self.look(path) {
+            Ok(found) => Ok(Some(found)),
             Err(error) if means_nothing_there(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The same, with the system's error where there is nothing: `ENOENT`, `ENOTDIR` where a name
+    /// on the way is no directory, and `ELOOP` where it is a link.
+    pub fn look(&self, path: &str) -> io::Result<Stamp> {
+        // One name leads nowhere else, so that one call will do.
+        if !matches!(path, "" | "..") && !path.contains('/') {
+            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+            return Ok(Stamp::of(&rustix::fs::statat(&self.root, path, flags)?));
+        }
+        let found = self.open(path, OFlags::PATH)?;
+        Ok(Stamp::of(&rustix::fs::fstat(&found)?))
     }
 
     /// Opens what there is to read it, without waiting for anything. Refused for a link.

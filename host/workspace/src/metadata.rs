@@ -53,11 +53,7 @@ impl Metadata {
             At::Lower(..) => None,
             At::Node(id) => Some(state.tree.node(*id)),
         };
-        let identity = match (origin(state, at), node) {
-            (Some((path, _)), _) => identity("real", path.as_bytes()),
-            (None, Some(node)) => identity("made", &node.serial.to_le_bytes()),
-            (None, None) => [0; 16],
-        };
+        let identity = identity_of(state, at);
         let kind = state.tree.kind(at);
         let size = match node.map(|node| &node.body) {
             Some(Body::File(Some(content))) => content.len(),
@@ -107,6 +103,19 @@ fn origin<'a>(state: &'a State, at: &'a At) -> Option<(&'a str, Stamp)> {
             Some((&origin.path, origin.stamp))
         }
     }
+}
+
+/// As [`Metadata::identity`], without a look at the real object.
+pub(crate) fn identity_of(state: &State, at: &At) -> [u8; 16] {
+    match (origin(state, at), at) {
+        (Some((path, _)), _) => identity_of_real(path),
+        (None, At::Node(id)) => identity("made", &state.tree.node(*id).serial.to_le_bytes()),
+        (None, At::Lower(..)) => [0; 16],
+    }
+}
+
+pub(crate) fn identity_of_real(path: &str) -> [u8; 16] {
+    identity("real", path.as_bytes())
 }
 
 fn identity(of: &str, what: &[u8]) -> [u8; 16] {

@@ -108,6 +108,11 @@ impl Reads {
         }
     }
 
+    /// Nothing, at a path of the real folder.
+    pub fn missing(&mut self, path: Arc<str>) {
+        self.note(path, None, false);
+    }
+
     /// Contents of a file, or the names in a directory.
     pub fn read(&mut self, tree: &Tree, at: &At) {
         let (path, stamp) = match at {

@@ -216,22 +216,24 @@ impl Tree {
         }))
     }
 
-    /// The node of an object; it gets one if it has none. What was read of it before is what the
-    /// change is made from: it must be as it was then.
+    /// The node of an object that was found just now; it gets one if it has none. What was read of
+    /// it before is what the change is made from: it must be as it was then.
     pub fn own(&mut self, lower: &Lower, reads: &Reads, at: &At) -> io::Result<NodeId> {
-        match at {
-            At::Node(id) => Ok(*id),
-            At::Lower(path, _) => self.own_path(lower, reads, path),
-        }
-    }
-
-    fn own_path(&mut self, lower: &Lower, reads: &Reads, path: &str) -> io::Result<NodeId> {
+        let (path, stamp) = match at {
+            At::Node(id) => return Ok(*id),
+            At::Lower(path, stamp) => (path, *stamp),
+        };
         if let Some(id) = self.by_origin(path) {
             return Ok(id);
         }
         let (parent, name) = parent_and_name(path);
-        let directory = self.own_path(lower, reads, parent)?;
-        let stamp = lower.stamp(path)?.ok_or(Errno::NOENT)?;
+        let directory = match self.by_origin(parent) {
+            Some(id) => id,
+            None => {
+                let stamp = lower.stamp(parent)?.ok_or(Errno::NOENT)?;
+                self.own(lower, reads, &At::Lower(Arc::from(parent), stamp))?
+            }
+        };
         if stamp.device != lower.device {
             return Err(Errno::XDEV.into());
         }
@@ -242,7 +244,7 @@ impl Tree {
         self.check_room()?;
         let name: Arc<str> = Arc::from(name);
         let link = Some((directory, Arc::clone(&name)));
-        let id = self.insert_origin(Arc::from(path), stamp, link);
+        let id = self.insert_origin(Arc::clone(path), stamp, link);
         self.children_mut(directory).insert(name, Some(id));
         Ok(id)
     }

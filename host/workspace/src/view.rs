@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::change::{Facts, real_facts};
 use crate::directory::Directory;
 use crate::lower::{Kind, Lower, Stamp};
+use crate::parents::Parents;
 use crate::reads::{ReadSet, Reads};
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
 
@@ -142,13 +143,23 @@ impl View {
         self.inner.state().reads.take()
     }
 
-    /// What tells the state of a path in the real folder, whatever an open layer changes: none
-    /// where there is nothing. No link on the way is followed, and it counts as no read.
+    /// The real folder, whatever an open layer changes. To look at it counts as no read.
+    pub fn real(&self) -> RealFolder<'_> {
+        RealFolder(self.inner.lower.parents())
+    }
+}
+
+/// The real folder below a [`View`], to look at many paths one after another: the directory of the
+/// last one stays open for the next. No link on the way is followed.
+pub struct RealFolder<'a>(Parents<'a>);
+
+impl RealFolder<'_> {
+    /// What tells the state of a path: none where there is nothing.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn real_stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
-        self.inner.lower.stamp(path)
+    pub fn stamp(&mut self, path: &str) -> io::Result<Option<Stamp>> {
+        self.0.stamp(path)
     }
 
     /// The same with what there is, a file's digest too, which is of the very state that the stamp
@@ -156,11 +167,11 @@ impl View {
     ///
     /// # Errors
     /// Those of the system; `ESTALE` where it changes meanwhile.
-    pub fn real_facts(&self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
-        let Some(stamp) = self.inner.lower.stamp(path)? else {
+    pub fn facts(&mut self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
+        let Some(stamp) = self.0.stamp(path)? else {
             return Ok(None);
         };
-        let facts = real_facts(&mut self.inner.lower.parents(), path, &stamp)?;
+        let facts = real_facts(&mut self.0, path, &stamp)?;
         Ok(Some((stamp, facts)))
     }
 }
@@ -259,6 +270,19 @@ impl State {
 
     /// The node of an object that is about to be changed.
     pub fn own(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
+        self.layer()?;
+        let now = match at {
+            At::Lower(path, _) if self.tree.by_origin(path).is_none() => {
+                let stamp = view.lower.stamp(path)?.ok_or(Errno::NOENT)?;
+                At::Lower(Arc::clone(path), stamp)
+            }
+            at => at.clone(),
+        };
+        self.own_found(view, &now)
+    }
+
+    /// The same of an object that this very step has found, which is not looked at again.
+    pub fn own_found(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
         self.layer()?;
         let id = self.tree.own(&view.lower, &self.reads, at)?;
         view.touched.store(true, Ordering::Release);

@@ -159,19 +159,32 @@ impl Walk<'_> {
     }
 
     /// What there is at a path of plain names, by one look at the real folder, where nothing is
-    /// changed on the way. None where that can't be told so, also where there is nothing.
-    pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<At> {
+    /// changed on the way; `ENOENT` where there is nothing. None where that can't be told so.
+    pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<io::Result<At>> {
         let real = match self.plain(start, path, follow)? {
-            Plain::Node(id) => return Some(At::Node(id)),
+            Plain::Node(id) => return Some(Ok(At::Node(id))),
             Plain::Real(real) => real,
         };
-        let stamp = self.lower.stamp(&real).ok()??;
+        let stamp = match self.lower.look(&real) {
+            Ok(stamp) => stamp,
+            Err(error) => return self.missing(real, &error),
+        };
         if follow && stamp.kind == Kind::Link {
             return None;
         }
         let found = At::Lower(Arc::from(real), stamp);
         self.reads.found(&found);
-        Some(found)
+        Some(Ok(found))
+    }
+
+    /// Notes that there is nothing, where that is what a look has come to. After any other error
+    /// the path is walked, for the error that the walk comes to.
+    fn missing<T>(&mut self, real: String, error: &io::Error) -> Option<io::Result<T>> {
+        if error.raw_os_error() != Some(Errno::NOENT.raw_os_error()) {
+            return None;
+        }
+        self.reads.missing(Arc::from(real));
+        Some(Err(Errno::NOENT.into()))
     }
 
     /// The same where it is to be read: a file of the real folder is opened at once, and looked at
@@ -181,19 +194,21 @@ impl Walk<'_> {
         start: &At,
         path: &str,
         follow: bool,
-    ) -> Option<(At, Option<File>)> {
+    ) -> Option<io::Result<(At, Option<File>)>> {
         let real = match self.plain(start, path, follow)? {
-            Plain::Node(id) => return Some((At::Node(id), None)),
+            Plain::Node(id) => return Some(Ok((At::Node(id), None))),
             Plain::Real(real) => real,
         };
-        // What this can't open is looked at by its path, for the error that it is to have.
-        let OpenedToRead { file, stamp } = self.lower.open_to_read(&real).ok()?;
+        let OpenedToRead { file, stamp } = match self.lower.open_to_read(&real) {
+            Ok(opened) => opened,
+            Err(error) => return self.missing(real, &error),
+        };
         let found = At::Lower(Arc::from(real), stamp);
         if stamp.kind == Kind::File {
-            return Some((found, Some(file)));
+            return Some(Ok((found, Some(file))));
         }
         self.reads.found(&found);
-        Some((found, None))
+        Some(Ok((found, None)))
     }
 
     /// Where a path of plain names leads, as far as that shows without a look at the real folder.

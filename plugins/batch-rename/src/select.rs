@@ -128,25 +128,27 @@ impl Found<'_, '_> {
         let mut open = vec![(String::new(), 0)];
         // Several `**` lead to the same directory in many ways.
         let mut seen = HashSet::new();
-        while let Some((directory, index)) = open.pop() {
-            if !seen.insert((directory.clone(), index)) {
-                continue;
-            }
-            check_cancelled()?;
-            let component = &glob.components[index];
-            let recursive = *component == Component::Directories;
-            if recursive {
-                open.push((directory.clone(), index + 1));
-            }
-            let next = if recursive { index } else { index + 1 };
-            let is_last = next == glob.components.len();
-            for (name, kind) in self.children(&directory, component)? {
-                let path = join(&directory, &name);
-                if is_last && kind.can_be_renamed() {
-                    self.add(path)?;
-                } else if !is_last && kind == Kind::Directory {
-                    open.push((path, next));
+        while let Some((directory, mut index)) = open.pop() {
+            let mut listed = None;
+            while seen.insert((directory.clone(), index)) {
+                check_cancelled()?;
+                let component = &glob.components[index];
+                let recursive = *component == Component::Directories;
+                let next = if recursive { index } else { index + 1 };
+                let is_last = next == glob.components.len();
+                for (name, kind) in self.children(&directory, component, &mut listed)? {
+                    let path = join(&directory, &name);
+                    if is_last && kind.can_be_renamed() {
+                        self.add(path)?;
+                    } else if !is_last && kind == Kind::Directory {
+                        open.push((path, next));
+                    }
                 }
+                if !recursive {
+                    break;
+                }
+                // It stands for no directory too: what comes behind it may be here.
+                index += 1;
             }
         }
         Ok(())
@@ -160,11 +162,12 @@ impl Found<'_, '_> {
         }
     }
 
-    /// What is in a directory and matches.
+    /// What is in a directory and matches. It is listed once, into `listed`.
     fn children(
         &self,
         directory: &str,
         component: &Component,
+        listed: &mut Option<Vec<(String, Kind)>>,
     ) -> Result<Vec<(String, Kind)>, Error> {
         if let Component::Name(name) = component {
             let stamp = self.workspace.stamp(&join(directory, name))?;
@@ -173,9 +176,12 @@ impl Found<'_, '_> {
                 .into_iter()
                 .collect());
         }
-        let mut children = self.workspace.list(directory)?;
-        children.retain(|(name, _)| component.matches(name));
-        Ok(children)
+        let listed = match listed {
+            Some(listed) => listed,
+            None => listed.insert(self.workspace.list(directory)?),
+        };
+        let matching = listed.iter().filter(|(name, _)| component.matches(name));
+        Ok(matching.cloned().collect())
     }
 }
 

@@ -257,3 +257,61 @@ async fn scripts_of_a_guest_come_to_the_same_as_under_plain_wasmtime() {
     }
     assert_eq!(seen, BTreeSet::new());
 }
+
+/// A `stat` of C's is two questions, of which the host looks for the first alone: whatever a guest
+/// does in between, the second is of what is there then.
+#[tokio::test]
+async fn what_is_asked_twice_in_a_row_is_answered_by_what_is_there_then() {
+    let hash = json!({"op": "has-hash", "of": 1, "at": 0, "path": "asked", "follow": false});
+    let stat = json!({"op": "stat-at", "at": 0, "path": "asked", "follow": false});
+    let put = json!({"op": "put", "at": 0, "path": "asked", "bytes": {"byte": 120, "count": 10}});
+    let open = json!({"op": "open", "at": 0, "path": "asked", "with": ["write"]});
+    let stream = json!({"op": "write-stream", "of": 1, "offset": 0});
+    let write = json!({"op": "next-write", "of": 1, "bytes": {"byte": 121, "count": 20}});
+    let shrink = json!({"op": "set-size", "of": 1, "size": 3});
+    let remove = json!({"op": "remove-file", "at": 0, "path": "asked"});
+    let close = json!({"op": "close", "of": 1});
+    let list = json!({"op": "list", "of": 0});
+    let link = json!({"op": "make-link", "at": 0, "path": "link", "target": "asked"});
+    let of_link = |op: &Value, follow: bool| {
+        let mut op = op.clone();
+        op["path"] = json!("link");
+        op["follow"] = json!(follow);
+        op
+    };
+    for between in [
+        &[][..],
+        &[&stream, &write],
+        &[&shrink],
+        &[&remove],
+        &[&remove, &put],
+        &[&close],
+        &[&close, &open],
+        &[&list],
+    ] {
+        for [first, second] in [
+            [&hash, &stat],
+            [&stat, &hash],
+            [&stat, &stat],
+            [&hash, &hash],
+        ] {
+            let ops: Vec<&Value> = [&[&put, &open, first][..], between, &[second]].concat();
+            let script = json!({"folder": "", "ops": ops});
+            check(&serde_json::from_value(script).unwrap()).await;
+        }
+    }
+    for [first, second] in [
+        [of_link(&hash, false), of_link(&stat, true)],
+        [of_link(&hash, true), of_link(&stat, false)],
+        [of_link(&stat, true), of_link(&hash, false)],
+    ] {
+        let script = json!({"folder": "", "ops": [&put, &open, &link, first, second]});
+        check(&serde_json::from_value(script).unwrap()).await;
+    }
+}
+
+async fn check(script: &Script) {
+    if let Some(shown) = difference(std::slice::from_ref(script), &BTreeSet::new()).await {
+        panic!("{}: {:#?}", shown.what, script.ops);
+    }
+}

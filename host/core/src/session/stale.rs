@@ -66,8 +66,9 @@ impl Session {
             }
         }
         in_background(move || {
-            let files = folder.view().map(FilesNow::new);
-            let files = files.map_err(|error| Error::workspace(folder.path(), &error))?;
+            let view = folder.view();
+            let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
+            let files = FilesNow::new(&view);
             let stale = bases.into_iter().map(|(id, basis)| {
                 let stale = basis.stale(&files);
                 let stale = stale.map_err(|error| Error::workspace(folder.path(), &error))?;
@@ -249,7 +250,7 @@ pub(super) fn stale_files(
 ) -> Result<Vec<StaleFile>, Error> {
     let stale = folder
         .view()
-        .and_then(|view| basis.stale(&FilesNow::new(view)));
+        .and_then(|view| basis.stale(&FilesNow::new(&view)));
     stale.map_err(|error| Error::workspace(folder.path(), &error))
 }
 

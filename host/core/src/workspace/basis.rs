@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use airlock_model::effects::Change;
 use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
-use airlock_workspace::{Facts, Kind, ReadSet, Stamp, View};
+use airlock_workspace::{Facts, Kind, ReadSet, RealFolder, Stamp, View};
 
 use super::effects::facts;
 
@@ -35,6 +35,7 @@ pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
         is_cut: reads.is_cut,
     };
     let mut left = HASHED;
+    let mut real = view.real();
     for (path, read) in &reads.paths {
         let Some(stamp) = &read.found else { continue };
         if !read.contents || stamp.kind != Kind::File {
@@ -44,7 +45,7 @@ pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
         if stamp.size <= HASHED_OF_ONE.min(left) {
             left -= stamp.size;
             // What has changed since it was read has no digest, and is stale for that.
-            if let Ok(Some((found, facts))) = view.real_facts(path)
+            if let Ok(Some((found, facts))) = real.facts(path)
                 && found.is_unchanged(stamp)
             {
                 file.digest = facts.digest;
@@ -80,8 +81,9 @@ pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
 /// # Errors
 /// Those of the system.
 pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<bool> {
+    let mut real = view.real();
     for (path, then) in &looked_at.0 {
-        let now = match view.real_stamp(path)? {
+        let now = match real.stamp(path)? {
             None => *then == NOTHING,
             Some(stamp) => *then == stamp.fingerprint(false) || *then == stamp.fingerprint(true),
         };
@@ -94,8 +96,8 @@ pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<b
 
 /// The files of a workspace as they are, for comparisons: the contents of each are read once at
 /// most.
-pub(crate) struct FilesNow {
-    view: View,
+pub(crate) struct FilesNow<'a> {
+    real: RefCell<RealFolder<'a>>,
     facts: RefCell<HashMap<String, Now>>,
 }
 
@@ -108,23 +110,23 @@ enum Now {
     Unreadable,
 }
 
-impl FilesNow {
-    pub fn new(view: View) -> Self {
+impl<'a> FilesNow<'a> {
+    pub fn new(view: &'a View) -> Self {
         Self {
-            view,
+            real: RefCell::new(view.real()),
             facts: RefCell::default(),
         }
     }
 
     fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
-        self.view.real_stamp(path)
+        self.real.borrow_mut().stamp(path)
     }
 
     fn facts(&self, path: &str) -> Now {
         if let Some(known) = self.facts.borrow().get(path) {
             return known.clone();
         }
-        let now = match self.view.real_facts(path) {
+        let now = match self.real.borrow_mut().facts(path) {
             Ok(Some((_, facts))) => Now::Is(Rc::new(facts)),
             Ok(None) => Now::Gone,
             Err(_) => Now::Unreadable,
@@ -160,7 +162,7 @@ impl Basis {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn stale(&self, view: &FilesNow) -> io::Result<Vec<StaleFile>> {
+    pub fn stale(&self, view: &FilesNow<'_>) -> io::Result<Vec<StaleFile>> {
         let mut stale = BTreeMap::new();
         for (path, file) in &self.read.files {
             if let Some(what) = self.read_since(view, path, file)? {
@@ -211,7 +213,7 @@ impl Basis {
 
     fn read_since(
         &self,
-        view: &FilesNow,
+        view: &FilesNow<'_>,
         path: &str,
         then: &ReadFile,
     ) -> io::Result<Option<Staleness>> {

@@ -18,12 +18,12 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
 use super::listing::{self, Listing};
+use super::named::Listed;
 use super::open::{check_path, code};
 use super::quota::Named;
 use super::stream::{CountedStream, Refused};
 use super::viewed::{self, InWorkspace, ReadStream, Viewed};
 use super::{FilesView, Handle};
-use access::found;
 
 type Fd = Resource<Descriptor>;
 
@@ -311,7 +311,8 @@ impl WasiDescriptor for FilesView<'_> {
         let listing = match viewed {
             Some(viewed) => {
                 let in_order = self.files.workspace_writable.is_open();
-                Listing::of_viewed(viewed.directory()?, in_order, handle)
+                let listed = Listed::new(&fd, viewed.directory()?);
+                Listing::of_viewed(listed, in_order, handle)
             }
             None => Listing::of(&*self.directory(&fd)?, handle),
         };
@@ -335,7 +336,7 @@ impl WasiDescriptor for FilesView<'_> {
     ) -> FsResult<DescriptorStat> {
         check_path(&path)?;
         if let Some(viewed) = self.viewed(&fd)? {
-            return Ok(viewed::stat(&found(&viewed, flags, &path)?));
+            return self.stat_viewed(&fd, &viewed, flags, &path);
         }
         WasiDescriptor::stat_at(&mut self.inner, fd, flags, path).await
     }
@@ -364,7 +365,7 @@ impl WasiDescriptor for FilesView<'_> {
 
     async fn metadata_hash(&mut self, fd: Fd) -> FsResult<MetadataHashValue> {
         if let Some(viewed) = self.viewed(&fd)? {
-            return Ok(viewed::hash(&viewed.metadata()?));
+            return Ok(viewed::hash(viewed.metadata()?.identity));
         }
         WasiDescriptor::metadata_hash(&mut self.inner, fd).await
     }
@@ -377,13 +378,14 @@ impl WasiDescriptor for FilesView<'_> {
     ) -> FsResult<MetadataHashValue> {
         check_path(&path)?;
         if let Some(viewed) = self.viewed(&fd)? {
-            return Ok(viewed::hash(&found(&viewed, flags, &path)?));
+            return self.hash_viewed(&fd, &viewed, flags, &path);
         }
         WasiDescriptor::metadata_hash_at(&mut self.inner, fd, flags, path).await
     }
 
     fn drop(&mut self, fd: Fd) -> wasmtime::Result<()> {
         // The index may be given to another descriptor next.
+        self.files.last_named.forget();
         match self.files.handles.remove(&fd.rep()) {
             Some(Handle {
                 viewed: Some(_), ..

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use airlock_workspace::Directory;
 use cap_primitives::fs::{DirEntry, FileType, FileTypeExt, ReadDir, read_base_dir};
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry};
 
+use super::named::Listed;
 use super::{OpenHandle, viewed};
 
 /// How many names are passed over before others get their turn.
@@ -25,6 +25,8 @@ pub(super) struct Listing {
     pub left_out: u64,
     /// Whether it counts as one that left some out.
     pub told: bool,
+    /// Of the workspace; none for the scratch directory.
+    pub listed: Option<Listed>,
     /// Counts it as open.
     _handle: Arc<OpenHandle>,
 }
@@ -49,26 +51,27 @@ impl Listing {
             entries: Entries::Read(read_base_dir(directory)?),
             left_out: 0,
             told: false,
+            listed: None,
             _handle: handle,
         })
     }
 
     /// Of a directory of the workspace. While nothing is changed above it and nobody asks for an
     /// order, it is read entry by entry.
-    pub fn of_viewed(
-        directory: &Directory,
-        in_order: bool,
-        handle: Arc<OpenHandle>,
-    ) -> io::Result<Self> {
+    pub fn of_viewed(listed: Listed, in_order: bool, handle: Arc<OpenHandle>) -> io::Result<Self> {
+        let directory = &listed.directory;
         let real = if in_order { None } else { directory.real()? };
         if let Some(real) = real {
-            return Self::of(&real, handle);
+            let mut listing = Self::of(&real, handle)?;
+            listing.listed = Some(listed);
+            return Ok(listing);
         }
         let listing = directory.list()?;
         Ok(Self {
             entries: Entries::Sorted(listing.entries.into_iter()),
             left_out: listing.left_out as u64,
             told: false,
+            listed: Some(listed),
             _handle: handle,
         })
     }

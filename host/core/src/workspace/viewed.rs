@@ -190,9 +190,10 @@ pub(super) fn stat(metadata: &Metadata) -> DescriptorStat {
     }
 }
 
-pub(super) fn hash(metadata: &Metadata) -> MetadataHashValue {
+/// `identity`: as [`Metadata::identity`].
+pub(super) fn hash(identity: [u8; 16]) -> MetadataHashValue {
     let [lower, upper] = [0, 8].map(|at| {
-        let bytes = metadata.identity[at..at + 8].try_into();
+        let bytes = identity[at..at + 8].try_into();
         u64::from_le_bytes(bytes.expect("a slice of eight bytes"))
     });
     MetadataHashValue { lower, upper }

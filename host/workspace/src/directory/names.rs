@@ -4,11 +4,32 @@ use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Entry, Listing};
+use super::{Directory, Entry, Listing};
 use crate::lower::Lower;
+use crate::metadata::{identity_of, identity_of_real};
 use crate::path::{PRIVATE, join};
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::State;
+
+impl Directory {
+    /// [`Metadata::identity`](crate::Metadata::identity) of a name that a listing of this directory
+    /// has told, without another look at what is there: it may be gone meanwhile. None for a name
+    /// that the layer has removed.
+    ///
+    /// # Errors
+    /// Where the directory is gone.
+    pub fn identity_of(&self, name: &str) -> io::Result<Option<[u8; 16]>> {
+        let state = self.held.view.state();
+        let (below, id) = match state.at(&self.held)? {
+            At::Lower(path, _) => return Ok(Some(identity_of_real(&join(&path, name)))),
+            At::Node(id) => (state.tree.node(id).origin.as_ref(), id),
+        };
+        Ok(match state.tree.children(id).get(name) {
+            Some(child) => child.map(|child| identity_of(&state, &At::Node(child))),
+            None => below.map(|origin| identity_of_real(&join(&origin.path, name))),
+        })
+    }
+}
 
 impl State {
     /// Two names of one file in the real folder are the same, unless a layer has parted them.

@@ -38,7 +38,7 @@ impl Directory {
             return Err(Errno::PERM.into());
         }
         // From here on in the system's own order, so that the same is refused for the same reason.
-        let id = state.own(view, &moved)?;
+        let id = state.own_found(view, &moved)?;
         let target = state.own(view, &new_directory)?;
         if is_directory && state.tree.is_within(target, id) {
             return Err(Errno::INVAL.into());
@@ -46,7 +46,7 @@ impl Directory {
         if let Some(replaced) = &into.found {
             let replaces_directory = state.tree.kind(replaced) == Kind::Directory;
             let source = state.own(view, &old_directory)?;
-            let replaced_id = state.own(view, replaced)?;
+            let replaced_id = state.own_found(view, replaced)?;
             if replaces_directory && state.tree.is_within(source, replaced_id) {
                 return Err(Errno::NOTEMPTY.into());
             }
@@ -66,7 +66,7 @@ impl Directory {
         state.own_directory(view, &new_directory)?;
         state.tree.check_length(target, &new_name)?;
         if let Some(replaced) = &into.found {
-            let replaced = state.own(view, replaced)?;
+            let replaced = state.own_found(view, replaced)?;
             state.tree.unlink(&view.lower, replaced)?;
         }
         state.tree.move_to(&view.lower, id, target, &new_name)

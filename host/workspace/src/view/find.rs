@@ -37,6 +37,7 @@ impl State {
     }
 
     /// The same where that can be told by one look: what is of the real folder is as it is now.
+    /// None where it can't.
     pub fn quick(
         &mut self,
         lower: &Lower,
@@ -45,7 +46,8 @@ impl State {
         link: LastLink,
     ) -> io::Result<Option<At>> {
         let at = self.at(start)?;
-        Ok(self.walking(lower).quick(&at, path, link != LastLink::Kept))
+        let follow = link != LastLink::Kept;
+        self.walking(lower).quick(&at, path, follow).transpose()
     }
 
     /// What there is at a path, to read it; with it a file of the real folder that was opened.
@@ -59,7 +61,7 @@ impl State {
         let at = self.at(start)?;
         let follow = link != LastLink::Kept;
         match self.walking(lower).quick_to_read(&at, path, follow) {
-            Some(found) => Ok(found),
+            Some(found) => found,
             None => Ok((self.find_by_names(lower, start, path, link)?, None)),
         }
     }

@@ -3,19 +3,23 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use airlock_workspace::Metadata;
 use cap_fs_ext::FollowSymlinks;
-use cap_primitives::fs::Metadata;
+use cap_primitives::fs::Metadata as ScratchMetadata;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, OpenMode};
-use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, PathFlags};
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    DescriptorStat, ErrorCode, MetadataHashValue, PathFlags,
+};
 use wasmtime_wasi::p2::{DynOutputStream, FsResult};
 
 use super::Fd;
+use crate::workspace::named::Question;
 use crate::workspace::open::{code, look};
 use crate::workspace::quota::Quota;
 use crate::workspace::stream::CheckedStream;
-use crate::workspace::viewed::{InWorkspace, Viewed, WriteStream};
-use crate::workspace::{FilesView, Handle, Mount, OpenHandle};
+use crate::workspace::viewed::{self, InWorkspace, Viewed, WriteStream};
+use crate::workspace::{Files, FilesView, Handle, Mount, OpenHandle};
 
 impl FilesView<'_> {
     /// What a descriptor has open of the workspace; none where it is of the scratch directory.
@@ -130,22 +134,70 @@ impl FilesView<'_> {
         &self,
         fd: &Fd,
         path: &str,
-    ) -> FsResult<Option<(Quota, Metadata)>> {
+    ) -> FsResult<Option<(Quota, ScratchMetadata)>> {
         let Some(quota) = self.quota(fd) else {
             return Ok(None);
         };
         let found = look(&*self.directory(fd)?, path, FollowSymlinks::No);
         Ok(found.map(|found| (quota, found)))
     }
+
+    /// What there is at a path of the workspace.
+    pub(super) fn stat_viewed(
+        &mut self,
+        fd: &Fd,
+        viewed: &Viewed,
+        flags: PathFlags,
+        path: &str,
+    ) -> FsResult<DescriptorStat> {
+        let question = question(fd, flags, path);
+        let files = &mut *self.files;
+        let known = files
+            .last_named
+            .metadata(question, &files.workspace_writable);
+        let metadata = match known {
+            Some(known) => known,
+            None => files.look(viewed, question)?,
+        };
+        Ok(viewed::stat(&metadata))
+    }
+
+    /// The hash of that.
+    pub(super) fn hash_viewed(
+        &mut self,
+        fd: &Fd,
+        viewed: &Viewed,
+        flags: PathFlags,
+        path: &str,
+    ) -> FsResult<MetadataHashValue> {
+        let question = question(fd, flags, path);
+        let files = &mut *self.files;
+        let known = files
+            .last_named
+            .identity(question, &files.workspace_writable);
+        let identity = match known {
+            Some(known) => known,
+            None => files.look(viewed, question)?.identity,
+        };
+        Ok(viewed::hash(identity))
+    }
 }
 
-/// What there is at a path of the workspace.
-pub(super) fn found(
-    viewed: &Viewed,
-    flags: PathFlags,
-    path: &str,
-) -> FsResult<airlock_workspace::Metadata> {
-    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
-    let directory = viewed.directory()?;
-    Ok(directory.metadata_at(path, follow).map_err(code)?)
+impl Files {
+    fn look(&mut self, viewed: &Viewed, question: Question<'_>) -> FsResult<Metadata> {
+        let directory = viewed.directory()?;
+        let found = directory.metadata_at(question.path, question.follow);
+        let found = found.map_err(code)?;
+        let gate = &self.workspace_writable;
+        self.last_named.found(question, &found, gate);
+        Ok(found)
+    }
+}
+
+fn question<'a>(fd: &Fd, flags: PathFlags, path: &'a str) -> Question<'a> {
+    Question {
+        fd: fd.rep(),
+        path,
+        follow: flags.contains(PathFlags::SYMLINK_FOLLOW),
+    }
 }

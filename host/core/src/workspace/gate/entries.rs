@@ -177,7 +177,13 @@ impl InnerListing for FilesView<'_> {
             let next = listing.next();
             self.files.left_out.add(listing);
             match next.map_err(code)? {
-                Next::Entry(entry) => return Ok(Some(entry)),
+                Next::Entry(entry) => {
+                    let of = listing.listed.as_ref();
+                    let of = of.filter(|of| of.is_open(&self.files.handles));
+                    let gate = &self.files.workspace_writable;
+                    self.files.last_named.listed(of, &entry.name, gate);
+                    return Ok(Some(entry));
+                }
                 Next::End => return Ok(None),
                 // So that a deadline can end it.
                 Next::NothingYet => tokio::task::yield_now().await,
