@@ -252,7 +252,10 @@ const UNSAFE: [(&str, &[&str]); 6] = [
     ("host/worker", &["src/inherited.rs"]),
     ("tests/beside/extism-plugin", &[]),
     ("tests/beside/plain", &["src/precompiled.rs"]),
-    ("tests", &["src/precompiled.rs"]),
+    (
+        "tests",
+        &["src/precompiled.rs", "tests/counted/statements.rs"],
+    ),
 ];
 
 /// A plugin of another's, whose macro exports functions by their names.

@@ -1,5 +1,10 @@
-//! What a load, a call, a decision and a commit allocate: numbers that don't depend on how busy the
-//! machine is. `tests/counted.txt` has what was recorded, and `UPDATE_EXPECT=1` records it anew.
+//! What a load, a call, a decision and a commit allocate, which statements of SQLite they need, and
+//! how many instructions they are: numbers that don't depend on how busy the machine is.
+//! `tests/counted.txt` has what was recorded, and `UPDATE_EXPECT=1` records it anew.
+
+mod instructions;
+#[allow(unsafe_code, reason = "SQLite tells of statements to a function of C")]
+mod statements;
 
 use std::alloc::System;
 use std::collections::BTreeMap;
@@ -27,23 +32,28 @@ const TOLERATED: usize = 10;
 /// How often each is done: the least counts, since what goes on beside it allocates too.
 const ROUNDS: usize = 20;
 
-/// Allocations, and bytes of these.
+/// Allocations, bytes of these, and statements.
 type Counts = BTreeMap<String, usize>;
 
 struct Counter(Counts);
 
 impl Counter {
     async fn count(&mut self, what: &str, mut work: impl AsyncFnMut()) {
-        let (mut allocations, mut bytes) = (usize::MAX, usize::MAX);
+        let (mut allocations, mut bytes, mut statements) = (usize::MAX, usize::MAX, usize::MAX);
         for _ in 0..ROUNDS {
             let region = Region::new(ALLOCATOR);
+            let before = statements::begun();
             work().await;
             let change = region.change();
             allocations = allocations.min(change.allocations + change.reallocations);
             bytes = bytes.min(change.bytes_allocated);
+            statements = statements.min(statements::begun() - before);
         }
         self.0.insert(format!("{what} allocations"), allocations);
         self.0.insert(format!("{what} bytes"), bytes);
+        if what.ends_with("SQLite") {
+            self.0.insert(format!("{what} statements"), statements);
+        }
     }
 }
 
@@ -66,6 +76,7 @@ async fn discard(session: &Session) {
 }
 
 async fn counts() -> Counts {
+    statements::watch();
     let folder = TempDir::new().unwrap();
     let cache = CompileCache::open(folder.path().join("compiled"), folder.path().join("key"));
     let engine = Engine::builder().cache(cache.unwrap()).kept_loads(0);
@@ -107,7 +118,14 @@ async fn counts() -> Counts {
         })
         .await;
 
-    let file = SqliteStore::open(folder.path().join("pending.db")).await;
+    let path = folder.path().join("pending.db");
+    SqliteStore::open(&path).await.unwrap();
+    counter
+        .count("open a store in SQLite", async || {
+            drop(SqliteStore::open(&path).await.unwrap());
+        })
+        .await;
+    let file = SqliteStore::open(&path).await;
     let file = session(&plugin, Arc::new(file.unwrap()), folder.path());
     call(&file, &params).await;
     discard(&file).await;
@@ -115,6 +133,13 @@ async fn counts() -> Counts {
         .count("call, push and reject in SQLite", async || {
             call(&file, &params).await;
             discard(&file).await;
+        })
+        .await;
+    counter
+        .count("call, push and apply in SQLite", async || {
+            call(&file, &params).await;
+            let apply = Resolution::apply("a test says so");
+            file.resolve(apply, Tester).await.unwrap();
         })
         .await;
     counter.0
@@ -133,7 +158,8 @@ fn read(text: &str) -> Counts {
 fn nothing_allocates_a_tenth_more_than_was_recorded() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().unwrap();
-    let counted = runtime.block_on(counts());
+    let mut counted = runtime.block_on(counts());
+    counted.extend(instructions::counted());
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("counted.txt");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let mut text = String::from(
