@@ -179,6 +179,8 @@ impl Backend for PostgresBackend {
 impl Drop for PostgresBackend {
     fn drop(&mut self) {
         let drop = format!("DROP DATABASE \"{}\" WITH (FORCE)", self.database);
-        self.server.sql("postgres", &drop);
+        let server = self.server;
+        // It waits for connections that are being made, which wait for the runtime of this thread.
+        std::thread::spawn(move || server.sql("postgres", &drop));
     }
 }

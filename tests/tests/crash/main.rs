@@ -15,7 +15,7 @@ use auditor::Auditor;
 use worker::{Worker, WorkerFiles};
 
 /// How often a lone worker is killed.
-const KILLS: u64 = 500;
+const KILLS: u64 = 300;
 
 fn number(variable: &str, default: u64) -> u64 {
     match std::env::var(variable) {

@@ -184,15 +184,9 @@ impl Project {
             false => "",
         };
         let line = format!("set +e; ({line}) 2>&1 {quiet}; echo \"exit $?\"");
-        let mut command = command(self.language, &self.folder(), &line);
-        // What compiles the other languages is found below it.
-        if self.language == "rust" {
-            command.env(
-                "CARGO_TARGET_DIR",
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes"),
-            );
-        }
-        let output = command.output().unwrap();
+        let output = command(self.language, &self.folder(), &line)
+            .output()
+            .unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         let folder = self.folder().canonicalize().unwrap();
         let interpreter = |said: String| match said.split_once("it is not where ") {

@@ -1,10 +1,13 @@
 //! The languages' own tools, where `tests/run` installs them.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// This checkout.
 pub fn root() -> PathBuf {
@@ -17,8 +20,17 @@ pub fn shell(language: &str, folder: &Path, line: &str) -> Output {
     command(language, folder, line).output().unwrap()
 }
 
-/// The same, not yet run. npm asks the network only for what it doesn't have.
+/// The same, not yet run. npm asks the network only for what it doesn't have, and cargo compiles
+/// only what a new project has of its own.
 pub fn command(language: &str, folder: &Path, line: &str) -> Command {
+    let mut command = from_nothing(language, folder, line);
+    if language == "rust" {
+        command.env("CARGO_TARGET_DIR", rust_target());
+    }
+    command
+}
+
+fn from_nothing(language: &str, folder: &Path, line: &str) -> Command {
     let root = root();
     let mut command = match language {
         "c" | "go" => {
@@ -78,6 +90,57 @@ fn wasm_toolchain() -> Option<OsString> {
     let is_there = Path::new(folder.trim()).is_dir();
     let made = std::env::var_os("AIRLOCK_WASM_TOOLCHAIN").unwrap_or("wasm".into());
     (!is_there).then_some(made)
+}
+
+/// A target folder of this test's own, in which all that new projects depend on is compiled.
+fn rust_target() -> PathBuf {
+    thread_local! {
+        static COPY: TempDir = {
+            let copy = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            let copied = Command::new("cp")
+                .arg("-a")
+                .arg(compiled_rust().join("."))
+                .arg(copy.path())
+                .status();
+            assert!(copied.unwrap().success());
+            copy
+        };
+    }
+    COPY.with(|copy| copy.path().to_owned())
+}
+
+/// The target folder of a project that was built and tested once, for as long as new projects look
+/// the same to the same compiler.
+fn compiled_rust() -> &'static Path {
+    static COMPILED: LazyLock<PathBuf> = LazyLock::new(|| {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-compiled");
+        let (target, known) = (place.join("target"), place.join("of"));
+        let parent = TempDir::new().unwrap();
+        done(shell_from_nothing(
+            parent.path(),
+            "airlock new compiled-before --lang rust",
+        ));
+        let project = parent.path().join("compiled-before");
+        let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
+        let compiler = shell_from_nothing(&project, "rustc -vV").stdout;
+        let of = format!("{manifest}{}", String::from_utf8(compiler).unwrap());
+        if fs::read_to_string(&known).is_ok_and(|known| known == of) {
+            return target;
+        }
+        let _ = fs::remove_dir_all(&place);
+        let line = format!(
+            "export CARGO_TARGET_DIR='{}'; airlock build >&2; cargo test --no-run; cargo check",
+            target.display()
+        );
+        done(shell_from_nothing(&project, &line));
+        fs::write(known, of).unwrap();
+        target
+    });
+    &COMPILED
+}
+
+fn shell_from_nothing(folder: &Path, line: &str) -> Output {
+    from_nothing("rust", folder, line).output().unwrap()
 }
 
 /// The object of a line that succeeded; null where it wrote nothing.
