@@ -18,8 +18,8 @@ use super::{Gate, Handle};
 /// by a look.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
-/// The last name that a guest was told of. It answers one question, which comes next, unless a
-/// descriptor was closed meanwhile, or anything might have been changed.
+/// The last name that a guest was told of. It answers the other question of the two, if that comes
+/// next, and no descriptor was closed meanwhile, nor anything changed by the guest.
 #[derive(Default)]
 pub(super) struct LastNamed(Option<Named>);
 
@@ -36,18 +36,33 @@ struct Named {
     fd: u32,
     path: String,
     follow: bool,
-    identity: [u8; 16],
-    /// None where a listing has told of it.
-    metadata: Option<Metadata>,
+    /// Also where nobody has looked.
+    may_be_link: bool,
+    other: Other,
     when: Instant,
     /// How often the gate had been passed.
     passed: u64,
 }
 
+/// The answer to the question that was not asked yet.
+enum Other {
+    /// Of `metadata-hash-at`, after a stat or a listing.
+    Identity([u8; 16]),
+    /// Of `stat-at`, after that.
+    Metadata(Metadata),
+}
+
 impl LastNamed {
-    /// By a look.
-    pub fn found(&mut self, question: Question<'_>, metadata: &Metadata, gate: &Gate) {
-        self.put(question, metadata.identity, Some(metadata.clone()), gate);
+    /// By a stat.
+    pub fn stat(&mut self, question: Question<'_>, found: &Metadata, gate: &Gate) {
+        let is_link = found.kind == Kind::Link;
+        self.put(question, is_link, Other::Identity(found.identity), gate);
+    }
+
+    /// By a look for its hash.
+    pub fn hashed(&mut self, question: Question<'_>, found: Metadata, gate: &Gate) {
+        let is_link = found.kind == Kind::Link;
+        self.put(question, is_link, Other::Metadata(found), gate);
     }
 
     /// By a listing.
@@ -61,37 +76,39 @@ impl LastNamed {
                 path: name,
                 follow: false,
             };
-            self.put(question, identity, None, gate);
+            self.put(question, true, Other::Identity(identity), gate);
         }
     }
 
-    fn put(
-        &mut self,
-        question: Question<'_>,
-        identity: [u8; 16],
-        metadata: Option<Metadata>,
-        gate: &Gate,
-    ) {
+    fn put(&mut self, question: Question<'_>, may_be_link: bool, other: Other, gate: &Gate) {
         self.0 = Some(Named {
             fd: question.fd,
             path: question.path.to_owned(),
             follow: question.follow,
-            identity,
-            metadata,
+            may_be_link,
+            other,
             when: Instant::now(),
             passed: gate.passed(),
         });
     }
 
     pub fn identity(&mut self, question: Question<'_>, gate: &Gate) -> Option<[u8; 16]> {
-        let named = self.0.take()?;
-        named.answers(question, gate).then_some(named.identity)
+        match self.take(question, gate)? {
+            Other::Identity(identity) => Some(identity),
+            Other::Metadata(_) => None,
+        }
     }
 
     pub fn metadata(&mut self, question: Question<'_>, gate: &Gate) -> Option<Metadata> {
+        match self.take(question, gate)? {
+            Other::Metadata(metadata) => Some(metadata),
+            Other::Identity(_) => None,
+        }
+    }
+
+    fn take(&mut self, question: Question<'_>, gate: &Gate) -> Option<Other> {
         let named = self.0.take()?;
-        let answers = named.answers(question, gate);
-        named.metadata.filter(|_| answers)
+        named.is_about(question, gate).then_some(named.other)
     }
 
     pub fn forget(&mut self) {
@@ -100,10 +117,9 @@ impl LastNamed {
 }
 
 impl Named {
-    fn answers(&self, question: Question<'_>, gate: &Gate) -> bool {
+    fn is_about(&self, question: Question<'_>, gate: &Gate) -> bool {
         // What is no link is the same where links are followed.
-        let is_no_link = |found: &Metadata| found.kind != Kind::Link;
-        let is_as_followed = !self.follow && self.metadata.as_ref().is_some_and(is_no_link);
+        let is_as_followed = !self.follow && !self.may_be_link;
         (self.fd, &*self.path) == (question.fd, question.path)
             && (self.follow == question.follow || is_as_followed)
             && self.passed == gate.passed()

@@ -19,7 +19,7 @@ use crate::workspace::open::{code, look};
 use crate::workspace::quota::Quota;
 use crate::workspace::stream::CheckedStream;
 use crate::workspace::viewed::{self, InWorkspace, Viewed, WriteStream};
-use crate::workspace::{Files, FilesView, Handle, Mount, OpenHandle};
+use crate::workspace::{FilesView, Handle, Mount, OpenHandle};
 
 impl FilesView<'_> {
     /// What a descriptor has open of the workspace; none where it is of the scratch directory.
@@ -152,14 +152,13 @@ impl FilesView<'_> {
     ) -> FsResult<DescriptorStat> {
         let question = question(fd, flags, path);
         let files = &mut *self.files;
-        let known = files
-            .last_named
-            .metadata(question, &files.workspace_writable);
-        let metadata = match known {
-            Some(known) => known,
-            None => files.look(viewed, question)?,
-        };
-        Ok(viewed::stat(&metadata))
+        let gate = &files.workspace_writable;
+        if let Some(known) = files.last_named.metadata(question, gate) {
+            return Ok(viewed::stat(&known));
+        }
+        let found = found(viewed, question)?;
+        files.last_named.stat(question, &found, gate);
+        Ok(viewed::stat(&found))
     }
 
     /// The hash of that.
@@ -172,26 +171,21 @@ impl FilesView<'_> {
     ) -> FsResult<MetadataHashValue> {
         let question = question(fd, flags, path);
         let files = &mut *self.files;
-        let known = files
-            .last_named
-            .identity(question, &files.workspace_writable);
-        let identity = match known {
-            Some(known) => known,
-            None => files.look(viewed, question)?.identity,
-        };
-        Ok(viewed::hash(identity))
+        let gate = &files.workspace_writable;
+        if let Some(known) = files.last_named.identity(question, gate) {
+            return Ok(viewed::hash(known));
+        }
+        let found = found(viewed, question)?;
+        let hash = viewed::hash(found.identity);
+        files.last_named.hashed(question, found, gate);
+        Ok(hash)
     }
 }
 
-impl Files {
-    fn look(&mut self, viewed: &Viewed, question: Question<'_>) -> FsResult<Metadata> {
-        let directory = viewed.directory()?;
-        let found = directory.metadata_at(question.path, question.follow);
-        let found = found.map_err(code)?;
-        let gate = &self.workspace_writable;
-        self.last_named.found(question, &found, gate);
-        Ok(found)
-    }
+fn found(viewed: &Viewed, question: Question<'_>) -> FsResult<Metadata> {
+    let directory = viewed.directory()?;
+    let found = directory.metadata_at(question.path, question.follow);
+    Ok(found.map_err(code)?)
 }
 
 fn question<'a>(fd: &Fd, flags: PathFlags, path: &'a str) -> Question<'a> {
