@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+#
+# Sourced by the scripts that install what tests need.
+
+# Installs packages of Debian's, by the lists that are here or by newer ones.
+install_packages() { # PACKAGE...
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@")
+  as_root "${install[@]}" && return
+  as_root apt-get update
+  as_root "${install[@]}"
+}
+
+# Runs a command with the rights of root, where there is a way.
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "'$*' needs root: run it yourself, then this script again" >&2
+    return 1
+  fi
+}
+
+fail() { # WHAT ADVICE
+  printf 'error: %s\n%s\n' "$1" "$2" >&2
+  exit 1
+}
