@@ -101,8 +101,8 @@ impl Fleet {
     /// Does something every second until enough was pushed.
     fn run(&mut self, mut every_second: impl FnMut(&mut Self, usize)) {
         let began = Instant::now();
-        let mut seconds = 0;
-        while self.lines("acknowledged").len() < pushes() {
+        let (mut seconds, pushes) = (0, pushes());
+        while self.lines("acknowledged").len() < pushes {
             assert!(
                 began.elapsed() < TIMEOUT,
                 "only {}",
