@@ -6,6 +6,7 @@
 //! it compiles on a thread, which a load waits for no longer than it may.
 
 mod asynchronous;
+mod busy;
 mod cache;
 #[cfg(unix)]
 mod child;
@@ -40,6 +41,7 @@ use wasmtime::component::Component;
 use crate::load_error::LoadError;
 use crate::runtime::code_compatibility;
 
+pub(crate) use busy::unless_busy;
 pub use cache::CompileCache;
 pub use complexity::Complexity;
 pub(crate) use entry::{Entry, Facts, Key};

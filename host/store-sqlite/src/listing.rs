@@ -109,13 +109,12 @@ pub(super) fn open_sessions(
     after: Option<&SessionId>,
     most: usize,
 ) -> Result<Vec<SessionId>, Problem> {
+    // Nothing is less than the empty text, which is an id too.
+    let beyond = if after.is_some() { ">" } else { ">=" };
     let select = format!(
         "SELECT DISTINCT a.session FROM actions a
-        WHERE {OPEN} AND a.session > +? ORDER BY a.session"
+        WHERE {OPEN} AND a.session {beyond} +? ORDER BY a.session"
     );
-    // Nothing is less than the empty text, which is an id too.
-    let first = select.replace('>', ">=");
-    let select = if after.is_some() { select } else { first };
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query([after.map_or("", SessionId::as_str)])?;
     let mut sessions = Vec::new();

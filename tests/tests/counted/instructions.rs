@@ -4,20 +4,19 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use airlock_tests::recorded::Numbers;
 use tempfile::TempDir;
 
-use crate::Counts;
-
 /// How often each is done: what begins and ends a process doesn't count.
-const FEW: usize = 5;
-const MANY: usize = 25;
+const FEW: u64 = 5;
+const MANY: u64 = 25;
 
 /// How often it is counted: the least counts, since threads that wait for each other take more.
 const ROUNDS: usize = 3;
 
-pub fn counted() -> Counts {
+pub fn counted() -> Numbers {
     let folder = TempDir::new().unwrap();
-    let mut counts = Counts::new();
+    let mut counts = Numbers::new();
     // Compiles the component, with nobody counting.
     run(Command::new(worker()).args(arguments("call", 1, folder.path())));
     let start = least(|| instructions("call", 0, folder.path()));
@@ -39,7 +38,7 @@ pub fn counted() -> Counts {
     counts
 }
 
-fn least(count: impl Fn() -> usize) -> usize {
+fn least(count: impl Fn() -> u64) -> u64 {
     (0..ROUNDS).map(|_| count()).min().unwrap()
 }
 
@@ -47,11 +46,11 @@ fn worker() -> &'static str {
     env!("CARGO_BIN_EXE_counted_worker")
 }
 
-fn arguments(what: &str, times: usize, folder: &Path) -> [PathBuf; 3] {
+fn arguments(what: &str, times: u64, folder: &Path) -> [PathBuf; 3] {
     [what.into(), times.to_string().into(), folder.into()]
 }
 
-fn instructions(what: &str, times: usize, folder: &Path) -> usize {
+fn instructions(what: &str, times: u64, folder: &Path) -> u64 {
     let counted = folder.join("counted");
     let mut valgrind = Command::new("valgrind");
     valgrind

@@ -7,9 +7,6 @@ mod instructions;
 mod statements;
 
 use std::alloc::System;
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +15,7 @@ use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Engine, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
+use airlock_tests::recorded::{self, Numbers, Tolerated};
 use airlock_tests::{Tester, component};
 use serde_json::{Value, json};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -26,16 +24,11 @@ use tempfile::TempDir;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How much more than was recorded is no growth, in percent.
-const TOLERATED: usize = 10;
-
 /// How often each is done: the least counts, since what goes on beside it allocates too.
 const ROUNDS: usize = 20;
 
 /// Allocations, bytes of these, and statements.
-type Counts = BTreeMap<String, usize>;
-
-struct Counter(Counts);
+struct Counter(Numbers);
 
 impl Counter {
     async fn count(&mut self, what: &str, mut work: impl AsyncFnMut()) {
@@ -49,10 +42,13 @@ impl Counter {
             bytes = bytes.min(change.bytes_allocated);
             statements = statements.min(statements::begun() - before);
         }
-        self.0.insert(format!("{what} allocations"), allocations);
-        self.0.insert(format!("{what} bytes"), bytes);
+        let mut note = |kind: &str, count: usize| {
+            self.0.insert(format!("{what} {kind}"), count as u64);
+        };
+        note("allocations", allocations);
+        note("bytes", bytes);
         if what.ends_with("SQLite") {
-            self.0.insert(format!("{what} statements"), statements);
+            note("statements", statements);
         }
     }
 }
@@ -75,7 +71,7 @@ async fn discard(session: &Session) {
     session.resolve(resolution, Tester).await.unwrap();
 }
 
-async fn counts() -> Counts {
+async fn counts() -> Numbers {
     statements::watch();
     let folder = TempDir::new().unwrap();
     let cache = CompileCache::open(folder.path().join("compiled"), folder.path().join("key"));
@@ -83,7 +79,7 @@ async fn counts() -> Counts {
     let engine = engine.build().unwrap();
     let path = component("bench");
     let load = async || Plugin::load(&engine, &path).await.unwrap();
-    let mut counter = Counter(Counts::new());
+    let mut counter = Counter(Numbers::new());
     load().await;
     counter
         .count("load from the compile cache", async || drop(load().await))
@@ -145,45 +141,21 @@ async fn counts() -> Counts {
     counter.0
 }
 
-fn read(text: &str) -> Counts {
-    let rows = text.lines().filter(|line| !line.starts_with('#'));
-    let rows = rows.map(|line| {
-        let (about, count) = line.rsplit_once(' ').unwrap();
-        (about.to_owned(), count.parse().unwrap())
-    });
-    rows.collect()
-}
-
 #[test]
 fn nothing_allocates_a_tenth_more_than_was_recorded() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().unwrap();
     let mut counted = runtime.block_on(counts());
     counted.extend(instructions::counted());
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("counted.txt");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        let mut text = String::from(
-            "# What is allocated. Written by tests/tests/counted/main.rs, with `UPDATE_EXPECT=1`.\n",
-        );
-        for (about, count) in &counted {
-            writeln!(text, "{about} {count}").unwrap();
-        }
-        fs::write(&file, text).unwrap();
-    }
-    let recorded = read(&fs::read_to_string(file).unwrap());
-    assert!(
-        recorded.keys().eq(counted.keys()),
-        "another list: {counted:?}"
-    );
-    let grown = counted
-        .iter()
-        .filter(|(about, now)| **now * 100 > recorded[*about] * (100 + TOLERATED));
-    let grown: Vec<_> = grown
-        .map(|(about, now)| format!("{about}: {now}; {} were recorded", recorded[about]))
-        .collect();
-    assert!(
-        grown.is_empty(),
-        "grown by more than {TOLERATED}%:\n{}\nif that is meant, UPDATE_EXPECT=1 records it",
-        grown.join("\n")
+    let tolerated = Tolerated {
+        percent: 10,
+        always: 0,
+        less_is_told: false,
+    };
+    recorded::check(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("counted.txt"),
+        "What is allocated. Written by tests/tests/counted/main.rs, with `UPDATE_EXPECT=1`.",
+        &counted,
+        tolerated,
     );
 }

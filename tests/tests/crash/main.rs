@@ -10,19 +10,12 @@ mod worker;
 
 use airlock_host::store::DurableStore;
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::Random;
+use airlock_tests::{Random, asked};
 use auditor::Auditor;
 use worker::{Worker, WorkerFiles};
 
 /// How often a lone worker is killed.
 const KILLS: u64 = 300;
-
-fn number(variable: &str, default: u64) -> u64 {
-    match std::env::var(variable) {
-        Ok(text) => text.parse().expect(variable),
-        Err(_) => default,
-    }
-}
 
 async fn store(site: &WorkerFiles) -> SqliteStore {
     SqliteStore::builder(site.store()).open().await.unwrap()
@@ -30,8 +23,8 @@ async fn store(site: &WorkerFiles) -> SqliteStore {
 
 #[tokio::test]
 async fn a_killed_host_loses_no_action_and_applies_none_twice_without_saying_so() {
-    let kills = number("AIRLOCK_CRASH_KILLS", KILLS);
-    let seed = number("AIRLOCK_CRASH_SEED", 1);
+    let kills = asked("AIRLOCK_CRASH_KILLS").unwrap_or(KILLS);
+    let seed = asked("AIRLOCK_CRASH_SEED").unwrap_or(1);
     println!("{kills} kills, seed {seed}");
     let mut random = Random::new(seed);
     let site = WorkerFiles::new(1);
@@ -63,8 +56,8 @@ async fn a_killed_host_loses_no_action_and_applies_none_twice_without_saying_so(
 #[tokio::test]
 async fn hosts_that_share_a_store_go_on_when_one_is_killed() {
     const WORKERS: usize = 3;
-    let kills = number("AIRLOCK_CRASH_KILLS", KILLS) / 10;
-    let seed = number("AIRLOCK_CRASH_SEED", 2);
+    let kills = asked("AIRLOCK_CRASH_KILLS").unwrap_or(KILLS) / 10;
+    let seed = asked("AIRLOCK_CRASH_SEED").unwrap_or(2);
     println!("{kills} kills among {WORKERS}, seed {seed}");
     let mut random = Random::new(seed);
     let site = WorkerFiles::new(WORKERS);

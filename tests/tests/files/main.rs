@@ -10,12 +10,6 @@ mod side_effects;
 
 use std::path::Path;
 
-/// What a variable of the environment asks for.
-fn number(variable: &str) -> Option<u64> {
-    let asked = std::env::var(variable).ok()?;
-    Some(asked.parse().expect("a number"))
-}
-
 /// A folder in memory where there is one, since scripts are many.
 fn in_memory() -> &'static Path {
     let memory = Path::new("/dev/shm");

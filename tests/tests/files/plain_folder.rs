@@ -7,15 +7,15 @@ use std::path::{self, Path};
 use airlock_host::content::Content;
 use airlock_host::{Resolution, Session};
 use airlock_tests::bare::{self, CustomToolPre, Live, State};
-use airlock_tests::{Tester, component, engine, plugin};
+use airlock_tests::{Tester, asked, component, engine, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 use wasmtime::component::Component;
 
 use crate::generated::{self, Tree, differing, fill, tree};
+use crate::in_memory;
 use crate::script::{Op, Script, Time};
-use crate::{in_memory, number};
 
 /// How many scripts one action runs, each in a folder of its own: an instance, a rehearsal and a
 /// commit cost more than they do.
@@ -23,7 +23,7 @@ const AT_ONCE: u64 = 20;
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
-    number("AIRLOCK_SCRIPTS").unwrap_or(2_000)
+    asked("AIRLOCK_SCRIPTS").unwrap_or(2_000)
 }
 
 /// The guest, linked to nothing but wasmtime's own.
@@ -224,7 +224,7 @@ async fn shrunk(
 
 /// Most scripts run many at once, and one of each many alone, in the workspace itself.
 fn actions() -> impl Iterator<Item = (u64, Vec<Script>)> {
-    let first = number("AIRLOCK_SEED").unwrap_or(1);
+    let first = asked("AIRLOCK_SEED").unwrap_or(1);
     let end = first + scripts();
     (first..end)
         .step_by(AT_ONCE as usize)

@@ -11,14 +11,13 @@ use airlock_host::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Plugin, Resolution, Session};
 use airlock_render::Block;
-use airlock_tests::{Tester, engine, plugin};
+use airlock_tests::{Tester, asked, engine, plugin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::components;
 use crate::generated::{Tree, described, differing, fill, script, tree};
 use crate::script::{Bytes, Op, Script};
-use crate::{in_memory, number};
+use crate::{components, in_memory};
 
 /// How many changes a model is told of by path.
 const TOLD: usize = 50;
@@ -36,8 +35,8 @@ fn two_faced(seed: u64) -> Script {
 
 /// The scripts that are asked for, one by one, until a few have failed.
 async fn none_is_silent(count: u64, tool: impl AsyncFn(&Script) -> Tool) {
-    let first = number("AIRLOCK_SEED").unwrap_or(1);
-    let count = number("AIRLOCK_SCRIPTS").unwrap_or(count);
+    let first = asked("AIRLOCK_SEED").unwrap_or(1);
+    let count = asked("AIRLOCK_SCRIPTS").unwrap_or(count);
     let mut failed = 0;
     for seed in first..first + count {
         let script = two_faced(seed);

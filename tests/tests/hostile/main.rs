@@ -10,6 +10,7 @@ mod site;
 
 use std::path::Path;
 
+use airlock_tests::asked;
 use airlock_tests::hostile::{self, Ends, Row};
 use process::{Measurements, Worker};
 use site::Site;
@@ -17,10 +18,8 @@ use site::Site;
 /// Runs the rows of a group, one after the other, and tells of all that are not as they should be.
 #[track_caller]
 fn check(group: &str) {
-    let only = std::env::var("AIRLOCK_HOSTILE_ROW").ok();
-    let rounds = std::env::var("AIRLOCK_HOSTILE_ROUNDS").map_or(1, |rounds| {
-        rounds.parse::<u32>().expect("AIRLOCK_HOSTILE_ROUNDS")
-    });
+    let only: Option<String> = asked("AIRLOCK_HOSTILE_ROW");
+    let rounds = asked("AIRLOCK_HOSTILE_ROUNDS").unwrap_or(1);
     let rows = hostile::group(group).rows.into_iter();
     let rows = rows.filter(|row| only.as_deref().is_none_or(|only| only == row.name));
     let mut problems = Vec::new();

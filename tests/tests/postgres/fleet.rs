@@ -12,7 +12,7 @@ use airlock_host::store::{ActionRecord, DurableStore, ResolvedQuery, Scope};
 use airlock_host::{Error, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{
-    DEADLINE, PostgresServer, Sync, Tester, connect_with_lease, eventually, plugin,
+    DEADLINE, PostgresServer, Sync, Tester, asked, connect_with_lease, eventually, plugin,
 };
 use tempfile::TempDir;
 
@@ -23,8 +23,7 @@ const PUSHES: usize = 900;
 const TIMEOUT: Duration = Duration::from_secs(400);
 
 fn pushes() -> usize {
-    let asked = std::env::var("AIRLOCK_FLEET_PUSHES");
-    asked.map_or(PUSHES, |asked| asked.parse().expect("AIRLOCK_FLEET_PUSHES"))
+    asked("AIRLOCK_FLEET_PUSHES").unwrap_or(PUSHES)
 }
 
 struct Fleet {

@@ -9,6 +9,7 @@ mod languages;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use airlock_tests::asked;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -88,8 +89,7 @@ fn check(tongue: &SampleLanguage, seed: u64) {
 
 #[test]
 fn no_source_ends_the_process_or_holds_it_up() {
-    let rounds = std::env::var("AIRLOCK_HOSTILE_ROUNDS").ok();
-    let rounds: u64 = rounds.map_or(1, |rounds| rounds.parse().unwrap());
+    let rounds = asked("AIRLOCK_HOSTILE_ROUNDS").unwrap_or(1);
     for round in 0..rounds {
         for (index, tongue) in TONGUES.iter().enumerate() {
             check(

@@ -2,24 +2,17 @@
 //! they open, read, write, sync and map, and how much. `counted.txt` has what was recorded, and
 //! `UPDATE_EXPECT=1` records it anew.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use airlock_tests::recorded::{self, Numbers, Tolerated};
 use serde_json::json;
 
 use crate::airlock::{RENAME, Store, folder};
 
-/// How much more than was recorded is no growth, in percent. What is small may be one or two more.
-const TOLERATED: u64 = 10;
-const ALWAYS_TOLERATED: u64 = 2;
-
 /// How often each is run: the least of all counts, since threads that wait for each other ask more.
 const RUNS: usize = 7;
-
-type Counts = BTreeMap<String, u64>;
 
 /// The program that counts.
 fn counter(folder: &Path) -> PathBuf {
@@ -34,7 +27,7 @@ fn counter(folder: &Path) -> PathBuf {
     program
 }
 
-fn count(counter: &Path, store: &Store, folder: &Path, args: &[&str]) -> Counts {
+fn count(counter: &Path, store: &Store, folder: &Path, args: &[&str]) -> Numbers {
     let notes = counter.with_extension("notes");
     let ran = store.airlock(folder, args).beneath(counter, &notes).run();
     assert_eq!(ran.code, 0, "{ran:#?}");
@@ -47,7 +40,7 @@ fn count(counter: &Path, store: &Store, folder: &Path, args: &[&str]) -> Counts 
 }
 
 /// The least of each of several runs.
-fn least(run: impl Fn() -> Counts) -> Counts {
+fn least(run: impl Fn() -> Numbers) -> Numbers {
     let mut least = run();
     for _ in 1..RUNS {
         for (name, count) in run() {
@@ -56,16 +49,6 @@ fn least(run: impl Fn() -> Counts) -> Counts {
         }
     }
     least
-}
-
-/// By what it is about: `command kind`.
-fn read(text: &str) -> BTreeMap<&str, u64> {
-    let rows = text.lines().filter(|line| !line.starts_with('#'));
-    let rows = rows.map(|line| {
-        let (about, count) = line.rsplit_once(' ').unwrap();
-        (about, count.parse().unwrap())
-    });
-    rows.collect()
 }
 
 #[test]
@@ -86,34 +69,25 @@ fn no_command_asks_for_a_tenth_more_of_the_system_than_was_recorded() {
         ("store stats", &["store", "stats", "--json"]),
         ("--version", &["--version"]),
     ];
-    let mut counted = String::from(
-        "# What commands ask of the system. Written by host/cli/tests/cli/counted.rs, with `UPDATE_EXPECT=1`.\n",
-    );
+    let mut counted = Numbers::new();
     for (name, args) in commands {
-        for (kind, count) in least(|| count(&counter, &store, place.path(), args)) {
-            writeln!(counted, "{name} {kind} {count}").unwrap();
-        }
+        let counts = least(|| count(&counter, &store, place.path(), args));
+        counted.extend(
+            counts
+                .into_iter()
+                .map(|(kind, n)| (format!("{name} {kind}"), n)),
+        );
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/counted.txt");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&file, &counted).unwrap();
-    }
-    let recorded = fs::read_to_string(file).unwrap();
-    let (recorded, counted) = (read(&recorded), read(&counted));
-    assert!(
-        recorded.keys().eq(counted.keys()),
-        "another list: {counted:?}"
-    );
-    let grown = counted.iter().filter(|(about, now)| {
-        let before = recorded[*about];
-        **now > before + (before * TOLERATED / 100).max(ALWAYS_TOLERATED)
-    });
-    let grown: Vec<_> = grown
-        .map(|(about, now)| format!("{about}: {now}; {} were recorded", recorded[about]))
-        .collect();
-    assert!(
-        grown.is_empty(),
-        "grown by more than {TOLERATED}%:\n{}\nif that is meant, UPDATE_EXPECT=1 records it",
-        grown.join("\n")
+    // Threads that wait for each other ask once or twice more.
+    let tolerated = Tolerated {
+        percent: 10,
+        always: 2,
+        less_is_told: false,
+    };
+    recorded::check(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/counted.txt"),
+        "What commands ask of the system. Written by host/cli/tests/cli/counted.rs, with `UPDATE_EXPECT=1`.",
+        &counted,
+        tolerated,
     );
 }

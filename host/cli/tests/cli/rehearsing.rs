@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use airlock_tests::asked;
 use serde_json::json;
 
 use crate::airlock::{RENAME, Store, folder, guest, names};
@@ -163,8 +164,7 @@ fn a_rehearsal_can_be_left_out() {
 
 /// How often each tool is rehearsed, and applied by another process.
 fn rounds() -> usize {
-    let rounds = std::env::var("AIRLOCK_REHEARSALS");
-    rounds.map_or(2, |rounds| rounds.parse().unwrap())
+    asked("AIRLOCK_REHEARSALS").unwrap_or(2)
 }
 
 /// The host compares the bytes: where a tool comes to others, its apply is not committed.

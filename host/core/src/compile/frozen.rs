@@ -109,6 +109,7 @@ mod sealed {
     use rustix::process::{Resource, getrlimit};
 
     use super::{Frozen, rewound};
+    use crate::compile::unless_busy;
 
     pub fn copy_of(file: &File, length: u64) -> io::Result<Frozen> {
         let mut memory = memory(length)?;
@@ -146,20 +147,11 @@ mod sealed {
         Ok(File::from(memory))
     }
 
-    /// How often to ask a system that has one of the pages in hand itself, to move it or to see
-    /// whether it is used. It waits by itself for a sixth of a second each time.
-    const TRIES: usize = 6;
-
     fn seal(file: File, length: u64) -> io::Result<Frozen> {
         let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-        let mut tries = 1;
-        loop {
-            match fcntl_add_seals(&file, all) {
-                Ok(()) => return Ok(Frozen::Sealed { file, length }),
-                Err(Errno::BUSY) if tries < TRIES => tries += 1,
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let is_busy = |error: &Errno| *error == Errno::BUSY;
+        unless_busy(is_busy, || fcntl_add_seals(&file, all))?;
+        Ok(Frozen::Sealed { file, length })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use airlock_model::error::Error;
 use wasmtime::component::Component;
 
+use crate::compile::unless_busy;
 use crate::engine::Engine;
 use crate::instance::State;
 use crate::world::GuestPre;
@@ -42,27 +43,12 @@ impl Linked {
 }
 
 fn link(engine: &Engine, component: &Component) -> wasmtime::Result<GuestPre<State>> {
-    unless_busy(|| component.initialize_copy_on_write_image())?;
+    // The memory that all instances begin with, so that the first of them needn't make it.
+    unless_busy(is_busy, || component.initialize_copy_on_write_image())?;
     engine
         .linker()
         .instantiate_pre(component)
         .and_then(GuestPre::new)
-}
-
-/// How often to ask a system that is busy. It waits by itself for a sixth of a second each time.
-const TRIES: usize = 6;
-
-/// Makes the memory that all instances begin with, so that the first of them needn't. On Linux it
-/// is sealed, and the system refuses that while it has one of the pages in hand itself, to move it
-/// or to see whether it is used: EBUSY, which passes.
-fn unless_busy(mut make: impl FnMut() -> wasmtime::Result<()>) -> wasmtime::Result<()> {
-    for _ in 1..TRIES {
-        match make() {
-            Err(error) if is_busy(&error) => {}
-            done => return done,
-        }
-    }
-    make()
 }
 
 fn is_busy(error: &wasmtime::Error) -> bool {
@@ -75,25 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_system_is_asked_again_and_no_other() {
-        let check = |kind: io::ErrorKind, failures: usize, is_made: bool, expected: usize| {
-            let mut calls = 0;
-            let made = unless_busy(|| {
-                calls += 1;
-                match calls > failures {
-                    true => Ok(()),
-                    false => Err(wasmtime::Error::from(io::Error::from(kind)).context("sealing")),
-                }
-            });
-            assert_eq!(
-                (made.is_ok(), calls),
-                (is_made, expected),
-                "{kind} {failures}"
-            );
+    fn what_the_engine_says_of_a_busy_system_is_seen() {
+        let check = |kind: io::ErrorKind, expected: bool| {
+            let error = wasmtime::Error::from(io::Error::from(kind)).context("sealing");
+            assert_eq!(is_busy(&error), expected, "{kind}");
         };
-        check(io::ErrorKind::ResourceBusy, 0, true, 1);
-        check(io::ErrorKind::ResourceBusy, TRIES - 1, true, TRIES);
-        check(io::ErrorKind::ResourceBusy, usize::MAX, false, TRIES);
-        check(io::ErrorKind::OutOfMemory, 1, false, 1);
+        check(io::ErrorKind::ResourceBusy, true);
+        check(io::ErrorKind::OutOfMemory, false);
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::asked;
 use super::model::{open, scratch, ticket};
 use super::script::{Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, with};
@@ -17,10 +18,7 @@ type Tree = BTreeMap<String, String>;
 
 /// How many points are tried at least; more by `AIRLOCK_CRASHES`.
 fn points() -> u64 {
-    let asked = std::env::var("AIRLOCK_CRASHES").ok();
-    asked.map_or(5_000, |asked| {
-        asked.parse().expect("AIRLOCK_CRASHES is a number")
-    })
+    asked("AIRLOCK_CRASHES").unwrap_or(5_000)
 }
 
 /// A folder in which a script's changes are committed again and again.

@@ -5,20 +5,17 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::asked;
 use super::script::{Bytes, Op, Plain, Subject, Viewed, fill, script, tree};
 use crate::{Key, LayerOptions, OpenOptions, Ticket, Workspace};
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
-    let asked = std::env::var("AIRLOCK_SCRIPTS").ok();
-    asked.map_or(2_000, |asked| {
-        asked.parse().expect("AIRLOCK_SCRIPTS is a number")
-    })
+    asked("AIRLOCK_SCRIPTS").unwrap_or(2_000)
 }
 
 fn first_seed() -> u64 {
-    let asked = std::env::var("AIRLOCK_SEED").ok();
-    asked.map_or(1, |asked| asked.parse().expect("AIRLOCK_SEED is a number"))
+    asked("AIRLOCK_SEED").unwrap_or(1)
 }
 
 pub fn open(folder: &Path) -> Workspace {

@@ -1,0 +1,48 @@
+//! Asking a system again that is busy with what it is asked to seal.
+
+/// How often to ask. It waits by itself for a sixth of a second each time.
+const TRIES: usize = 6;
+
+/// Makes memory that Linux seals. It refuses that while it has one of the pages in hand itself, to
+/// move it or to see whether it is used: EBUSY, which passes.
+pub(crate) fn unless_busy<T, E>(
+    is_busy: impl Fn(&E) -> bool,
+    mut make: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    for _ in 1..TRIES {
+        match make() {
+            Err(error) if is_busy(&error) => {}
+            done => return done,
+        }
+    }
+    make()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_system_is_asked_again_and_no_other() {
+        let check = |error: &str, failures: usize, is_made: bool, expected: usize| {
+            let mut calls = 0;
+            let is_busy = |error: &String| error == "busy";
+            let made = unless_busy(is_busy, || {
+                calls += 1;
+                match calls > failures {
+                    true => Ok(()),
+                    false => Err(error.to_owned()),
+                }
+            });
+            assert_eq!(
+                (made.is_ok(), calls),
+                (is_made, expected),
+                "{error} {failures}"
+            );
+        };
+        check("busy", 0, true, 1);
+        check("busy", TRIES - 1, true, TRIES);
+        check("busy", usize::MAX, false, TRIES);
+        check("out of memory", 1, false, 1);
+    }
+}
