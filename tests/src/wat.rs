@@ -63,11 +63,9 @@ pub fn component_of(
         .expect("the world is there");
     embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8)
         .expect("it can be embedded");
-    let encoder = ComponentEncoder::default()
-        .validate(true)
-        .module(&core)
-        .expect("the module fits");
-    let mut encoder = encoder;
+    let mut encoder = ComponentEncoder::default();
+    let encoder = encoder.validate(true).module(&core);
+    let encoder = encoder.expect("the module fits");
     encoder.encode().expect("it can be encoded")
 }
 
