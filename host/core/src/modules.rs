@@ -8,7 +8,7 @@ pub mod approval {
 
 /// Cancelling from elsewhere what a session is asked to do.
 pub mod cancel {
-    pub use crate::session::{Cancellable, Work};
+    pub use crate::session::Cancellable;
     pub use tokio_util::sync::CancellationToken;
 }
 

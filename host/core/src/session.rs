@@ -60,7 +60,7 @@ use turns::Turns;
 
 pub use approving::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 pub use builder::SessionBuilder;
-pub use cancellable::{Cancellable, Work};
+pub use cancellable::Cancellable;
 pub use clear::Discarded;
 pub use recovering::{APPLY_UNDONE, RecoveredAction};
 pub use standing::{StandingHandler, StandingResult};
@@ -222,7 +222,7 @@ impl Session {
         &'a self,
         tool: &'a str,
         params: &'a Value,
-    ) -> Cancellable<'a, impl Work<'a, Output = Result<CallOutcome, Error>>> {
+    ) -> Cancellable<'a, Result<CallOutcome, Error>> {
         Cancellable::new(move |cancel| self.call_until(tool, params, cancel))
     }
 

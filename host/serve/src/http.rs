@@ -13,6 +13,7 @@ mod visit;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -164,39 +165,50 @@ impl HttpServer {
     /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends
     /// all conversations. A commit that has begun is finished.
     pub async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
-        let mut ended = self.ended.lock().await;
-        let closing = CancellationToken::new();
-        let accepting = connections::accept(
-            listener,
-            self.max_connections,
-            Arc::clone(&self.gate),
-            closing.clone(),
-        );
-        let mut accepting = tokio::spawn(accepting);
-        let mut sweeping = interval(SWEPT_EVERY);
-        let mut ending = JoinSet::new();
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => break,
-                Some(server) = ended.recv() => {
-                    ending.spawn(end(Arc::clone(&self.sessions), server));
+        self.serving(listener, stop).await
+    }
+
+    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    fn serving<'a>(
+        &'a self,
+        listener: TcpListener,
+        stop: &'a CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let mut ended = self.ended.lock().await;
+            let closing = CancellationToken::new();
+            let accepting = connections::accept(
+                listener,
+                self.max_connections,
+                Arc::clone(&self.gate),
+                closing.clone(),
+            );
+            let mut accepting = tokio::spawn(accepting);
+            let mut sweeping = interval(SWEPT_EVERY);
+            let mut ending = JoinSet::new();
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break,
+                    Some(server) = ended.recv() => {
+                        ending.spawn(end(Arc::clone(&self.sessions), server));
+                    }
+                    Some(_) = ending.join_next() => {}
+                    _ = sweeping.tick() => self.conversations.end_idle(IDLE),
                 }
-                Some(_) = ending.join_next() => {}
-                _ = sweeping.tick() => self.conversations.end_idle(IDLE),
             }
-        }
-        closing.cancel();
-        let has_subscriptions = self.listing().changes().end();
-        let is_over = has_subscriptions && timeout(GRACE, &mut accepting).await.is_ok();
-        self.stop.cancel();
-        if !is_over {
-            let _ = accepting.await;
-        }
-        self.conversations.end_all();
-        while let Ok(server) = ended.try_recv() {
-            ending.spawn(end(Arc::clone(&self.sessions), server));
-        }
-        ending.join_all().await;
+            closing.cancel();
+            let has_subscriptions = self.listing().changes().end();
+            let is_over = has_subscriptions && timeout(GRACE, &mut accepting).await.is_ok();
+            self.stop.cancel();
+            if !is_over {
+                let _ = accepting.await;
+            }
+            self.conversations.end_all();
+            while let Ok(server) = ended.try_recv() {
+                ending.spawn(end(Arc::clone(&self.sessions), server));
+            }
+            ending.join_all().await;
+        })
     }
 }
 

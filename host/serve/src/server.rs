@@ -1,5 +1,6 @@
 //! A server of one session.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use airlock_desk::approval::Judge;
@@ -130,20 +131,30 @@ impl Server {
     /// # Errors
     /// [`ServeError::Protocol`].
     pub async fn serve_stdio(&self, stop: &CancellationToken) -> Result<(), ServeError> {
-        let handler = Handler::new(Place::Stdio(self.clone()));
-        let transport = Ending::new(Stdio::new(stdio_pipes()), &self.changes);
-        let serving = serve_server_with_ct(handler, transport, stop.child_token());
-        match serving.await {
-            Ok(running) => {
-                let _ = running.waiting().await;
-                Ok(())
+        self.serving_stdio(stop).await
+    }
+
+    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    fn serving_stdio<'a>(
+        &'a self,
+        stop: &'a CancellationToken,
+    ) -> Pin<Box<dyn Future<Output = Result<(), ServeError>> + Send + 'a>> {
+        Box::pin(async move {
+            let handler = Handler::new(Place::Stdio(self.clone()));
+            let transport = Ending::new(Stdio::new(stdio_pipes()), &self.changes);
+            let serving = serve_server_with_ct(handler, transport, stop.child_token());
+            match serving.await {
+                Ok(running) => {
+                    let _ = running.waiting().await;
+                    Ok(())
+                }
+                // It went before it had said anything, or the operator stopped it.
+                Err(
+                    ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled,
+                ) => Ok(()),
+                Err(error) => Err(ServeError::Protocol(error.to_string())),
             }
-            // It went before it had said anything, or the operator stopped it.
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
-                Ok(())
-            }
-            Err(error) => Err(ServeError::Protocol(error.to_string())),
-        }
+        })
     }
 
     /// Waits until no call is under way: a commit that has begun is not to end with the process,

@@ -1,6 +1,7 @@
 //! The builder, and connecting.
 
 use std::io::ErrorKind;
+use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -88,51 +89,58 @@ impl PostgresStoreBuilder {
     /// there is no such database, and [`BackendErrorKind::Newer`] where a newer version has made
     /// the tables.
     pub async fn connect(self) -> Result<PostgresStore, StoreError> {
-        let options = self.options()?;
-        let location = location(&options);
-        self.check_settings(&location)?;
-        let deadline = Instant::now() + self.patience;
-        let silent = |after: Duration| Failure::Silent { after }.at(&location);
-        let opened = timeout_at(deadline, self.open(&options, &location, deadline)).await;
-        let (mut connection, is_up_to_date) = opened.map_err(|_| silent(self.patience))??;
-        if !is_up_to_date {
-            let bringing = schema::bring_up_to_date(&mut connection, &location);
-            let brought = timeout(MIGRATION_TIMEOUT, bringing).await;
-            brought.map_err(|_| silent(MIGRATION_TIMEOUT))??;
-        }
-        let host = new_host_id(&location)?;
-        let most = self.max_connections;
-        let connections = Connections::new(options, connection, most, self.patience)
-            .map_err(|failure| failure.at(&location))?;
-        let connections = Arc::new(connections);
-        let stop = CancellationToken::new();
-        let holder = self.holder.clone().unwrap_or_else(process_name);
-        let shared = || (Arc::clone(&connections), stop.clone());
-        let (for_notifier, stop_notifier) = shared();
-        let (for_heartbeat, stop_heartbeat) = shared();
-        let inner = PostgresStoreInner {
-            notifier: ChangeNotifier::new(for_notifier, &host, stop_notifier),
-            heartbeat: Heartbeat::new(
-                for_heartbeat,
-                &host,
-                &holder,
-                self.lease_time,
-                stop_heartbeat,
-            ),
-            connections,
-            location,
-            lease_time: self.lease_time,
-            holder,
-            host,
-            claims: AtomicU64::new(0),
-            maintenance_due: Mutex::new(Instant::now()),
-            usage: Mutex::default(),
-            pushing: Mutex::default(),
-            runtime: Handle::current(),
-            _stop: stop.drop_guard(),
-        };
-        Ok(PostgresStore {
-            inner: Arc::new(inner),
+        self.connecting().await
+    }
+
+    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    fn connecting(self) -> Pin<Box<dyn Future<Output = Result<PostgresStore, StoreError>> + Send>> {
+        Box::pin(async move {
+            let options = self.options()?;
+            let location = location(&options);
+            self.check_settings(&location)?;
+            let deadline = Instant::now() + self.patience;
+            let silent = |after: Duration| Failure::Silent { after }.at(&location);
+            let opened = timeout_at(deadline, self.open(&options, &location, deadline)).await;
+            let (mut connection, is_up_to_date) = opened.map_err(|_| silent(self.patience))??;
+            if !is_up_to_date {
+                let bringing = schema::bring_up_to_date(&mut connection, &location);
+                let brought = timeout(MIGRATION_TIMEOUT, bringing).await;
+                brought.map_err(|_| silent(MIGRATION_TIMEOUT))??;
+            }
+            let host = new_host_id(&location)?;
+            let most = self.max_connections;
+            let connections = Connections::new(options, connection, most, self.patience)
+                .map_err(|failure| failure.at(&location))?;
+            let connections = Arc::new(connections);
+            let stop = CancellationToken::new();
+            let holder = self.holder.clone().unwrap_or_else(process_name);
+            let shared = || (Arc::clone(&connections), stop.clone());
+            let (for_notifier, stop_notifier) = shared();
+            let (for_heartbeat, stop_heartbeat) = shared();
+            let inner = PostgresStoreInner {
+                notifier: ChangeNotifier::new(for_notifier, &host, stop_notifier),
+                heartbeat: Heartbeat::new(
+                    for_heartbeat,
+                    &host,
+                    &holder,
+                    self.lease_time,
+                    stop_heartbeat,
+                ),
+                connections,
+                location,
+                lease_time: self.lease_time,
+                holder,
+                host,
+                claims: AtomicU64::new(0),
+                maintenance_due: Mutex::new(Instant::now()),
+                usage: Mutex::default(),
+                pushing: Mutex::default(),
+                runtime: Handle::current(),
+                _stop: stop.drop_guard(),
+            };
+            Ok(PostgresStore {
+                inner: Arc::new(inner),
+            })
         })
     }
 

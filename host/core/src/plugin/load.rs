@@ -12,6 +12,7 @@ use airlock_model::regular::open_regular_file;
 use airlock_model::store::PluginBytes;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use tracing::Instrument;
 
 use super::linked::Linked;
@@ -190,35 +191,38 @@ struct Made {
     facts: Facts,
 }
 
-async fn make(engine: &Engine, source: &PluginBytes) -> Result<Made, LoadError> {
-    let misfit = |reason| LoadError::World {
-        plugin: source.name.to_string(),
-        reason,
-    };
-    check_beginning(source)?;
-    let outline = elsewhere({
-        let (engine, source) = (engine.clone(), source.clone());
-        move || engine.compiler().read(&source)
-    });
-    let built_for = fit::check(outline.await?).map_err(misfit)?;
-    let (component, code) = engine.compiler().compile(engine.wasmtime(), source).await?;
-    let component =
-        Linked::now(engine, component).map_err(|error| misfit(fit::explain_link_error(&error)))?;
-    let (tools, rejected) = ask_for_tools(engine, &component, source).await?;
-    if tools.is_empty() {
-        let plugin = source.name.to_string();
-        return Err(LoadError::NoTools { plugin, rejected });
-    }
-    let facts = Facts {
-        world_version: built_for.version,
-        imports: built_for.imports,
-        tools,
-        rejected,
-    };
-    Ok(Made {
-        component,
-        code,
-        facts,
+/// Boxed, so that whoever loads a plugin doesn't compile it again.
+fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result<Made, LoadError>> {
+    Box::pin(async move {
+        let misfit = |reason| LoadError::World {
+            plugin: source.name.to_string(),
+            reason,
+        };
+        check_beginning(source)?;
+        let outline = elsewhere({
+            let (engine, source) = (engine.clone(), source.clone());
+            move || engine.compiler().read(&source)
+        });
+        let built_for = fit::check(outline.await?).map_err(misfit)?;
+        let (component, code) = engine.compiler().compile(engine.wasmtime(), source).await?;
+        let component = Linked::now(engine, component)
+            .map_err(|error| misfit(fit::explain_link_error(&error)))?;
+        let (tools, rejected) = ask_for_tools(engine, &component, source).await?;
+        if tools.is_empty() {
+            let plugin = source.name.to_string();
+            return Err(LoadError::NoTools { plugin, rejected });
+        }
+        let facts = Facts {
+            world_version: built_for.version,
+            imports: built_for.imports,
+            tools,
+            rejected,
+        };
+        Ok(Made {
+            component,
+            code,
+            facts,
+        })
     })
 }
 
@@ -248,54 +252,60 @@ fn check_beginning(source: &PluginBytes) -> Result<(), LoadError> {
     })
 }
 
-pub(super) async fn ask_for_tools(
-    engine: &Engine,
-    component: &Linked,
-    source: &PluginBytes,
-) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
-    let limits = engine.shared_limits();
-    let context = InstanceContext {
-        plugin: source.clone(),
-        names: None,
-        policy: Policy::default().with_workspace(WorkspaceGrant::None),
-        limits: Arc::clone(limits),
-        roots: Arc::new(Roots {
-            workspace: None,
-            scratch: ScratchFolder::inside(
-                engine.scratch_roots(),
-                engine.scratch_parent().to_owned(),
-            ),
-            spill: engine.scratch_parent().to_owned(),
-            descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
-        }),
-        observer: None,
-        volatile: VolatileActions::default(),
-        session: None,
-        conditions: None,
-    };
-    let answer = async {
-        let permit = engine
-            .live()
-            .permit_within(limits.call_time, &source.name)
-            .await?;
-        let instance =
-            Instance::new(engine.runtime(), component.get(engine)?, context, permit).await?;
-        instance.definitions(limits).await
-    };
-    match answer.await {
-        // Schemas are compiled, which can take a while.
-        Ok(definitions) => {
-            let most = limits.definition_bytes;
-            let checked =
-                tokio::task::spawn_blocking(move || definition::check_all(definitions, most)).await;
-            checked.map_err(|panicked| LoadError::Definitions {
+/// What a component says of its tools, and those of them that are left out.
+type ToolsFound = (Vec<ToolDefinition>, Vec<RejectedTool>);
+
+pub(super) fn ask_for_tools<'a>(
+    engine: &'a Engine,
+    component: &'a Linked,
+    source: &'a PluginBytes,
+) -> BoxFuture<'a, Result<ToolsFound, LoadError>> {
+    Box::pin(async move {
+        let limits = engine.shared_limits();
+        let context = InstanceContext {
+            plugin: source.clone(),
+            names: None,
+            policy: Policy::default().with_workspace(WorkspaceGrant::None),
+            limits: Arc::clone(limits),
+            roots: Arc::new(Roots {
+                workspace: None,
+                scratch: ScratchFolder::inside(
+                    engine.scratch_roots(),
+                    engine.scratch_parent().to_owned(),
+                ),
+                spill: engine.scratch_parent().to_owned(),
+                descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
+            }),
+            observer: None,
+            volatile: VolatileActions::default(),
+            session: None,
+            conditions: None,
+        };
+        let answer = async {
+            let permit = engine
+                .live()
+                .permit_within(limits.call_time, &source.name)
+                .await?;
+            let instance =
+                Instance::new(engine.runtime(), component.get(engine)?, context, permit).await?;
+            instance.definitions(limits).await
+        };
+        match answer.await {
+            // Schemas are compiled, which can take a while.
+            Ok(definitions) => {
+                let most = limits.definition_bytes;
+                let checked =
+                    tokio::task::spawn_blocking(move || definition::check_all(definitions, most))
+                        .await;
+                checked.map_err(|panicked| LoadError::Definitions {
+                    plugin: source.name.to_string(),
+                    source: Error::host("could not check the definitions", panicked).into(),
+                })
+            }
+            Err(error) => Err(LoadError::Definitions {
                 plugin: source.name.to_string(),
-                source: Error::host("could not check the definitions", panicked).into(),
-            })
+                source: Arc::new(error),
+            }),
         }
-        Err(error) => Err(LoadError::Definitions {
-            plugin: source.name.to_string(),
-            source: Arc::new(error),
-        }),
-    }
+    })
 }

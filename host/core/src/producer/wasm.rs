@@ -11,6 +11,7 @@ use airlock_model::content::ToolResult;
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::policy::Policy;
+use futures_util::future::BoxFuture;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
@@ -88,15 +89,15 @@ impl Binding {
         }
         let has_volatile = staged.has_volatile();
         let executed = match result {
-            // Apart, as for making an instance. Nobody else calls into the plugin meanwhile, so
-            // that the instance stays which holds its volatile actions.
+            // Nobody else calls into the plugin meanwhile, so that the instance stays which holds
+            // its volatile actions.
             Ok(result) => {
                 let called = Called {
                     tool: call.tool,
                     params: params.text(),
                     content: &result.content,
                 };
-                let committed = Box::pin(self.commit(staged, called, call, place)).await;
+                let committed = self.commit(staged, called, call, place).await;
                 committed.map(|pushed| Executed::of(result, pushed))
             }
             Err(error) => Err(error),
@@ -211,12 +212,12 @@ impl Binding {
         })
     }
 
-    async fn make_instance(
-        &self,
-        cancel: Option<&CancellationToken>,
-    ) -> Result<Box<Instance>, Error> {
-        self.instance_with(cancel, Arc::clone(&self.roots), None)
-            .await
+    /// Boxed, since the future of every call would be kilobytes larger by what is seldom done.
+    fn make_instance<'a>(
+        &'a self,
+        cancel: Option<&'a CancellationToken>,
+    ) -> BoxFuture<'a, Result<Box<Instance>, Error>> {
+        Box::pin(self.instance_with(cancel, Arc::clone(&self.roots), None))
     }
 
     async fn instance_with(
@@ -299,7 +300,7 @@ impl Entered<'_> {
         if let Some(live) = self.live.as_mut()
             && live.is_none()
         {
-            **live = Some(Box::pin(self.binding.make_instance(self.cancel)).await?);
+            **live = Some(self.binding.make_instance(self.cancel).await?);
         }
         Ok(())
     }
@@ -314,9 +315,7 @@ impl Entered<'_> {
     ) -> Result<T, Error> {
         let instance = match self.live.as_mut().and_then(|live| live.take()) {
             Some(instance) => instance,
-            // Apart, since the future of every call would be kilobytes larger by what is seldom
-            // done.
-            None => Box::pin(self.binding.make_instance(self.cancel)).await?,
+            None => self.binding.make_instance(self.cancel).await?,
         };
         let (instance, result) = call(instance).await;
         if let Some(live) = &mut self.live {

@@ -1,5 +1,6 @@
 //! How what a session is asked to do is cancelled from elsewhere.
 
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 /// What a session is asked to do, which it does once this is awaited.
@@ -29,38 +30,25 @@ use tokio_util::sync::CancellationToken;
 /// # }
 /// ```
 #[must_use = "nothing happens until it is awaited"]
-pub struct Cancellable<'a, W> {
-    work: W,
+pub struct Cancellable<'a, T> {
+    work: Work<'a, T>,
     cancel: Option<&'a CancellationToken>,
 }
 
-/// What is behind a [`Cancellable`]: there is nothing else to be done with it.
-pub trait Work<'a> {
-    /// What comes of it.
-    type Output;
-    /// It, while it is done.
-    type Future: Future<Output = Self::Output> + Send;
+/// Compiled in this crate, with all that it calls: whoever awaited a future that is not boxed would
+/// compile that again, each time.
+type Work<'a, T> = Box<dyn FnOnce(Option<&'a CancellationToken>) -> BoxFuture<'a, T> + Send + 'a>;
 
-    /// Has it begin, when the future is first polled.
-    fn start(self, cancel: Option<&'a CancellationToken>) -> Self::Future;
-}
-
-impl<'a, F, R> Work<'a> for F
-where
-    F: FnOnce(Option<&'a CancellationToken>) -> R,
-    R: Future + Send,
-{
-    type Output = R::Output;
-    type Future = R;
-
-    fn start(self, cancel: Option<&'a CancellationToken>) -> R {
-        self(cancel)
-    }
-}
-
-impl<'a, W: Work<'a>> Cancellable<'a, W> {
-    pub(super) fn new(work: W) -> Self {
-        Self { work, cancel: None }
+impl<'a, T> Cancellable<'a, T> {
+    /// To be called by what is not generic.
+    pub(super) fn new<F>(work: impl FnOnce(Option<&'a CancellationToken>) -> F + Send + 'a) -> Self
+    where
+        F: Future<Output = T> + Send + 'a,
+    {
+        Self {
+            work: Box::new(move |cancel| Box::pin(work(cancel))),
+            cancel: None,
+        }
     }
 
     /// Has it end with [`Error::Cancelled`](crate::Error::Cancelled) when this token is cancelled.
@@ -72,11 +60,11 @@ impl<'a, W: Work<'a>> Cancellable<'a, W> {
     }
 }
 
-impl<'a, W: Work<'a>> IntoFuture for Cancellable<'a, W> {
-    type Output = W::Output;
-    type IntoFuture = W::Future;
+impl<'a, T> IntoFuture for Cancellable<'a, T> {
+    type Output = T;
+    type IntoFuture = BoxFuture<'a, T>;
 
-    fn into_future(self) -> W::Future {
-        self.work.start(self.cancel)
+    fn into_future(self) -> BoxFuture<'a, T> {
+        (self.work)(self.cancel)
     }
 }

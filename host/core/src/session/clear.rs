@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::cancellable::{Cancellable, Work};
+use super::cancellable::Cancellable;
 use super::resolve::{DecisionSummary, check_reason, outcome};
 
 /// How many decisions are carried out at a time that tools hear of: what waits while a commit
@@ -35,8 +35,15 @@ impl Session {
         &'a self,
         reason: &'a str,
         decided_by: impl Into<DecidedBy>,
-    ) -> Cancellable<'a, impl Work<'a, Output = Result<Vec<ActionId>, Error>>> {
-        let decided_by = decided_by.into();
+    ) -> Cancellable<'a, Result<Vec<ActionId>, Error>> {
+        self.clearing(reason, decided_by.into())
+    }
+
+    fn clearing<'a>(
+        &'a self,
+        reason: &'a str,
+        decided_by: DecidedBy,
+    ) -> Cancellable<'a, Result<Vec<ActionId>, Error>> {
         Cancellable::new(move |cancel| self.clear_until(reason, decided_by, cancel))
     }
 
@@ -55,8 +62,16 @@ impl Session {
         actions: &'a [StackedAction],
         reason: &'a str,
         decided_by: impl Into<DecidedBy>,
-    ) -> Cancellable<'a, impl Work<'a, Output = Result<Vec<Discarded>, Error>>> {
-        let decided_by = decided_by.into();
+    ) -> Cancellable<'a, Result<Vec<Discarded>, Error>> {
+        self.discarding(actions, reason, decided_by.into())
+    }
+
+    fn discarding<'a>(
+        &'a self,
+        actions: &'a [StackedAction],
+        reason: &'a str,
+        decided_by: DecidedBy,
+    ) -> Cancellable<'a, Result<Vec<Discarded>, Error>> {
         Cancellable::new(move |cancel| self.discard_until(actions, reason, decided_by, cancel))
     }
 

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use airlock_model::actor::Actor;
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, ActionState, EXPIRED, Resolution};
+use futures_util::future::BoxFuture;
 
 use super::Session;
 
@@ -36,19 +37,24 @@ impl Session {
     }
 
     /// Whether it was this session that did it.
-    pub(super) async fn discard_one_expired(&self, id: &ActionId) -> Result<bool, Error> {
-        let discard = Resolution::discard(EXPIRED).with_id(id.clone());
-        let by = Actor::program(DECIDED_BY).into();
-        match self.resolve_once(discard, by, None).await {
-            Ok(_) => Ok(true),
-            Err(error @ (Error::Store(_) | Error::Busy { .. })) => Err(error),
-            Err(
-                Error::AlreadyResolved { .. }
-                | Error::ResolutionInProgress(_)
-                | Error::UnknownAction(_),
-            ) => Ok(false),
-            // A reject that fails is the end of its action all the same.
-            Err(_) => Ok(true),
-        }
+    pub(super) fn discard_one_expired<'a>(
+        &'a self,
+        id: &'a ActionId,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            let discard = Resolution::discard(EXPIRED).with_id(id.clone());
+            let by = Actor::program(DECIDED_BY).into();
+            match self.resolve_once(discard, by, None).await {
+                Ok(_) => Ok(true),
+                Err(error @ (Error::Store(_) | Error::Busy { .. })) => Err(error),
+                Err(
+                    Error::AlreadyResolved { .. }
+                    | Error::ResolutionInProgress(_)
+                    | Error::UnknownAction(_),
+                ) => Ok(false),
+                // A reject that fails is the end of its action all the same.
+                Err(_) => Ok(true),
+            }
+        })
     }
 }

@@ -8,6 +8,7 @@ use airlock_model::pending::{
     ActionId, ActionState, Decision, NamedAction, PendingAction, Resolution, StackedAction,
 };
 use airlock_model::store::{APPLY_INTERRUPTED, PendingStore};
+use futures_util::future::BoxFuture;
 
 use super::Session;
 use super::lease::{Asked, HeldLease};
@@ -72,24 +73,27 @@ impl Session {
         }
     }
 
-    pub(super) async fn recover_among(
-        &self,
-        store: &Arc<dyn PendingStore>,
-        pending: &[StackedAction],
-    ) -> Result<Vec<RecoveredAction>, Error> {
-        let mut recovered = Vec::new();
-        for stacked in pending {
-            if !is_cut_off(stacked) || self.other_workspace(&stacked.action).is_some() {
-                continue;
+    /// Boxed, as what is [cancellable](super::Cancellable) is.
+    pub(super) fn recover_among<'a>(
+        &'a self,
+        store: &'a Arc<dyn PendingStore>,
+        pending: &'a [StackedAction],
+    ) -> BoxFuture<'a, Result<Vec<RecoveredAction>, Error>> {
+        Box::pin(async move {
+            let mut recovered = Vec::new();
+            for stacked in pending {
+                if !is_cut_off(stacked) || self.other_workspace(&stacked.action).is_some() {
+                    continue;
+                }
+                if let Some(applied) = self.recover_one(&**store, stacked).await? {
+                    recovered.push(RecoveredAction {
+                        action: stacked.action.id.clone(),
+                        applied,
+                    });
+                }
             }
-            if let Some(applied) = self.recover_one(&**store, stacked).await? {
-                recovered.push(RecoveredAction {
-                    action: stacked.action.id.clone(),
-                    applied,
-                });
-            }
-        }
-        Ok(recovered)
+            Ok(recovered)
+        })
     }
 
     /// Whether it was applied. None where somebody else has it, or that can't be told.

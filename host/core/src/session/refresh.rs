@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::cancellable::{Cancellable, Work};
+use super::cancellable::Cancellable;
 use crate::instance::Call;
 use crate::params::Params;
 use crate::producer::Producer;
@@ -55,8 +55,15 @@ impl Session {
         &'a self,
         id: &'a ActionId,
         decided_by: impl Into<DecidedBy>,
-    ) -> Cancellable<'a, impl Work<'a, Output = Result<CallOutcome, Error>>> {
-        let decided_by = decided_by.into();
+    ) -> Cancellable<'a, Result<CallOutcome, Error>> {
+        self.refreshing(id, decided_by.into())
+    }
+
+    fn refreshing<'a>(
+        &'a self,
+        id: &'a ActionId,
+        decided_by: DecidedBy,
+    ) -> Cancellable<'a, Result<CallOutcome, Error>> {
         Cancellable::new(move |cancel| self.refresh_until(id, decided_by, cancel))
     }
 

@@ -15,6 +15,7 @@ use airlock_model::pending::{ActionId, PendingAction, StackedAction};
 use airlock_model::policy::{Phase, Rehearse};
 use airlock_model::reads::Fingerprints;
 use airlock_workspace::View;
+use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
@@ -84,36 +85,42 @@ impl Session {
         Ok(self.review(id).await?.map(|record| record.effects))
     }
 
-    pub(super) async fn review(&self, id: &ActionId) -> Result<Option<EffectsRecord>, Error> {
-        let store = self.store()?;
-        self.rehearsed(id).await;
-        if let Some(record) = store.effects(self.id(), id).await? {
-            return Ok(Some(record));
-        }
-        if !self.may_rehearse() {
-            return Ok(None);
-        }
-        let Some(found) = self.stacked(&**store, Some(id)).await? else {
-            return Ok(None);
-        };
-        let producer = self.producer_of(&found.action).await?;
-        let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
-            return Ok(None);
-        };
-        let Some(under_way) = self.begin(id) else {
+    /// Boxed, as what is [cancellable](super::Cancellable) is.
+    pub(super) fn review<'a>(
+        &'a self,
+        id: &'a ActionId,
+    ) -> BoxFuture<'a, Result<Option<EffectsRecord>, Error>> {
+        Box::pin(async move {
+            let store = self.store()?;
             self.rehearsed(id).await;
-            return Ok(store.effects(self.id(), id).await?);
-        };
-        let rehearsal = Rehearsal {
-            under_way,
-            action: found.action,
-            attempts: found.attempts,
-            producer,
-            folder,
-            before: None,
-            drafted: None,
-        };
-        self.rehearse_apart(rehearsal).await.map(Some)
+            if let Some(record) = store.effects(self.id(), id).await? {
+                return Ok(Some(record));
+            }
+            if !self.may_rehearse() {
+                return Ok(None);
+            }
+            let Some(found) = self.stacked(&**store, Some(id)).await? else {
+                return Ok(None);
+            };
+            let producer = self.producer_of(&found.action).await?;
+            let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
+                return Ok(None);
+            };
+            let Some(under_way) = self.begin(id) else {
+                self.rehearsed(id).await;
+                return Ok(store.effects(self.id(), id).await?);
+            };
+            let rehearsal = Rehearsal {
+                under_way,
+                action: found.action,
+                attempts: found.attempts,
+                producer,
+                folder,
+                before: None,
+                drafted: None,
+            };
+            self.rehearse_apart(rehearsal).await.map(Some)
+        })
     }
 
     /// Rehearses an action once more, with the same randomness. None where that ended elsewhere

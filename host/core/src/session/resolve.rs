@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::approving::Approved;
-use super::cancellable::{Cancellable, Work};
+use super::cancellable::Cancellable;
 use super::committing::Committing;
 use super::conditions::conditions;
 use super::lease::{Asked, HeldLease};
@@ -70,8 +70,15 @@ impl Session {
         &'a self,
         resolution: Resolution,
         decided_by: impl Into<DecidedBy>,
-    ) -> Cancellable<'a, impl Work<'a, Output = Result<ResolutionOutcome, Error>>> {
-        let decided_by = decided_by.into();
+    ) -> Cancellable<'a, Result<ResolutionOutcome, Error>> {
+        self.resolving(resolution, decided_by.into())
+    }
+
+    fn resolving(
+        &self,
+        resolution: Resolution,
+        decided_by: DecidedBy,
+    ) -> Cancellable<'_, Result<ResolutionOutcome, Error>> {
         Cancellable::new(move |cancel| self.resolve_until(resolution, decided_by, cancel))
     }
 
@@ -108,10 +115,10 @@ impl Session {
         };
         let _resolving = self.inner.standing.resolving();
         let means_topmost = resolution.id.is_none();
-        let review = Box::pin(self.review_of(store, &resolution, cancel)).await?;
+        let review = self.review_of(store, &resolution, cancel).await?;
         let seen = review.as_ref();
         let approval = self.ask_approver(store, &mut resolution, &mut decided_by, seen, cancel);
-        let approved = Box::pin(approval).await?;
+        let approved = approval.await?;
         if let Approved::NothingPending = approved {
             return self.ask_standing_handler(resolution, cancel).await;
         }
@@ -278,15 +285,6 @@ impl Session {
         }
         self.release_volatile(&action);
         outcome
-    }
-
-    /// Nobody needs the instance any more that held the action in memory.
-    pub(super) fn release_volatile(&self, action: &PendingAction) {
-        if !action.durable
-            && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
-        {
-            producer.release(&action.id);
-        }
     }
 }
 

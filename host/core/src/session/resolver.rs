@@ -11,6 +11,15 @@ use crate::plugin::Plugin;
 use crate::producer::{NativeIdentity, Origin, Producer};
 
 impl Session {
+    /// Nobody needs the instance any more that held the action in memory.
+    pub(super) fn release_volatile(&self, action: &PendingAction) {
+        if !action.durable
+            && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
+        {
+            producer.release(&action.id);
+        }
+    }
+
     /// # Errors
     /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] where there is
     /// none to be had.
