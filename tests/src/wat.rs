@@ -63,9 +63,11 @@ pub fn component_of(
         .expect("the world is there");
     embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8)
         .expect("it can be embedded");
-    let mut encoder = ComponentEncoder::default();
-    let encoder = encoder.validate(true).module(&core);
-    let encoder = encoder.expect("the module fits");
+    let encoder = ComponentEncoder::default()
+        .validate(true)
+        .module(&core)
+        .expect("the module fits");
+    let mut encoder = encoder;
     encoder.encode().expect("it can be encoded")
 }
 
