@@ -1,5 +1,7 @@
 //! How what a session is asked to do is cancelled from elsewhere.
 
+use std::pin::Pin;
+
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -62,9 +64,9 @@ impl<'a, T> Cancellable<'a, T> {
 
 impl<'a, T> IntoFuture for Cancellable<'a, T> {
     type Output = T;
-    type IntoFuture = BoxFuture<'a, T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-    fn into_future(self) -> BoxFuture<'a, T> {
+    fn into_future(self) -> Self::IntoFuture {
         (self.work)(self.cancel)
     }
 }
