@@ -73,7 +73,7 @@ pub fn rows() -> Vec<Row> {
                 json!({"do": "fs", "op": "write", "path": "folder/new.txt", "text": "x"});
                 1000
             ])),
-            ResultOrError(&["not-committed", "stale"]),
+            ResultOrError(&["different", "not-committed", "stale"]),
         )
         .filled(fill)
         .beside(swap_folder),
@@ -84,7 +84,7 @@ pub fn rows() -> Vec<Row> {
                 json!({"do": "fs", "op": "patch", "path": "missing", "offset": 0, "text": "x"});
                 1000
             ])),
-            ResultOrError(&["not-committed", "stale"]),
+            ResultOrError(&["different", "not-committed", "stale"]),
         )
         .filled(fill)
         .beside(swap_file),
