@@ -22,9 +22,10 @@ mod terminal;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::Content;
 use airlock_host::provider::Provider;
+use airlock_host::tool::Params;
 use airlock_host::{Engine, Plugin, Session};
 use model::{CommandModel, Model, RehearsedModel, ToolCall};
-use serde_json::{Value, json};
+use serde_json::json;
 use terminal::AsksOnTheTerminal;
 
 /// A model that never ends its turn is stopped.
@@ -119,11 +120,11 @@ async fn converse(
 
 /// Calls a tool, or `resolve`, and gives what the model is told of it.
 async fn perform(session: &Session, call: &ToolCall, cancel: &CancellationToken) -> Vec<Content> {
-    let params: Value = match serde_json::from_str(&call.arguments) {
+    let params = match Params::from_text(&call.arguments) {
         Ok(params) => params,
-        Err(error) => return vec![Content::text(format!("The arguments are no JSON: {error}"))],
+        Err(error) => return vec![Content::text(format!("Can't read the arguments: {error}"))],
     };
-    match session.call(&call.name, &params).cancelled_by(cancel).await {
+    match session.call(&call.name, params).cancelled_by(cancel).await {
         Ok(outcome) => {
             terminal::show(&outcome);
             outcome.content_for_model()

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use airlock_host::tool::Params;
 use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Failure};
@@ -11,21 +12,39 @@ use crate::failure::{Exit, Failure};
 /// Far more than any tool takes of its params.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Reads what `word` means: JSON, `@FILE`, or `-`. `what` it is stands in errors, in the plural.
-pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
-    let text = match (word, word.strip_prefix('@')) {
-        ("-", _) => read_stdin(what)?,
-        (_, Some(path)) => read_file(what, path)?,
-        (text, None) => text.to_owned(),
-    };
-    serde_json::from_str(&text).map_err(|error| {
-        Failure::new(
+/// Reads the params that `word` means: JSON, `@FILE`, or `-`. A plugin gets them as they were
+/// written.
+pub fn params(word: &str) -> Result<Params<'static>, Failure> {
+    let what = "params";
+    Params::from_text(&text(what, word)?).map_err(|error| match error.is_data() {
+        // It is JSON, and names a member twice.
+        true => Failure::new(
             Exit::Usage,
             "invalid-params",
-            format!("the {what} are not valid JSON: {error}"),
+            format!("the {what} can't be used: {error}"),
         )
-        .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
+        .with_hint("leave one of the two out"),
+        false => not_json(what, &error),
     })
+}
+
+/// Reads what `word` means: JSON, `@FILE`, or `-`. `what` it is stands in errors, in the plural.
+pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
+    serde_json::from_str(&text(what, word)?).map_err(|error| not_json(what, &error))
+}
+
+fn text(what: &str, word: &str) -> Result<String, Failure> {
+    match (word, word.strip_prefix('@')) {
+        ("-", _) => read_stdin(what),
+        (_, Some(path)) => read_file(what, path),
+        (text, None) => Ok(text.to_owned()),
+    }
+}
+
+fn not_json(what: &str, error: &serde_json::Error) -> Failure {
+    let message = format!("the {what} are not valid JSON: {error}");
+    Failure::new(Exit::Usage, "invalid-params", message)
+        .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
 }
 
 /// Reads what `--extra` holds, which goes to the tool with a decision.

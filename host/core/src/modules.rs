@@ -127,8 +127,9 @@ pub mod store {
     };
 }
 
-/// What a tool says of itself.
+/// What a tool says of itself, and the params of its calls.
 pub mod tool {
+    pub use crate::params::Params;
     pub use airlock_model::tool::{
         RESOLVE, RejectedTool, ToolDefinition, ToolTraits, resolve_tool,
     };

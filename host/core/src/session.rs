@@ -43,7 +43,6 @@ use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::policy::{Policy, Rehearse};
 use airlock_model::store::PendingStore;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
@@ -209,8 +208,9 @@ impl Session {
         })
     }
 
-    /// Calls a tool with its params, an object that must fit the tool's schema. `resolve` can be
-    /// called like any other.
+    /// Calls a tool with its params, an object that must fit the tool's schema: a value, or
+    /// [a text](Params::from_text) where the caller has one. `resolve` can be called like any
+    /// other.
     ///
     /// # Errors
     /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
@@ -221,7 +221,15 @@ impl Session {
     pub fn call<'a>(
         &'a self,
         tool: &'a str,
-        params: &'a Value,
+        params: impl Into<Params<'a>>,
+    ) -> Cancellable<'a, Result<CallOutcome, Error>> {
+        self.calling(tool, params.into())
+    }
+
+    fn calling<'a>(
+        &'a self,
+        tool: &'a str,
+        params: Params<'a>,
     ) -> Cancellable<'a, Result<CallOutcome, Error>> {
         Cancellable::new(move |cancel| self.call_until(tool, params, cancel))
     }
@@ -229,11 +237,11 @@ impl Session {
     async fn call_until(
         &self,
         tool: &str,
-        params: &Value,
+        params: Params<'_>,
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
         if tool == resolve::NAME {
-            let resolution = resolve::parse(params, &self.inner.limits, cancel).await?;
+            let resolution = resolve::parse(params.value(), &self.inner.limits, cancel).await?;
             let outcome = self.resolve_until(resolution, Actor::Model.into(), cancel);
             return Ok(outcome.await?.into());
         }
@@ -246,15 +254,8 @@ impl Session {
         let found = found?;
         let place = None;
         let (producer, definition) = (found.producer(), found.definition());
-        self.call_tool(
-            producer,
-            definition,
-            tool,
-            &Params::of(params),
-            place,
-            cancel,
-        )
-        .await
+        self.call_tool(producer, definition, tool, &params, place, cancel)
+            .await
     }
 
     async fn call_tool(

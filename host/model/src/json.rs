@@ -4,14 +4,18 @@
 //! reader of a list would build one. So a guest's JSON is read once, without building anything, and
 //! parsed only where somebody wants to look into it.
 
+mod read;
+
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+use read::{Checked, Unambiguous};
 
 /// How deep arrays and objects may be inside of each other, in what is read or written: as deep as
 /// `serde_json` reads.
@@ -36,6 +40,16 @@ impl Json {
     pub fn checked(text: &str) -> Result<Self, serde_json::Error> {
         let _: Checked = serde_json::from_str(text)?;
         Ok(Self(without_blanks(text)))
+    }
+
+    /// Reads a text of which one reader is told the value, and another the text.
+    ///
+    /// # Errors
+    /// As [`checked`](Json::checked), and where an object has two members of one name, of which the
+    /// two readers might take different ones.
+    pub fn read(text: &str) -> Result<(Self, Value), serde_json::Error> {
+        let Unambiguous(value) = serde_json::from_str(text)?;
+        Ok((Self(without_blanks(text)), value))
     }
 
     /// Writes a value as text.
@@ -225,59 +239,6 @@ pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
     (beginning.text, is_all)
 }
 
-/// What is read as any value is, and leaves nothing.
-struct Checked;
-
-impl<'de> Deserialize<'de> for Checked {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not `IgnoredAny`, for which `serde_json` looks at neither depth, nor numbers, nor
-        // escapes.
-        deserializer.deserialize_any(Checked)
-    }
-}
-
-impl<'de> Visitor<'de> for Checked {
-    type Value = Checked;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while let Some(Checked) = items.next_element()? {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        while let Some((Checked, Checked)) = members.next_entry()? {}
-        Ok(self)
-    }
-}
-
 /// JSON without what stands between its parts.
 fn without_blanks(text: &str) -> Arc<str> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -394,6 +355,7 @@ mod tests {
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             prop_assert_eq!(json.pretty().to_string(), &*pretty);
             prop_assert_eq!(Json::checked(&pretty).unwrap(), json.clone());
+            prop_assert_eq!(Json::read(&pretty).unwrap(), (json.clone(), value.clone()));
             prop_assert_eq!(serde_json::to_string(&[&json]).unwrap(), format!("[{value}]"));
         }
 
@@ -404,10 +366,24 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_stands_twice_is_refused_where_value_and_text_are_read() {
+        let check = |text: &str, expected: Option<&str>| {
+            let refused = Json::read(text).err().map(|error| error.to_string());
+            let refused = refused.as_deref();
+            assert_eq!(refused, expected, "{text}");
+        };
+        check(r#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 2}]}"#, None);
+        let told = "the member \"a\" stands twice in one object at line 1 column 20";
+        check(r#"{"a": 1, "b": 2, "a": 1}"#, Some(told));
+        let told = "the member \"a\" stands twice in one object at line 1 column 24";
+        check(r#"{"x": [{"a": 1, "\u0061": 1}]}"#, Some(told));
+    }
+
+    #[test]
     fn what_no_tree_could_hold_is_refused() {
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         for text in ["", "{", "1e999", "\"\\ud800\"", "[1,]", "nul", &nested(128)] {
-            let taken = Json::checked(text).is_ok();
+            let taken = Json::checked(text).is_ok() || Json::read(text).is_ok();
             assert!(!taken, "{text}");
             assert!(serde_json::from_str::<Value>(text).is_err(), "{text}");
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use airlock_host::compile::CompileCache;
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::tool::Params;
 use airlock_host::{Engine, Plugin, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::recorded::{self, Numbers, Tolerated};
@@ -101,6 +102,14 @@ async fn counts() -> Numbers {
     counter
         .count("call, push and reject", async || {
             call(&memory, &params).await;
+            discard(&memory).await;
+        })
+        .await;
+    let text = params.to_string();
+    counter
+        .count("call with a text, push and reject", async || {
+            let params = Params::from_text(&text).unwrap();
+            memory.call("bench", params).await.unwrap();
             discard(&memory).await;
         })
         .await;

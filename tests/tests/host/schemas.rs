@@ -149,7 +149,7 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
         let session = session.open().unwrap();
         let (params, cancel) = (Arc::clone(&params), cancel.clone());
         let tool = ["tool0", "tool1"][number % 2];
-        calls.spawn(async move { session.call(tool, &params).cancelled_by(&cancel).await });
+        calls.spawn(async move { session.call(tool, &*params).cancelled_by(&cancel).await });
     }
     let begun = Instant::now();
     while checking() == 0 {
@@ -196,11 +196,11 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
     let mut in_the_way = JoinSet::new();
     for _ in 0..16 {
         let (session, params, cancel) = (long.clone(), Arc::clone(&params), cancel.clone());
-        let call = async move { session.call("tool0", &params).cancelled_by(&cancel).await };
+        let call = async move { session.call("tool0", &*params).cancelled_by(&cancel).await };
         in_the_way.spawn(call);
     }
     let begun = Instant::now();
-    let error = short.call("tool0", &params).await.unwrap_err();
+    let error = short.call("tool0", &*params).await.unwrap_err();
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     let Error::Limit { kind, .. } = &error else {
         panic!("{error}");

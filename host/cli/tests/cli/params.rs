@@ -48,6 +48,13 @@ fn they_come_from_the_command_line_a_file_or_standard_input() {
 }
 
 #[test]
+fn a_tool_gets_them_as_they_were_written() {
+    let as_written = r#"{"name":"\u0061","count":1}"#;
+    let ran = run(&[&guest("puppet"), "typed", as_written], "");
+    assert_eq!(ran.json()["content"][0]["text"], as_written, "{ran:#?}");
+}
+
+#[test]
 fn what_is_wrong_with_them_is_told_with_its_place() {
     let puppet = guest("puppet");
     let check = |args: &[&str], expected: &[&str]| {
@@ -66,6 +73,8 @@ fn what_is_wrong_with_them_is_told_with_its_place() {
     check(&[&puppet, "typed", "{oops}"], &[not_json]);
     check(&[&puppet, "typed", "@params.json"], &[not_json]);
     check(&[&puppet, "typed", "-"], &[not_json]);
+    let twice = "the params can't be used: the member \"count\" stands twice in one object";
+    check(&[&puppet, "typed", r#"{"count": 1, "count": 2}"#], &[twice]);
     check(
         &[&puppet, "typed", "@missing"],
         &["can't read params from missing: No such file"],

@@ -96,8 +96,7 @@ impl Session {
         let place = PlaceOfOthers::new(id.clone(), others, decided_by.clone());
         let (producer, index) = Box::pin(self.caller_of(action, &call.tool)).await?;
         let tool = &producer.tools()[index];
-        let value = parsed(&call.params)?;
-        let params = Params::written(&value, &call.params);
+        let params = Params::written(parsed(&call.params)?, &call.params);
         let called = self.call_tool(&producer, tool, &call.tool, &params, Some(&place), cancel);
         let outcome = match called.await {
             Ok(outcome) if outcome.pushed.is_empty() => {

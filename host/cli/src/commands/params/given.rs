@@ -1,5 +1,6 @@
 //! Params that were given one by one, put together to the object that the tool gets.
 
+use airlock_host::tool::Params;
 use serde_json::{Map, Value};
 
 use super::typed::{Typed, Wrong};
@@ -76,6 +77,20 @@ pub fn put(params: &mut Value, given: &[Given]) -> Result<(), Wrong> {
             }
         }
     }
+    Ok(())
+}
+
+/// The same for params of a call, which stay as they were written where nothing was given.
+///
+/// # Errors
+/// As [`put`].
+pub fn put_into(params: &mut Params<'static>, given: &[Given]) -> Result<(), Wrong> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let mut value = params.value().clone();
+    put(&mut value, given)?;
+    *params = value.into();
     Ok(())
 }
 

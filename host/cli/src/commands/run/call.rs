@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
-use airlock_host::tool::ToolDefinition;
+use airlock_host::tool::{Params, ToolDefinition};
 use airlock_render::{Line, Role, shell};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Request;
 use crate::commands::params::given;
@@ -17,7 +17,7 @@ use crate::terminal::output::on_stderr;
 pub struct Call {
     plugin: String,
     tool: Option<String>,
-    pub params: Value,
+    pub params: Params<'static>,
 }
 
 impl Call {
@@ -32,10 +32,10 @@ impl Call {
             return Err(Failure::usage(message).with_hint("put one of them into a file: `@FILE`"));
         }
         let mut params = match params {
-            Some(word) => input::json("params", word)?,
-            None => json!({}),
+            Some(word) => input::params(word)?,
+            None => json!({}).into(),
         };
-        given::put(&mut params, &request.given)
+        given::put_into(&mut params, &request.given)
             .map_err(|wrong| Failure::usage(format!("the option {wrong}")).quoting())?;
         Ok(Self {
             plugin: request.plugin.to_string_lossy().into_owned(),

@@ -1,6 +1,7 @@
 //! Params that a tool must have and nobody gave: somebody at the terminal is asked for them.
 
 use airlock_desk::plugin::Loaded;
+use airlock_host::tool::Params;
 use airlock_render::{Block, Line, Role, escape_line};
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ use crate::terminal::prompt;
 pub async fn ask(
     tool: &str,
     loaded: &Loaded,
-    params: &mut Value,
+    params: &mut Params<'static>,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let tools = loaded.tools();
@@ -27,7 +28,7 @@ pub async fn ask(
         return Ok(());
     };
     let all = params::of(&definition.parameters.value());
-    let missing = missing(&all, params);
+    let missing = missing(&all, params.value());
     if missing.is_empty() {
         return Ok(());
     }
@@ -39,7 +40,7 @@ pub async fn ask(
         };
         given.push(value);
     }
-    given::put(params, &given).map_err(|wrong| Failure::usage(format!("the param {wrong}")))
+    given::put_into(params, &given).map_err(|wrong| Failure::usage(format!("the param {wrong}")))
 }
 
 /// What must be given and isn't. Of an object that is missing as a whole, what it must have.
