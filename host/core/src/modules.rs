@@ -119,11 +119,11 @@ pub mod recovery {
 /// Where pending actions are kept: the traits, what they take and give, and the store in memory.
 pub mod store {
     pub use airlock_model::store::{
-        APPLY_INTERRUPTED, ActionRecord, BackendError, BackendErrorKind, Budget, Claim, Claimed,
-        Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
-        PendingStore, PluginBytes, Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room,
-        SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, StoreError, StoreStats,
-        UnreadableAction, Watch, Watchers,
+        APPLY_INTERRUPTED, ActionBasis, ActionRecord, BASES_BYTES, BackendError, BackendErrorKind,
+        Budget, Claim, Claimed, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord,
+        MemoryStore, NewAction, PendingStore, PluginBytes, Pruned, Push, Replacement,
+        ResolvedQuery, ResolvedRecord, Room, SPENDING_KEPT, Scope, SessionRoom, Spending, Spent,
+        StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };
 }
 

@@ -281,8 +281,13 @@ impl Effects {
     #[must_use]
     pub fn without_contents(&self) -> Self {
         let mut shown = self.clone();
-        shown.changes.iter_mut().for_each(|it| it.diff = None);
+        shown.drop_contents();
         shown
+    }
+
+    /// Leaves out what files hold.
+    pub(crate) fn drop_contents(&mut self) {
+        self.changes.iter_mut().for_each(|it| it.diff = None);
     }
 
     /// Whether both do the same.

@@ -1,10 +1,12 @@
 //! Where pending actions are kept, and the promise that one of them is resolved at most once.
 
+mod basis;
 mod budget;
 mod claim;
 mod durable;
 mod error;
 mod memory;
+mod plugin_bytes;
 mod push;
 pub mod rows;
 mod watch;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
@@ -22,6 +23,7 @@ use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{ActionId, BriefAction, Decision, Resolution, SessionId, StackedAction};
 
+pub use basis::{ActionBasis, BASES_BYTES};
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
 pub use claim::{Claim, Claimed, Completion, Lease};
 pub use durable::{
@@ -30,6 +32,7 @@ pub use durable::{
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
+pub use plugin_bytes::PluginBytes;
 pub use push::{NewAction, Push, Replacement, Room, SessionRoom};
 pub use watch::{Watch, Watchers};
 
@@ -319,6 +322,26 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError>;
 
+    /// What several actions were made from, in their order: of the first at least, and of as many
+    /// more as are well read together ([`BASES_BYTES`]). Whoever wants the rest asks again. Of an
+    /// action that is not there, nothing is known.
+    ///
+    /// # Errors
+    /// As of [`call_record`](PendingStore::call_record) and [`effects`](PendingStore::effects).
+    async fn bases(
+        &self,
+        session: &SessionId,
+        actions: &[ActionId],
+    ) -> Result<Vec<ActionBasis>, StoreError> {
+        let Some(first) = actions.first() else {
+            return Ok(Vec::new());
+        };
+        let call = self.call_record(session, first).await?;
+        let read = Arc::new(call.map(|call| call.read).unwrap_or_default());
+        let effects = self.effects(session, first).await?;
+        Ok(vec![ActionBasis::new(read, effects)])
+    }
+
     /// The state that an open action was pushed with; none for a volatile one. No claim is needed
     /// for that, nor taken.
     ///
@@ -370,25 +393,4 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
 
     /// Tells when the session's stack changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;
-}
-
-/// A plugin as it was loaded. Cheap to clone.
-#[derive(Clone)]
-pub struct PluginBytes {
-    /// The SHA-256 of the bytes.
-    pub digest: Digest,
-    /// What the plugin is called in messages.
-    pub name: Arc<str>,
-    /// The component.
-    pub bytes: Bytes,
-}
-
-impl fmt::Debug for PluginBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PluginBytes")
-            .field("digest", &self.digest)
-            .field("name", &self.name)
-            .field("size", &self.bytes.len())
-            .finish()
-    }
 }

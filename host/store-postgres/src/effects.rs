@@ -3,10 +3,11 @@
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{Room, StoreError};
+use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{get, text};
+use super::record::{get, optional_text, pieces};
 use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
@@ -36,15 +37,23 @@ const KEEP: &str = concat!(
     SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM kept) AS kept"
 );
 
-const FIND: &str = concat!(
-    "SELECT effects FROM airlock.actions WHERE id = $1 AND session = $2 AND effects IS NOT NULL AND ",
-    same_schema!()
-);
+/// What [`effects`] reads, of a table `a`. The ids of actions are in the order of their bytes, and
+/// those of pieces in the database's own, which their index is in.
+macro_rules! effects_columns {
+    () => {
+        "a.effects, (
+            SELECT array_agg(p.bytes ORDER BY p.place) FROM airlock.effect_pieces AS p WHERE p.action = a.id COLLATE \"default\"
+        ) AS effect_pieces"
+    };
+}
 
-const PIECES: &str = concat!(
-    "SELECT bytes FROM airlock.effect_pieces WHERE action = $1 AND ",
-    same_schema!(),
-    " ORDER BY place"
+pub(super) use effects_columns;
+
+const FIND: &str = concat!(
+    "SELECT ",
+    effects_columns!(),
+    " FROM airlock.actions AS a WHERE a.id = $1 AND a.session = $2 AND ",
+    same_schema!()
 );
 
 const GUEST_STATE: &str = concat!(
@@ -106,22 +115,8 @@ impl PostgresStoreInner {
             .bind(escaped(action.as_str()))
             .bind(session_key(session));
         let rows = self.read(&find).await?;
-        let Some(row) = rows.first() else {
-            return Ok(None);
-        };
-        let summary = text(row, "effects").map_err(|error| self.error(error))?;
-        let pieces = Statement::new(PIECES).bind(escaped(action.as_str()));
-        let rows = self.read(&pieces).await?;
-        let pieces = rows
-            .iter()
-            .map(|row| Ok(get::<&[u8]>(row, "bytes")?.into()));
-        let pieces: Result<_, Failure> = pieces.collect();
-        let pieces = pieces.map_err(|error| self.error(error))?;
-        let record = PackedEffects::new(summary, pieces).unpack();
-        record.map(Some).map_err(|error| {
-            let problem = format!("keeps what an action does, and it can't be read: {error}");
-            self.error(Failure::Unreadable(problem))
-        })
+        let found = rows.first().map(effects).transpose();
+        Ok(found.map_err(|error| self.error(error))?.flatten())
     }
 
     /// The state that an open action was pushed with.
@@ -140,4 +135,16 @@ impl PostgresStoreInner {
         let state = state.transpose().map_err(|error| self.error(error))?;
         Ok(state.flatten())
     }
+}
+
+/// What is kept with an action.
+pub fn effects(row: &PgRow) -> Result<Option<EffectsRecord>, Failure> {
+    let Some(summary) = optional_text(row, "effects")? else {
+        return Ok(None);
+    };
+    let record = PackedEffects::new(summary, pieces(row, "effect_pieces")?).unpack();
+    record.map(Some).map_err(|error| {
+        let problem = format!("keeps what an action does, and it can't be read: {error}");
+        Failure::Unreadable(problem)
+    })
 }

@@ -1,5 +1,6 @@
 //! The store that many hosts share.
 
+mod bases;
 mod builder;
 mod calls;
 mod capacity;
@@ -35,8 +36,8 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
-    Spending, Spent, StoreError, Watch,
+    ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
+    SessionRoom, Spending, Spent, StoreError, Watch,
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
@@ -308,6 +309,14 @@ impl PendingStore for PostgresStore {
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError> {
         self.inner.effects(session, action).await
+    }
+
+    async fn bases(
+        &self,
+        session: &SessionId,
+        actions: &[ActionId],
+    ) -> Result<Vec<ActionBasis>, StoreError> {
+        self.inner.bases(session, actions).await
     }
 
     async fn guest_state(

@@ -111,6 +111,12 @@ fn expires_at(row: &PgRow) -> Result<Option<SystemTime>, Failure> {
     Ok(get::<Option<i64>>(row, "expires_at")?.map(time_of_nanos))
 }
 
+/// Bytes that were cut into pieces, which are in their order; none of them is no piece.
+pub fn pieces(row: &PgRow, column: &str) -> Result<Vec<Arc<[u8]>>, Failure> {
+    let pieces: Option<Vec<Vec<u8>>> = get(row, column)?;
+    Ok(pieces.into_iter().flatten().map(Arc::from).collect())
+}
+
 /// With what an operator may want to know.
 pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
     let stored = stored(row, reader)?;
@@ -193,7 +199,7 @@ pub fn text(row: &PgRow, column: &str) -> Result<String, Failure> {
     Ok(unescaped(get(row, column)?))
 }
 
-fn optional_text(row: &PgRow, column: &str) -> Result<Option<String>, Failure> {
+pub fn optional_text(row: &PgRow, column: &str) -> Result<Option<String>, Failure> {
     Ok(get::<Option<String>>(row, column)?.map(unescaped))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
 use airlock_model::pending::{ActionId, CallId, SessionId};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::problem::Problem;
 use super::rows::{millis, time};
@@ -35,12 +35,21 @@ pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
     action: &ActionId,
-) -> Result<Option<CallRecord>, Problem> {
-    let select = "SELECT id, tool, called_at, body FROM calls
-        WHERE id = (SELECT call FROM actions WHERE id = ? AND session = ?)";
+) -> Result<Option<PackedCall>, Problem> {
+    let of_action = "(SELECT call FROM actions WHERE id = ? AND session = ?)";
+    by_id(connection, of_action, [action.as_str(), session.as_str()])
+}
+
+/// The record of the call with this id, which is an expression of SQL.
+pub(super) fn by_id(
+    connection: &Connection,
+    id: &str,
+    params: impl Params,
+) -> Result<Option<PackedCall>, Problem> {
+    let select = format!("SELECT id, tool, called_at, body FROM calls WHERE id = {id}");
     let found = connection
-        .prepare_cached(select)?
-        .query_row([action.as_str(), session.as_str()], |row| {
+        .prepare_cached(&select)?
+        .query_row(params, |row| {
             let (id, body): (String, Option<Vec<u8>>) = (row.get(0)?, row.get(3)?);
             Ok((id, row.get(1)?, row.get(2)?, body))
         })
@@ -52,11 +61,13 @@ pub(super) fn find(
         Some(plain) => PackedBody::Plain(plain.into()),
         None => PackedBody::Pieces(pieces(connection, &id)?),
     };
-    let packed = PackedCall::new(CallId::from(id), tool, time(called_at), body);
+    let id = CallId::from(id);
+    Ok(Some(PackedCall::new(id, tool, time(called_at), body)))
+}
+
+pub(super) fn unpacked(packed: &PackedCall) -> Result<CallRecord, Problem> {
     let record = packed.unpack();
-    record
-        .map(Some)
-        .map_err(|error| Problem::BadRow(format!("the record of a call can't be read: {error}")))
+    record.map_err(|error| Problem::BadRow(format!("the record of a call can't be read: {error}")))
 }
 
 fn pieces(connection: &Connection, call: &str) -> Result<Vec<Arc<[u8]>>, Problem> {

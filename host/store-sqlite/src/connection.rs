@@ -165,6 +165,19 @@ fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     Ok(totals::keep(connection)?)
 }
 
+/// Answers `query` in a transaction of its own, so that it sees one state of the store. What it
+/// writes, if anything, is rolled back.
+pub(super) fn read<T>(
+    connection: &Connection,
+    query: impl FnOnce(&Connection) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let transaction = connection.unchecked_transaction()?;
+    schema::refuse_newer(&transaction)?;
+    let answer = query(&transaction)?;
+    transaction.finish()?;
+    Ok(answer)
+}
+
 /// Connections that read what has been committed, for one query at a time each.
 #[derive(Debug)]
 pub(super) struct ReadPool {
@@ -184,8 +197,7 @@ impl ReadPool {
         }
     }
 
-    /// Runs `query` on a connection, in a transaction of its own, so that it sees one state of the
-    /// store.
+    /// Answers `query`.
     pub fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem>,
@@ -195,10 +207,7 @@ impl ReadPool {
             Some(connection) => connection,
             None => self.connect()?,
         };
-        let transaction = connection.unchecked_transaction()?;
-        schema::refuse_newer(&transaction)?;
-        let answer = query(&transaction)?;
-        transaction.finish()?;
+        let answer = read(&connection, query)?;
         let mut idle = self.lock();
         if idle.len() < IDLE_READERS {
             idle.push(connection);

@@ -59,7 +59,7 @@ impl DurableStore for SqliteStore {
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.read(maintenance::check).await
+        self.read_apart(maintenance::check).await
     }
 
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
@@ -105,7 +105,7 @@ impl DurableStore for SqliteStore {
     }
 
     async fn unreadable_actions(&self) -> Result<Vec<UnreadableAction>, StoreError> {
-        self.read(listing::unreadable).await
+        self.read_apart(listing::unreadable).await
     }
 
     fn location(&self) -> String {
@@ -159,7 +159,8 @@ impl SqliteStore {
     }
 
     async fn forget_actions(&self, age: Duration) -> Result<u64, StoreError> {
-        let old = self.read(move |connection| maintenance::resolved_before(connection, age));
+        let old = move |connection: &_| maintenance::resolved_before(connection, age);
+        let old = self.read_apart(old);
         let mut forgotten = 0;
         for numbers in old.await?.chunks(maintenance::PRUNED_AT_ONCE) {
             let numbers = numbers.to_vec();

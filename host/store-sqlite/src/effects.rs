@@ -59,7 +59,7 @@ pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
     action: &ActionId,
-) -> Result<Option<EffectsRecord>, Problem> {
+) -> Result<Option<PackedEffects>, Problem> {
     let select =
         "SELECT number, effects FROM actions WHERE id = ? AND session = ? AND effects IS NOT NULL";
     let found: Option<(i64, String)> = connection
@@ -71,16 +71,27 @@ pub(super) fn find(
     let Some((number, summary)) = found else {
         return Ok(None);
     };
+    of_number(connection, number, summary).map(Some)
+}
+
+/// What is kept with the action of this number, whose row has the summary.
+pub(super) fn of_number(
+    connection: &Connection,
+    number: i64,
+    summary: String,
+) -> Result<PackedEffects, Problem> {
     let select = "SELECT bytes FROM effect_pieces WHERE action = ? ORDER BY place";
     let mut statement = connection.prepare_cached(select)?;
     let pieces = statement.query_map([number], |row| row.get::<_, Vec<u8>>(0))?;
     let pieces: Vec<Arc<[u8]>> = pieces
         .map(|piece| Ok(piece?.into()))
         .collect::<rusqlite::Result<_>>()?;
-    let record = PackedEffects::new(summary, pieces).unpack();
-    record
-        .map(Some)
-        .map_err(|error| Problem::BadRow(format!("what an action does can't be read: {error}")))
+    Ok(PackedEffects::new(summary, pieces))
+}
+
+pub(super) fn unpacked(packed: &PackedEffects) -> Result<EffectsRecord, Problem> {
+    let record = packed.unpack();
+    record.map_err(|error| Problem::BadRow(format!("what an action does can't be read: {error}")))
 }
 
 /// The state that an open action was pushed with.

@@ -1,6 +1,7 @@
 //! The store in one SQLite file, for the hosts of one machine.
 
 mod backup;
+mod bases;
 mod blocking;
 mod builder;
 mod calls;
@@ -22,6 +23,7 @@ mod log_opening;
 mod maintenance;
 mod problem;
 mod push;
+mod read;
 mod replace;
 mod rows;
 mod schema;
@@ -42,16 +44,15 @@ use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
-    Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement, SessionRoom,
-    Spending, Spent, StoreError, Watch, Watchers,
+    ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
+    SessionRoom, Spending, Spent, StoreError, Watch, Watchers,
 };
 use async_trait::async_trait;
-use rusqlite::Connection;
 
+use bases::PackedBases;
 use blocking::blocking;
 use connection::ReadPool;
 use hosts::HostRegistry;
-use problem::Problem;
 use spending::Expense;
 use stack::End;
 use writer::{Undo, Writer};
@@ -133,18 +134,6 @@ impl SqliteStore {
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.inner.path
-    }
-
-    async fn read<T: Send + 'static>(
-        &self,
-        query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let inner = Arc::clone(&self.inner);
-        blocking(move || {
-            let answer = inner.readers.read(query);
-            answer.map_err(|problem| problem.at(&inner.path))
-        })
-        .await
     }
 }
 
@@ -308,8 +297,9 @@ impl PendingStore for SqliteStore {
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
-        self.read(move |connection| calls::find(connection, &session, &action))
-            .await
+        let find = move |connection: &_| calls::find(connection, &session, &action);
+        let unpack = |found: Option<_>| found.as_ref().map(calls::unpacked).transpose();
+        self.read_then(find, unpack).await
     }
 
     async fn keep_effects(
@@ -333,8 +323,19 @@ impl PendingStore for SqliteStore {
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
-        self.read(move |connection| effects::find(connection, &session, &action))
-            .await
+        let find = move |connection: &_| effects::find(connection, &session, &action);
+        let unpack = |found: Option<_>| found.as_ref().map(effects::unpacked).transpose();
+        self.read_then(find, unpack).await
+    }
+
+    async fn bases(
+        &self,
+        session: &SessionId,
+        actions: &[ActionId],
+    ) -> Result<Vec<ActionBasis>, StoreError> {
+        let (session, actions) = (session.clone(), actions.to_vec());
+        let find = move |connection: &_| bases::find(connection, &session, &actions);
+        self.read_then(find, PackedBases::unpacked).await
     }
 
     async fn guest_state(

@@ -19,6 +19,7 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::connection::read;
 use super::log;
 use super::problem::{Problem, unfit};
 pub(super) use operation::Undo;
@@ -54,6 +55,8 @@ struct Shared {
     is_behind: AtomicBool,
     /// How many of the next operations are to go to the thread.
     crowded: AtomicU32,
+    /// Whether somebody has found the connection in use.
+    is_contended: AtomicBool,
 }
 
 #[derive(Default)]
@@ -78,6 +81,7 @@ impl Writer {
             is_slow: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
             crowded: AtomicU32::new(0),
+            is_contended: AtomicBool::new(false),
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -117,6 +121,29 @@ impl Writer {
         let (reply, received) = oneshot::channel();
         let work = Work::new(work, reply, |_| None);
         self.carry_out(work.late(), received).await
+    }
+
+    /// Answers `query` on this connection, which saves opening one that only reads and knows the
+    /// pages that were written last. Once anybody has found it in use, it is for writing alone, and
+    /// the query is given back.
+    pub fn read_unless_contended<T, Q>(&self, query: Q) -> Result<Result<T, Problem>, Q>
+    where
+        Q: FnOnce(&Connection) -> Result<T, Problem>,
+    {
+        let shared = &self.shared;
+        let is_contended = || shared.is_contended.load(Ordering::Relaxed);
+        if is_contended() {
+            return Err(query);
+        }
+        match shared.free_connection() {
+            // What a panic left in a transaction is for the next commit to roll back.
+            Some(connection) if connection.is_autocommit() && !is_contended() => {
+                let waits = connection.busy_timeout(shared.patience);
+                let waits = waits.map_err(Problem::from);
+                Ok(waits.and_then(|()| read(&connection, query)))
+            }
+            _ => Err(query),
+        }
     }
 
     async fn carry_out<T, F, U>(
@@ -214,7 +241,7 @@ impl Shared {
         if self.is_slow.load(Ordering::Relaxed) {
             return false;
         }
-        let Ok(connection) = self.connection.try_lock() else {
+        let Some(connection) = self.free_connection() else {
             return false;
         };
         if !lock(&self.queue).operations.is_empty() {
@@ -234,10 +261,20 @@ impl Shared {
         !is_busy
     }
 
+    /// The connection, where nobody uses it.
+    fn free_connection(&self) -> Option<MutexGuard<'_, Connection>> {
+        let free = self.connection.try_lock().ok();
+        if free.is_none() {
+            self.is_contended.store(true, Ordering::Relaxed);
+        }
+        free
+    }
+
     fn run(&self) {
         let _close = CloseGuard(self);
         while let Some(mut together) = self.wait() {
-            let connection = lock(&self.connection);
+            let free = self.free_connection();
+            let connection = free.unwrap_or_else(|| lock(&self.connection));
             let _ = connection.busy_timeout(self.patience);
             // What came while the connection was in use.
             let room = TOGETHER.saturating_sub(together.len());
@@ -384,6 +421,38 @@ mod tests {
             Ok(())
         });
         release
+    }
+
+    #[tokio::test]
+    async fn queries_are_answered_here_until_the_connection_was_found_in_use() {
+        let writer = started();
+        insert(&writer, 1).await.unwrap();
+        let count = |connection: &Connection| {
+            let count = "SELECT count(*) FROM numbers";
+            Ok(connection.query_row(count, [], |row| row.get::<_, i64>(0))?)
+        };
+        let answered = || writer.read_unless_contended(count).ok();
+        assert_eq!(answered().unwrap().unwrap(), 1);
+        let writes = |connection: &Connection| {
+            connection.execute_batch("INSERT INTO numbers (number) VALUES (2)")?;
+            count(connection)
+        };
+        let wrote = writer.read_unless_contended(writes).ok();
+        assert_eq!(wrote.unwrap().unwrap(), 2);
+        assert_eq!(answered().unwrap().unwrap(), 1, "it was rolled back");
+
+        let (begun, is_begun) = mpsc::channel();
+        let (release, held) = mpsc::channel::<()>();
+        writer.write_later(move |_| {
+            begun.send(()).unwrap();
+            held.recv().unwrap();
+            Ok(())
+        });
+        is_begun.recv().unwrap();
+        assert!(answered().is_none());
+        release.send(()).unwrap();
+        insert(&writer, 3).await.unwrap();
+        assert!(answered().is_none(), "there are others who read");
     }
 
     #[tokio::test]

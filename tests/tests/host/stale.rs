@@ -10,10 +10,13 @@ use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest
 use airlock_host::event::{Event, ToolFunction};
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::policy::Rehearse;
-use airlock_host::{Error, Limits, Resolution};
+use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::{Error, Limits, Resolution, SessionBuilder};
+use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Puppet, Tester, durable, push};
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::rehearsing::{effects, files, fill, lines, puppet, step, to, write};
 
@@ -30,6 +33,38 @@ async fn after(puppet: &Puppet, steps: Value, change: impl FnOnce(&Path)) -> Res
         .unwrap();
     change(puppet.workspace());
     puppet.resolve(Resolution::apply("")).await.map(drop)
+}
+
+#[tokio::test]
+async fn what_is_stale_is_told_of_each_of_many_actions() {
+    told_of_each(Arc::new(MemoryStore::new())).await;
+    let folder = TempDir::new().unwrap();
+    let store = SqliteStore::open(folder.path().join("pending.db")).await;
+    told_of_each(Arc::new(store.unwrap())).await;
+}
+
+async fn told_of_each(store: Arc<dyn PendingStore>) {
+    let without_rehearsals =
+        |session: SessionBuilder| session.store(store).rehearse(Rehearse::Never);
+    let puppet = Puppet::with(without_rehearsals).await;
+    fill(puppet.workspace());
+    for (label, reads) in [("A", "a.txt"), ("B", "b.txt")] {
+        let mut steps = vec![step("read", reads)];
+        steps.extend((0..150).map(|_| durable(label, json!([write("new", "x")]))));
+        puppet.call(Value::from(steps)).await.unwrap();
+    }
+    fs::write(puppet.workspace().join("a.txt"), "two\n").unwrap();
+    let pending = puppet.session.pending().await.unwrap();
+    let stale = puppet.session.all_stale_files().await.unwrap();
+    assert_eq!((pending.len(), stale.len()), (300, 300));
+    for action in pending.iter().map(|stacked| &stacked.action) {
+        let told: Vec<_> = stale[&action.id].iter().map(|it| it.to_string()).collect();
+        let expected: &[&str] = match &*action.label {
+            "A" => &["a.txt has changed"],
+            _ => &[],
+        };
+        assert_eq!(told, expected);
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,9 @@ use super::committing::in_background;
 use crate::instance::unless_cancelled;
 use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 
+/// How many actions a store is asked about at a time.
+const ASKED_AT_ONCE: usize = 128;
+
 /// How the workspace stands to what an action was made from.
 enum Standing {
     AsItWas,
@@ -54,17 +57,26 @@ impl Session {
         let (store, Some(folder)) = (self.store()?, self.inner.workspace.clone()) else {
             return Ok(BTreeMap::new());
         };
+        let mut pending = self.listed().await?;
+        pending.retain(|it| {
+            it.state == ActionState::Pending && self.other_workspace(&it.action).is_none()
+        });
+        let pending: Vec<_> = pending.iter().map(|it| it.action.id.clone()).collect();
         let mut bases = Vec::new();
-        for StackedAction { action, state, .. } in self.listed().await? {
-            if state != ActionState::Pending || self.other_workspace(&action).is_some() {
-                continue;
+        while let Some(left) = pending.get(bases.len()..).filter(|left| !left.is_empty()) {
+            let asked = &left[..left.len().min(ASKED_AT_ONCE)];
+            let known = store.bases(self.id(), asked).await?;
+            if known.is_empty() {
+                let problem = format!("it told nothing of {} actions", asked.len());
+                return Err(Error::host("could not read the store", problem));
             }
-            let review = store.effects(self.id(), &action.id).await?;
-            let basis = self.basis(store, &action, review.as_ref()).await?;
-            if !basis.has_no_files() {
-                bases.push((action.id.clone(), basis));
-            }
+            let known = asked.iter().zip(known);
+            bases.extend(known.map(|(id, known)| {
+                let basis = Basis::new(known.read, known.effects.as_ref());
+                (id.clone(), basis)
+            }));
         }
+        bases.retain(|(_, basis)| !basis.has_no_files());
         in_background(move || {
             let view = folder.view();
             let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
@@ -152,18 +164,8 @@ impl Session {
         review: Option<&EffectsRecord>,
     ) -> Result<Basis, Error> {
         let call = store.call_record(self.id(), &action.id).await?;
-        let mut basis = Basis::default();
-        if let Some(call) = call {
-            basis.read = call.read;
-        }
-        if let Some(review) = review {
-            if review.effects.verified {
-                basis.changes = review.effects.without_contents().changes;
-            }
-            basis.looked_at = review.read.clone();
-            basis.left_by_others = review.left_by_others.clone();
-        }
-        Ok(basis)
+        let read = call.map(|call| call.read).unwrap_or_default();
+        Ok(Basis::new(Arc::new(read), review))
     }
 
     /// Rehearses it again, if that can be done here.

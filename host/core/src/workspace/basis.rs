@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use airlock_model::effects::Change;
+use airlock_model::effects::{Change, EffectsRecord};
 use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
 use airlock_workspace::{Facts, Kind, ReadSet, RealFolder, Stamp, View};
 
@@ -138,9 +139,9 @@ impl<'a> FilesNow<'a> {
 }
 
 /// What an action is about: what its preview was made from, and what it changes.
-#[derive(Default)]
 pub(crate) struct Basis {
-    pub read: ReadFiles,
+    /// What the preview was made from: the same for all that one call pushed.
+    read: Arc<ReadFiles>,
     pub changes: Vec<Change>,
     /// What the rehearsal has looked at, of which the files that it changes are a part.
     pub looked_at: Option<Fingerprints>,
@@ -148,9 +149,27 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
+    /// Of what the action's call has read, and of what is known of its effects.
+    pub fn new(read: Arc<ReadFiles>, review: Option<&EffectsRecord>) -> Self {
+        let mut basis = Self {
+            read,
+            changes: Vec::new(),
+            looked_at: None,
+            left_by_others: BTreeMap::new(),
+        };
+        if let Some(review) = review {
+            if review.effects.verified {
+                basis.changes = review.effects.without_contents().changes;
+            }
+            basis.looked_at = review.read.clone();
+            basis.left_by_others = review.left_by_others.clone();
+        }
+        basis
+    }
+
     /// Whether nothing was read and nothing is changed, as far as anybody has looked.
     pub fn is_empty(&self) -> bool {
-        self.read.files.is_empty() && self.changes.is_empty() && self.looked_at.is_none()
+        self.has_no_files() && self.looked_at.is_none()
     }
 
     /// Whether no file is known that it is about.

@@ -13,14 +13,19 @@ use serde_json::json;
 
 use crate::actions::{Spec, id, plugin};
 
-fn record(name: &str, text: String) -> CallRecord {
+pub fn record(name: &str, text: String) -> CallRecord {
     let params = Json::of_own(&json!({"files": ["*.jpeg"], "größe": "\u{0}"}));
     let called_at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_760_000_000_123);
     let content = vec![Content::text(text)];
     CallRecord::new(name.into(), "rename", params, content, called_at)
 }
 
-async fn push(store: &dyn PendingStore, session: &SessionId, numbers: &[usize], of: &CallRecord) {
+pub async fn push(
+    store: &dyn PendingStore,
+    session: &SessionId,
+    numbers: &[usize],
+    of: &CallRecord,
+) {
     let actions = numbers.iter().map(|number| {
         let new = Spec::plain().new_action(*number);
         let mut action = new.action.as_ref().clone();
@@ -46,7 +51,7 @@ async fn resolve(store: &dyn PendingStore, session: &SessionId, id: &ActionId) {
 }
 
 /// Small ones, ones that are compressed, and ones of several pieces.
-fn texts() -> [String; 3] {
+pub fn texts() -> [String; 3] {
     let mut random = 1_u64;
     let noise = (0..700_000).map(|_| {
         random = random

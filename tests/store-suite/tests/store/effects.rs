@@ -8,7 +8,7 @@ use airlock_store_suite::{Backend, Tester};
 
 use crate::actions::{self, Spec};
 
-fn record(changes: usize, seed: u8) -> EffectsRecord {
+pub fn record(changes: usize, seed: u8) -> EffectsRecord {
     let changes = (0..changes).map(|index| {
         let mut change = Change::new(ChangeKind::Modified, format!("path {index}\u{0}"));
         // What compresses badly, so that there are several pieces.

@@ -6,6 +6,7 @@
 //! number of cases.
 
 mod actions;
+mod bases;
 mod budgets;
 mod calls;
 mod effects;
@@ -103,6 +104,13 @@ macro_rules! suite {
             #[tokio::test]
             async fn what_the_host_saw_an_action_do_is_kept_with_it_and_counted() {
                 crate::effects::are_kept_and_replaced_and_counted::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn what_several_actions_were_made_from_is_read_together() {
+                crate::bases::are_those_of_each_action_and_no_more_than_is_well_held::<Backend>()
+                    .await;
+                crate::bases::are_no_more_than_is_well_read::<Backend>().await;
             }
 
             #[tokio::test]

@@ -1,0 +1,29 @@
+//! A plugin's component, as stores keep it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::digest::Digest;
+
+/// A plugin as it was loaded. Cheap to clone.
+#[derive(Clone)]
+pub struct PluginBytes {
+    /// The SHA-256 of the bytes.
+    pub digest: Digest,
+    /// What the plugin is called in messages.
+    pub name: Arc<str>,
+    /// The component.
+    pub bytes: Bytes,
+}
+
+impl fmt::Debug for PluginBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginBytes")
+            .field("digest", &self.digest)
+            .field("name", &self.name)
+            .field("size", &self.bytes.len())
+            .finish()
+    }
+}
