@@ -1,11 +1,12 @@
 """What renames and rewrites of many files take, beside a script that does the same.
 
-Usage: tests/benches/many_files.py [--files N] [--rounds N] [--only rename|rewrite] [--airlock PROGRAM]
+Usage: tests/benches/many_files.py [--files N] [--rounds N] [--only rename|rewrite] [--airlock PROGRAM] [--ast-grep PROGRAM]
 
 Each round makes a folder of N files (100,000), in directories of 100, and does in turn: a rename of
 each by the script, ending in sync; a preview and an apply by `airlock run batch-rename`; a rewrite of
-each by the script; a preview and an apply of the same by `airlock run ast_edit`. It prints medians,
-and the ratios' medians, of times by the clock and of the processor.
+each by the script, and by ast-grep's own command line; a preview and an apply of the same by `airlock
+run ast_edit`. It prints medians, and the ratios' medians, of times by the clock and of the processor.
+`cargo bench --bench ast_edit -- --quick` installs ast-grep where it is looked for.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from functools import partial
 from pathlib import Path
 
 RENAME = {"files": ["**/*.jpeg"], "find": r"\.jpeg$", "replace": ".jpg"}
-REWRITE = {"ops": [{"pat": "before($A)", "out": "after($A)"}], "paths": ["**/*.py"]}
+OP = {"pat": "before($A)", "out": "after($A)"}
+REWRITE = {"ops": [OP], "paths": ["**/*.py"]}
 
 
 def main() -> None:
@@ -32,10 +34,11 @@ def main() -> None:
     parser.add_argument("--only", choices=["rename", "rewrite"])
     root = Path(__file__).resolve().parent.parent.parent
     parser.add_argument("--airlock", default=str(root / "target/release/airlock"))
+    parser.add_argument("--ast-grep", default=str(root / "target/ast-grep/node_modules/@ast-grep/cli/ast-grep"))
     args = parser.parse_args()
     taken: dict[str, list[tuple[float, float]]] = {}
     for _ in range(args.rounds):
-        for what, one in round_of(args.airlock, args.files, args.only).items():
+        for what, one in round_of(args).items():
             taken.setdefault(what, []).append(one)
     print(f"{args.files} files, {args.rounds} rounds: seconds by the clock and of the processor")
     for what, times in taken.items():
@@ -46,14 +49,14 @@ def main() -> None:
         print(f"{what:20} {row[0]:7.2f} {row[1]:7.2f}   {ratio[0]:.2f}x {ratio[1]:.2f}x")
 
 
-def round_of(airlock: str, files: int, only: str | None) -> dict[str, tuple[float, float]]:
+def round_of(args: argparse.Namespace) -> dict[str, tuple[float, float]]:
     with tempfile.TemporaryDirectory() as home:
         store = str(Path(home) / "pending.db")
         environment = os.environ | {"HOME": home, "AIRLOCK_STORE": store}
         folder = Path(home) / "files"
 
         def run(*arguments: str) -> None:
-            command = [airlock, *arguments, "--json", "--timeout", "600"]
+            command = [args.airlock, *arguments, "--json", "--timeout", "600"]
             ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, ran.stdout[-500:] + ran.stderr[-500:]
 
@@ -62,11 +65,14 @@ def round_of(airlock: str, files: int, only: str | None) -> dict[str, tuple[floa
             ("rename", "f{}.jpeg", "{}\n", rename_all, "batch-rename", RENAME),
             ("rewrite", "f{}.py", "before({})\n", rewrite_all, "ast_edit", REWRITE),
         ]:
-            if only not in (None, kind):
+            if args.only not in (None, kind):
                 continue
-            make(folder, files, name, text)
+            make(folder, args.files, name, text)
             taken[f"{kind}, script"] = timed(partial(script, folder))
-            make(folder, files, name, text)
+            if kind == "rewrite":
+                make(folder, args.files, name, text)
+                taken["rewrite, ast-grep"] = timed(partial(rewrite_with_ast_grep, args.ast_grep, folder))
+            make(folder, args.files, name, text)
             taken[f"{kind}, preview"] = timed(partial(run, "run", tool, json.dumps(params)))
             taken[f"{kind}, apply"] = timed(partial(run, "resolve", "apply", "--reason", "measured"))
         return taken
@@ -101,6 +107,13 @@ def rewrite_all(folder: Path) -> None:
             with open(path + ".new", "w", encoding="utf-8") as file:
                 file.write(new)
             os.rename(path + ".new", path)
+    os.sync()
+
+
+def rewrite_with_ast_grep(program: str, folder: Path) -> None:
+    rewrite = ["--lang", "python", "--pattern", OP["pat"], "--rewrite", OP["out"]]
+    command = [program, "run", *rewrite, "--update-all", str(folder)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     os.sync()
 
 
