@@ -46,6 +46,14 @@ impl<'a> Params<'a> {
         })
     }
 
+    /// Takes a value that nobody else needs.
+    pub fn from_value(value: Value) -> Self {
+        Self {
+            value: Cow::Owned(value),
+            text: OnceLock::new(),
+        }
+    }
+
     /// With the text that its record keeps.
     pub(crate) fn written(value: Value, text: &Json) -> Self {
         Self {
@@ -68,15 +76,6 @@ impl<'a> From<&'a Value> for Params<'a> {
     fn from(value: &'a Value) -> Self {
         Self {
             value: Cow::Borrowed(value),
-            text: OnceLock::new(),
-        }
-    }
-}
-
-impl From<Value> for Params<'_> {
-    fn from(value: Value) -> Self {
-        Self {
-            value: Cow::Owned(value),
             text: OnceLock::new(),
         }
     }

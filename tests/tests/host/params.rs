@@ -93,7 +93,7 @@ async fn params_that_are_a_text_are_checked_as_a_value_is() {
         error.to_string(),
         puppet
             .session
-            .call("typed", json!({"name": "a", "count": 11}))
+            .call("typed", &json!({"name": "a", "count": 11}))
             .await
             .unwrap_err()
             .to_string()

@@ -90,7 +90,7 @@ pub fn put_into(params: &mut Params<'static>, given: &[Given]) -> Result<(), Wro
     }
     let mut value = params.value().clone();
     put(&mut value, given)?;
-    *params = value.into();
+    *params = Params::from_value(value);
     Ok(())
 }
 

@@ -33,7 +33,7 @@ impl Call {
         }
         let mut params = match params {
             Some(word) => input::params(word)?,
-            None => json!({}).into(),
+            None => Params::from_value(json!({})),
         };
         given::put_into(&mut params, &request.given)
             .map_err(|wrong| Failure::usage(format!("the option {wrong}")).quoting())?;
