@@ -15,16 +15,15 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Reads the params that `word` means: JSON, `@FILE`, or `-`. A plugin gets them as they were
 /// written.
 pub fn params(word: &str) -> Result<Params<'static>, Failure> {
-    let what = "params";
-    Params::from_text(&text(what, word)?).map_err(|error| match error.is_data() {
+    Params::from_text(&text("params", word)?).map_err(|error| match error.is_data() {
         // It is JSON, and names a member twice.
         true => Failure::new(
             Exit::Usage,
             "invalid-params",
-            format!("the {what} can't be used: {error}"),
+            format!("the params can't be used: {error}"),
         )
         .with_hint("leave one of the two out"),
-        false => not_json(what, &error),
+        false => not_json("params", &error),
     })
 }
 

@@ -16,8 +16,8 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// Of the first of the actions that are there, as many as are read together. Where a
-/// call pushed several in a row, its bytes count with the first.
+/// Of the first of the actions that are there, as many as are read together. Where a call pushed
+/// several in a row, its bytes count with the first.
 const FIND: &str = concat!(
     "SELECT asked.place, a.call, ",
     effects_columns!(),

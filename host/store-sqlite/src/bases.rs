@@ -65,14 +65,14 @@ impl PackedBases {
     /// One record at a time, of which little is kept.
     pub fn unpacked(self) -> Result<Vec<ActionBasis>, Problem> {
         let calls = self.calls.into_iter().map(|(id, packed)| {
-            let call = packed.as_ref().map(calls::unpacked).transpose()?;
+            let call = calls::unpacked(packed)?;
             Ok((id, call.map(|call| Arc::new(call.read))))
         });
         let calls: HashMap<String, Option<Arc<ReadFiles>>> =
             calls.collect::<Result<_, Problem>>()?;
         let actions = self.actions.into_iter().map(|(packed, call)| {
             let read = call.and_then(|call| calls.get(&call).cloned().flatten());
-            let effects = packed.as_ref().map(effects::unpacked).transpose()?;
+            let effects = effects::unpacked(packed)?;
             Ok(ActionBasis::new(read.unwrap_or_default(), effects))
         });
         actions.collect()

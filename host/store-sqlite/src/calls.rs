@@ -65,8 +65,8 @@ pub(super) fn by_id(
     Ok(Some(PackedCall::new(id, tool, time(called_at), body)))
 }
 
-pub(super) fn unpacked(packed: &PackedCall) -> Result<CallRecord, Problem> {
-    let record = packed.unpack();
+pub(super) fn unpacked(packed: Option<PackedCall>) -> Result<Option<CallRecord>, Problem> {
+    let record = packed.map(|packed| packed.unpack()).transpose();
     record.map_err(|error| Problem::BadRow(format!("the record of a call can't be read: {error}")))
 }
 

@@ -10,8 +10,7 @@ use airlock_model::store::{
 };
 use async_trait::async_trait;
 
-use super::problem::Problem;
-use super::{SqliteStore, blocking, capacity, listing, maintenance, spending};
+use super::{SqliteStore, capacity, listing, maintenance, spending};
 
 /// How often a host looks for what is too old.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -183,11 +182,9 @@ impl SqliteStore {
     /// Also of a file that an older version made, which takes writing it anew.
     async fn give_all_back(&self) -> Result<(), StoreError> {
         self.shrink().await?;
-        let inner = std::sync::Arc::clone(&self.inner);
-        blocking(move || {
-            let failed = |error| Problem::Sqlite(error).at(&inner.path);
-            let connection = inner.readers.connect().map_err(failed)?;
-            capacity::rewrite_where_loose(&connection).map_err(failed)
+        self.with_inner(|inner| {
+            let connection = inner.readers.connect()?;
+            Ok(capacity::rewrite_where_loose(&connection)?)
         })
         .await
     }

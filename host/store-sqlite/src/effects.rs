@@ -89,8 +89,8 @@ pub(super) fn of_number(
     Ok(PackedEffects::new(summary, pieces))
 }
 
-pub(super) fn unpacked(packed: &PackedEffects) -> Result<EffectsRecord, Problem> {
-    let record = packed.unpack();
+pub(super) fn unpacked(packed: Option<PackedEffects>) -> Result<Option<EffectsRecord>, Problem> {
+    let record = packed.map(|packed| packed.unpack()).transpose();
     record.map_err(|error| Problem::BadRow(format!("what an action does can't be read: {error}")))
 }
 

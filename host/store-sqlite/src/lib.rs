@@ -298,8 +298,7 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<CallRecord>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         let find = move |connection: &_| calls::find(connection, &session, &action);
-        let unpack = |found: Option<_>| found.as_ref().map(calls::unpacked).transpose();
-        self.read_then(find, unpack).await
+        self.read_then(find, calls::unpacked).await
     }
 
     async fn keep_effects(
@@ -324,8 +323,7 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<EffectsRecord>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         let find = move |connection: &_| effects::find(connection, &session, &action);
-        let unpack = |found: Option<_>| found.as_ref().map(effects::unpacked).transpose();
-        self.read_then(find, unpack).await
+        self.read_then(find, effects::unpacked).await
     }
 
     async fn bases(

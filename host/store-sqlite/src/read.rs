@@ -43,7 +43,8 @@ impl SqliteStore {
         self.with_inner(|inner| inner.readers.read(query)).await
     }
 
-    async fn with_inner<T: Send + 'static>(
+    /// Does what waits for the disk, and names the file in what goes wrong.
+    pub(super) async fn with_inner<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SqliteStoreInner) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, StoreError> {

@@ -131,13 +131,12 @@ impl Writer {
         Q: FnOnce(&Connection) -> Result<T, Problem>,
     {
         let shared = &self.shared;
-        let is_contended = || shared.is_contended.load(Ordering::Relaxed);
-        if is_contended() {
+        if shared.is_contended.load(Ordering::Relaxed) {
             return Err(query);
         }
         match shared.free_connection() {
             // What a panic left in a transaction is for the next commit to roll back.
-            Some(connection) if connection.is_autocommit() && !is_contended() => {
+            Some(connection) if connection.is_autocommit() => {
                 let waits = connection.busy_timeout(shared.patience);
                 let waits = waits.map_err(Problem::from);
                 Ok(waits.and_then(|()| read(&connection, query)))

@@ -7,7 +7,7 @@ use airlock_model::effects::{Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, ActionState, NamedAction, PendingAction, StackedAction};
 use airlock_model::reads::StaleFile;
-use airlock_model::store::PendingStore;
+use airlock_model::store::{ActionBasis, PendingStore};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -43,8 +43,8 @@ impl Session {
         if self.other_workspace(&found.action).is_some() {
             return Ok(Vec::new());
         }
-        let review = store.effects(self.id(), id).await?;
-        let basis = self.basis(store, &found.action, review.as_ref()).await?;
+        let mut known = store.bases(self.id(), std::slice::from_ref(id)).await?;
+        let basis = Basis::from(known.pop().unwrap_or_default());
         in_background(move || stale_files(&basis, &folder)).await
     }
 
@@ -71,10 +71,7 @@ impl Session {
                 return Err(Error::host("could not read the store", problem));
             }
             let known = asked.iter().zip(known);
-            bases.extend(known.map(|(id, known)| {
-                let basis = Basis::new(known.read, known.effects.as_ref());
-                (id.clone(), basis)
-            }));
+            bases.extend(known.map(|(id, known)| (id.clone(), Basis::from(known))));
         }
         bases.retain(|(_, basis)| !basis.has_no_files());
         in_background(move || {
@@ -165,7 +162,7 @@ impl Session {
     ) -> Result<Basis, Error> {
         let call = store.call_record(self.id(), &action.id).await?;
         let read = call.map(|call| call.read).unwrap_or_default();
-        Ok(Basis::new(Arc::new(read), review))
+        Ok(ActionBasis::new(Arc::new(read), review.cloned()).into())
     }
 
     /// Rehearses it again, if that can be done here.

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use airlock_model::effects::{Change, EffectsRecord};
+use airlock_model::effects::Change;
 use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
+use airlock_model::store::ActionBasis;
 use airlock_workspace::{Facts, Kind, ReadSet, RealFolder, Stamp, View};
 
 use super::effects::facts;
@@ -148,25 +149,26 @@ pub(crate) struct Basis {
     pub left_by_others: BTreeMap<String, Option<String>>,
 }
 
-impl Basis {
-    /// Of what the action's call has read, and of what is known of its effects.
-    pub fn new(read: Arc<ReadFiles>, review: Option<&EffectsRecord>) -> Self {
+impl From<ActionBasis> for Basis {
+    fn from(known: ActionBasis) -> Self {
         let mut basis = Self {
-            read,
+            read: known.read,
             changes: Vec::new(),
             looked_at: None,
             left_by_others: BTreeMap::new(),
         };
-        if let Some(review) = review {
-            if review.effects.verified {
-                basis.changes = review.effects.without_contents().changes;
+        if let Some(record) = known.effects {
+            if record.effects.verified {
+                basis.changes = record.effects.changes;
             }
-            basis.looked_at = review.read.clone();
-            basis.left_by_others = review.left_by_others.clone();
+            basis.looked_at = record.read;
+            basis.left_by_others = record.left_by_others;
         }
         basis
     }
+}
 
+impl Basis {
     /// Whether nothing was read and nothing is changed, as far as anybody has looked.
     pub fn is_empty(&self) -> bool {
         self.has_no_files() && self.looked_at.is_none()
