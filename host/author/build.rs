@@ -1,6 +1,6 @@
 //! Makes tables of the SDKs' files, which are part of the program: a new file of theirs needs no
-//! line here. What is in `sdk` is copied there by `tests/copies`, and
-//! `tests/toolchain/pack-node-sdk`.
+//! line here. In the repository, `sdk` holds links to the SDKs' own folders, and the TypeScript
+//! SDK's archive, which `tests/toolchain/pack-node-sdk` makes; in a packed crate, all are files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,17 +37,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Adds the files below a folder, with `/` in their names on every system.
+/// Adds the files below a folder, with `/` in their names on every system. Follows links.
 fn find(folder: &Path, below: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().into_string();
         let name = name.map_err(|_| io::Error::other("an SDK's file has no name in UTF-8"))?;
+        if is_left_out(&name) {
+            continue;
+        }
         let name = format!("{below}{name}");
-        match entry.file_type()?.is_dir() {
+        match entry.path().is_dir() {
             true => find(&entry.path(), &format!("{name}/"), names)?,
             false => names.push(name),
         }
     }
     Ok(())
+}
+
+/// Documents and tests, which are of use in the repository alone, and what tools leave beside
+/// sources. `exclude` in `Cargo.toml` has the same files.
+fn is_left_out(name: &str) -> bool {
+    let for_the_repository = name.ends_with(".md") || name.ends_with("_test.go");
+    for_the_repository || name == "__pycache__" || name.starts_with('.')
 }

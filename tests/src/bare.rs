@@ -15,7 +15,7 @@ pub use types::{Content, ToolResult};
 #[allow(missing_docs, reason = "generated")]
 mod bindings {
     wasmtime::component::bindgen!({
-        path: "guests/wit/0.1.0",
+        path: "../wit/0.1.0",
         world: "custom-tool",
         imports: { "airlock:tool/pending-actions.push-pending-action": async },
         exports: { default: async },

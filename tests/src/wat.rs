@@ -44,7 +44,7 @@ pub fn component_of(
 ) -> Vec<u8> {
     let mut core = wat::parse_str(module).expect("the module parses");
     let world = tempfile::TempDir::new().expect("a temporary directory");
-    let wit = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/guests/wit/0.1.0"));
+    let wit = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/0.1.0"));
     for file in fs::read_dir(wit).expect("the world").flatten() {
         let name = file.file_name();
         let text = fs::read_to_string(file.path()).expect("a file of the world");

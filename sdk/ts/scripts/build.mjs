@@ -1,6 +1,7 @@
-// Makes `dist`, which is what the package ships beside its WIT.
+// Makes what the package ships beside its own files: `dist`, and copies of the world and the licence,
+// since npm packs neither links nor what is outside of its folder.
 import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
@@ -8,7 +9,9 @@ import { build } from "esbuild";
 const sdk = fileURLToPath(new URL("..", import.meta.url));
 const run = (tool, ...args) => execFileSync(`${sdk}node_modules/.bin/${tool}`, args, { cwd: sdk, stdio: ["ignore", "ignore", "inherit"] });
 
-for (const folder of [`${sdk}dist`, `${sdk}target/wit-types`]) rmSync(folder, { recursive: true, force: true });
+for (const folder of [`${sdk}dist`, `${sdk}target/wit-types`, `${sdk}wit/deps/airlock-tool`]) rmSync(folder, { recursive: true, force: true });
+cpSync(`${sdk}../../wit/0.1.0`, `${sdk}wit/deps/airlock-tool`, { recursive: true });
+cpSync(`${sdk}../../LICENSE`, `${sdk}LICENSE`);
 run("jco", "guest-types", "wit", "--world-name", "guest", "--out-dir", "target/wit-types", "--quiet");
 try {
   execFileSync(`${sdk}node_modules/.bin/tsc`, ["-p", "."], { cwd: sdk, stdio: "inherit" });

@@ -25,45 +25,68 @@ pub mod sdks {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     use super::*;
 
-    /// The files of a folder of this package, with their paths from there.
-    fn present(folder: &str) -> Vec<String> {
-        fn visit(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
-            for entry in fs::read_dir(folder.join(below)).unwrap() {
-                let path = below.join(entry.unwrap().file_name());
-                match folder.join(&path).is_dir() {
-                    true => visit(folder, &path, found),
-                    false => found.push(path),
-                }
-            }
-        }
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let mut found = Vec::new();
-        visit(&root, Path::new(""), &mut found);
-        let mut names: Vec<_> = found
-            .iter()
-            .map(|path| path.to_str().unwrap().to_owned())
+    #[test]
+    fn the_whole_world_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wit/0.1.0");
+        let present = fs::read_dir(folder).unwrap();
+        let mut present: Vec<_> = present
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        names.sort();
-        names
-    }
-
-    fn embedded<T>(files: &[(&str, T)]) -> Vec<String> {
-        let mut names: Vec<_> = files.iter().map(|(name, _)| (*name).to_owned()).collect();
-        names.sort();
-        names
+        present.sort();
+        let embedded: Vec<_> = WORLD.iter().map(|(name, _)| *name).collect();
+        assert_eq!(embedded, present);
     }
 
     #[test]
-    fn nothing_of_the_world_and_the_sdks_is_left_out() {
-        assert_eq!(embedded(WORLD), present("wit/0.1.0"));
-        assert_eq!(embedded(sdks::C), present("sdk/c"));
-        assert_eq!(embedded(sdks::GO), present("sdk/go"));
-        assert_eq!(embedded(sdks::PYTHON), present("sdk/python"));
-        assert_eq!(embedded(sdks::RUST), present("sdk/rust"));
-        assert_eq!(embedded(sdks::TS), present("sdk/ts"));
+    fn sdks_are_embedded_without_their_documents_and_tests() {
+        let check = |sdk: &[(&str, &[u8])], expected: &[&str]| {
+            let names: Vec<_> = sdk.iter().map(|(name, _)| *name).collect();
+            for name in expected {
+                assert!(names.contains(name), "{name} is missing: {names:?}");
+            }
+            for name in &names {
+                let is_left_out = [".md", "_test.go", ".pyc"]
+                    .iter()
+                    .any(|end| name.ends_with(end));
+                assert!(!is_left_out && !name.starts_with("tests/"), "{name}");
+            }
+        };
+        check(
+            sdks::C,
+            &[
+                "airlock.c",
+                "airlock.h",
+                "glob.c",
+                "cjson/cJSON.c",
+                "cjson/LICENSE",
+            ],
+        );
+        check(
+            sdks::GO,
+            &["go.mod", "tool.go", "internal/wit/runtime/linked.s"],
+        );
+        check(
+            sdks::PYTHON,
+            &[
+                "LICENSE",
+                "pyproject.toml",
+                "src/airlock_tool/py.typed",
+                "src/airlock_tool/wit/world.wit",
+            ],
+        );
+        check(
+            sdks::RUST,
+            &[
+                "Cargo.toml.copy",
+                "LICENSE",
+                "src/lib.rs",
+                "wit/0.1.0/world.wit",
+            ],
+        );
+        check(sdks::TS, &["airlock-tool.tgz"]);
     }
 }

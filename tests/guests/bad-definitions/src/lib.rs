@@ -5,7 +5,7 @@
 
 wit_bindgen::generate!({
     world: "custom-tool",
-    path: "../wit/0.1.0",
+    path: "../../../wit/0.1.0",
     pub_export_macro: true,
     default_bindings_module: "bad_definitions",
 });

@@ -4,7 +4,7 @@
 //! parameters, and pushes one durable action. So a benchmark that calls it with a hundred bytes of
 //! JSON measures the border, not the work.
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use serde::Deserialize;
 

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use airlock::tool::types::{ToolDefinition, ToolError, ToolResult, ToolTraits};
 use exports::airlock::tool::{resolver, tool};

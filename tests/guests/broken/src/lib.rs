@@ -7,7 +7,7 @@ mod applying;
 mod definitions;
 mod previewing;
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use airlock::tool::pending_actions::{PendingAction, PushError, push_pending_action};
 use airlock::tool::types::{Content, ToolDefinition, ToolError, ToolResult};

@@ -8,7 +8,7 @@ mod measure;
 mod run;
 mod script;
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use serde::{Deserialize, Serialize};
 

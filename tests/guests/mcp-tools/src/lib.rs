@@ -3,7 +3,7 @@
 
 mod definitions;
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use airlock::tool::host::{self, Level};
 use airlock::tool::types::{Blob, Content, ToolDefinition, ToolError, ToolResult};

@@ -20,7 +20,7 @@ mod run;
 mod script;
 mod surroundings;
 
-wit_bindgen::generate!({ world: "custom-tool", path: "../wit/0.1.0" });
+wit_bindgen::generate!({ world: "custom-tool", path: "../../../wit/0.1.0" });
 
 use airlock::tool::types::{Content, ToolDefinition, ToolError, ToolResult};
 use exports::airlock::tool::resolver::{self, Resolution};

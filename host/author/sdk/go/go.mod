@@ -1,3 +1,0 @@
-module airlock-tool
-
-go 1.24
