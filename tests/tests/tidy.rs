@@ -353,6 +353,28 @@ fn tracked(end: &str) -> Vec<String> {
     files
 }
 
+/// Whoever comes to the project sees its parts there, and its documents.
+#[test]
+fn the_top_level_has_parts_and_documents_alone() {
+    let tracked = tracked("");
+    let top = tracked.iter().map(|file| file.split('/').next().unwrap());
+    let other: BTreeSet<&str> = top
+        .filter(|name| !name.starts_with('.') && !name.ends_with(".md"))
+        .collect();
+    let expected = [
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE",
+        "examples",
+        "host",
+        "plugins",
+        "sdk",
+        "tests",
+        "wit",
+    ];
+    assert_eq!(other, BTreeSet::from(expected));
+}
+
 #[test]
 fn what_any_front_door_needs_shows_nothing() {
     for package in ["desk", "serve", "author", "test-kit"] {

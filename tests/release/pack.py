@@ -159,7 +159,7 @@ def wheel(program: Program, out: Path) -> None:
         "",
         "",
     ]
-    about = ["Wheel-Version: 1.0", "Generator: airlock release/pack.py", "Root-Is-Purelib: false", f"Tag: {tag}", ""]
+    about = ["Wheel-Version: 1.0", "Generator: airlock pack.py", "Root-Is-Purelib: false", f"Tag: {tag}", ""]
     entries.append((f"{info}/METADATA", "\n".join(metadata).encode() + readme, 0o644))
     entries.append((f"{info}/WHEEL", "\n".join(about).encode(), 0o644))
     entries.append((f"{info}/RECORD", record(entries, f"{info}/RECORD"), 0o644))
