@@ -64,8 +64,8 @@ fn published() -> Vec<Package> {
     packages
 }
 
-/// Python's package finds it by its name. npm's gets it when it is built, and `tests/check-packages`
-/// looks for it there.
+/// Python's package finds it by its name. npm's gets it when it is built, which
+/// `tests/check-packages` looks at.
 #[test]
 fn every_package_has_the_text_of_the_licence() {
     let ours = fs::read_to_string(root().join("LICENSE")).unwrap();
