@@ -4,14 +4,18 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use airlock_host::compile::CompileCache;
 use airlock_host::{Engine, Plugin};
 use tokio::sync::{Mutex, OnceCell};
 
 /// The folder that `tests/build-guests` writes to.
 pub fn guests_folder() -> PathBuf {
+    target_folder().join("guests")
+}
+
+fn target_folder() -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    target.join("guests")
+    std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from)
 }
 
 /// The file of a guest that was built from `tests/guests`.
@@ -28,13 +32,24 @@ pub fn component(name: &str) -> PathBuf {
     path
 }
 
-/// One engine for all tests of a process.
+/// Returns the engine that all tests of a process share.
+///
+/// Each test may run in a process of its own, so the guests are compiled into a cache.
 pub fn engine() -> &'static Engine {
-    static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new().expect("an engine"));
+    static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+        let engine = Engine::builder().cache(compile_cache());
+        engine.build().expect("an engine")
+    });
     &ENGINE
 }
 
-/// A guest as a plugin of [`engine`], compiled once for all tests of a process.
+/// Returns the compile cache of all test programs.
+pub fn compile_cache() -> CompileCache {
+    let folder = target_folder().join("compiled-guests");
+    CompileCache::open(folder.join("cache"), folder.join("key")).expect("the cache opens")
+}
+
+/// A guest as a plugin of [`engine`], loaded once for all tests of a process.
 pub async fn plugin(name: &'static str) -> Plugin {
     type Loading = HashMap<&'static str, Arc<OnceCell<Plugin>>>;
     static PLUGINS: LazyLock<Mutex<Loading>> = LazyLock::new(Mutex::default);

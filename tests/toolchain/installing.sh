@@ -26,3 +26,12 @@ fail() { # WHAT ADVICE
   printf 'error: %s\n%s\n' "$1" "$2" >&2
   exit 1
 }
+
+# Makes an empty virtual environment for Python's packages. Debian has python3's module venv in a package of its own.
+make_environment() { # FOLDER
+  command -v python3 >/dev/null || fail "python3 is missing" "install it, for example with 'apt-get install python3-venv'"
+  rm -rf "$1"
+  mkdir -p "$(dirname "$1")"
+  python3 -m venv "$1" || { install_packages python3-venv && python3 -m venv "$1"; } ||
+    fail "python3 can't make a virtual environment" "install its module venv, for example with 'apt-get install python3-venv'"
+}

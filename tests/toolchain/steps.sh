@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 #
-# Sourced by tests/run and .ci/run, which are lists of steps: each is announced and timed, and the
-# first that fails is the last.
+# Sourced by tests/run, tests/everything and .ci/run, which are lists of steps: each is announced and timed, and the
+# first that fails is the last. $AIRLOCK_STEPS names a file that collects their times, over all the scripts of a run.
 #
 # A step is one command and not a function of several: bash would go on behind a failure inside it.
 
@@ -16,6 +16,7 @@ step() { # TITLE COMMAND [ARGUMENT...]
     exit "$status"
   fi
   printf '<== %s: %s\n' "$title" "$(elapsed "$started")"
+  [[ -z ${AIRLOCK_STEPS:-} ]] || printf '%d\t%s\n' $((SECONDS - started)) "$title" >>"$AIRLOCK_STEPS"
 }
 
 within() { # FOLDER COMMAND [ARGUMENT...]

@@ -12,7 +12,7 @@ use airlock_model::pending::Decision;
 
 pub use backend::{Backend, Host, MemoryBackend, PostgresBackend, SqliteBackend};
 pub use old_stores::{postgres_version_2, sqlite_version_2};
-pub use postgres::{PostgresServer, Sync, connect_with_lease};
+pub use postgres::{PostgresServer, SHARED_SERVER, Sync, connect_with_lease};
 pub use waiting::{DEADLINE, eventually};
 
 /// Whoever decides in a test that doesn't care.

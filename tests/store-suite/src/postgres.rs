@@ -38,21 +38,48 @@ pub enum Sync {
     Off,
 }
 
+/// The server of a whole test run: its port and its folder, as `PORT:FOLDER`.
+pub const SHARED_SERVER: &str = "AIRLOCK_TEST_POSTGRES";
+
 /// A server that ends, and removes its files, with the process that started it, however that dies.
 #[derive(Debug)]
 pub struct PostgresServer {
     folder: PathBuf,
     port: u16,
     databases: AtomicU32,
-    /// Cleans up when the pipe to its standard input is closed.
-    guard: Child,
+    /// Cleans up when the pipe to its standard input is closed; none for another process's server.
+    guard: Option<Child>,
 }
 
 impl PostgresServer {
-    /// One for all tests of a process, that nobody stops.
+    /// Returns the server that no test stops: the one that `with_postgres` started for this test
+    /// run, or else one for this process.
     pub fn shared() -> &'static Self {
-        static SHARED: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::new(Sync::Off));
+        static SHARED: LazyLock<PostgresServer> = LazyLock::new(|| {
+            let running = std::env::var(SHARED_SERVER).ok();
+            running.map_or_else(
+                || PostgresServer::new(Sync::Off),
+                |server| PostgresServer::running(&server),
+            )
+        });
         &SHARED
+    }
+
+    fn running(server: &str) -> Self {
+        let parsed = server.split_once(':');
+        let parsed = parsed.and_then(|(port, folder)| Some((port.parse().ok()?, folder.into())));
+        let (port, folder) = parsed.unwrap_or_else(|| panic!("{SHARED_SERVER}={server:?}"));
+        Self {
+            folder,
+            port,
+            databases: AtomicU32::new(0),
+            guard: None,
+        }
+    }
+
+    /// Returns the value of [`SHARED_SERVER`] with which other processes share this server.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.port, self.folder.display())
     }
 
     /// Makes a server and starts it.
@@ -65,7 +92,7 @@ impl PostgresServer {
             .tempdir();
         let folder = folder.expect("a temporary directory").keep();
         let server = Self {
-            guard: guard(&folder),
+            guard: Some(guard(&folder)),
             port: free_port(),
             databases: AtomicU32::new(0),
             folder,
@@ -186,7 +213,7 @@ impl PostgresServer {
     /// Where the server refuses.
     pub fn database(&self) -> String {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        let name = format!("test_{number}");
+        let name = format!("test_{}_{number}", std::process::id());
         self.sql("postgres", &format!("CREATE DATABASE {name}"));
         name
     }
@@ -243,8 +270,10 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        drop(self.guard.stdin.take());
-        let _ = self.guard.wait();
+        if let Some(guard) = &mut self.guard {
+            drop(guard.stdin.take());
+            let _ = guard.wait();
+        }
     }
 }
 

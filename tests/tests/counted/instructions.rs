@@ -1,10 +1,12 @@
 //! How many instructions a process takes for what it does, the engine's code and the guest's among
 //! them. Valgrind counts; what is done once is the difference between few times and many.
+//!
+//! The numbers are those of the profile `release`: `tests/everything counts` compares them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use airlock_tests::recorded::Numbers;
+use airlock_tests::recorded::{self, Numbers, Tolerated};
 use tempfile::TempDir;
 
 /// How often each is done: what begins and ends a process doesn't count.
@@ -14,7 +16,22 @@ const MANY: u64 = 25;
 /// How often it is counted: the least counts, since threads that wait for each other take more.
 const ROUNDS: usize = 3;
 
-pub fn counted() -> Numbers {
+#[test]
+fn nothing_takes_a_tenth_more_instructions_than_was_recorded() {
+    let tolerated = Tolerated {
+        percent: 10,
+        always: 0,
+        less_is_told: false,
+    };
+    recorded::check(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt"),
+        "Instructions, in the profile `release`. Written by tests/tests/counted/instructions.rs, with `UPDATE_EXPECT=1`.",
+        &counted(),
+        tolerated,
+    );
+}
+
+fn counted() -> Numbers {
     let folder = TempDir::new().unwrap();
     let mut counts = Numbers::new();
     // Compiles the component, with nobody counting.

@@ -33,9 +33,8 @@ pub fn from_module_of(world: &World, mut module: Vec<u8>) -> Result<Vec<u8>, Err
 const MISFIT: &str = "the compiled module can't be made into a component";
 
 fn encode(module: &[u8]) -> anyhow::Result<Vec<u8>> {
-    let mut encoder = ComponentEncoder::default();
-    encoder.validate(true).module(module)?;
-    encoder.adapter(
+    let encoder = ComponentEncoder::default().validate(true).module(module)?;
+    let mut encoder = encoder.adapter(
         WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME,
         WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
     )?;

@@ -1,7 +1,7 @@
 //! The languages' own tools, where `tests/run` installs them.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
@@ -110,9 +110,12 @@ fn rust_target() -> PathBuf {
 }
 
 /// The target folder of a project that was built and tested once, for as long as new projects look
-/// the same to the same compiler.
+/// the same to the same compiler. One test process makes it, and the others wait.
 fn compiled_rust() -> &'static Path {
     static COMPILED: LazyLock<PathBuf> = LazyLock::new(|| {
+        let lock = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-compiled.lock");
+        let lock = File::create(lock).unwrap();
+        lock.lock().unwrap();
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-compiled");
         let (target, known) = (place.join("target"), place.join("of"));
         let parent = TempDir::new().unwrap();

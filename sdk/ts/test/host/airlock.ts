@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 const sdk = process.cwd();
 const root = resolve(sdk, "../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
-export const airlock = process.env.AIRLOCK ?? join(target, "release/airlock");
+export const airlock = process.env.AIRLOCK ?? join(target, "ci/airlock");
 
 /** What `airlock run --json` says. */
 export interface Outcome {
@@ -63,7 +63,7 @@ export function workspace(files: Record<string, string> = {}): string {
 
 /** Calls a tool, and decides at once where `options` say so. */
 export function run(plugin: string, tool: string, params: unknown, folder: string, ...options: string[]): Outcome {
-  assert(existsSync(airlock), `${airlock} is not there: build it with cargo build --release --workspace`);
+  assert(existsSync(airlock), `${airlock} is not there: run tests/run`);
   const state = join(folder, "..", `${folder.split("/").at(-1)}.state`);
   process.on("exit", () => rmSync(state, { recursive: true, force: true }));
   const { status, stdout, stderr } = spawnSync(airlock, ["run", plugin, tool, JSON.stringify(params), "--workspace", folder, "--json", ...options], {
