@@ -26,7 +26,6 @@ mod protocol;
 mod remembered;
 #[cfg(unix)]
 mod serve;
-mod vouched;
 
 use std::io;
 use std::path::PathBuf;
@@ -44,11 +43,10 @@ use crate::runtime::code_compatibility;
 pub(crate) use busy::unless_busy;
 pub use cache::CompileCache;
 pub use complexity::Complexity;
-pub(crate) use entry::{Entry, Facts, Key};
+pub(crate) use entry::{Facts, Key};
 pub use limits::CompileLimits;
 #[cfg(unix)]
 pub use serve::compiler_main;
-pub use vouched::{CompiledPlugin, VouchedFolder};
 
 use code::Code;
 use failed::Failed;
