@@ -17,7 +17,7 @@ use super::frozen::Frozen;
 pub(super) struct Code(Frozen);
 
 impl Code {
-    /// What [`Engine::precompile_component`] returned: in this process, or over a pipe that nobody
+    /// What [`Engine::precompile_component`] returned: in this process, or over a socket that nobody
     /// else has, from one of the embedder's own program, which is trusted as this one is.
     pub fn from_compiler(bytes: &[u8]) -> Self {
         Self(Frozen::of(bytes))
