@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -33,9 +35,8 @@ pub struct Permits {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// The pools that hold none and wait for one, by their tickets.
-    queue: VecDeque<u64>,
-    next_ticket: u64,
+    /// The pools that hold none and wait for one, by their addresses.
+    queue: VecDeque<usize>,
     /// All pools, to find what is idle in others.
     pools: Vec<Weak<Shared>>,
 }
@@ -49,16 +50,9 @@ pub struct Pool(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     all: Arc<Permits>,
-    account: Arc<Mutex<Account>>,
+    /// How many permits it holds: changed and read under the lock of all permits alone.
+    held: AtomicUsize,
     idle: Mutex<Vec<(Instant, Pooled)>>,
-}
-
-/// Changed and read under the lock of all permits alone.
-#[derive(Debug, Default)]
-struct Account {
-    held: usize,
-    /// Its place in the queue, while it holds none and waits.
-    ticket: Option<u64>,
 }
 
 /// A process of a pool.
@@ -73,16 +67,8 @@ pub struct Pooled {
 /// One permit. Free again once it is dropped.
 #[derive(Debug)]
 struct Permit {
-    all: Arc<Permits>,
-    account: Arc<Mutex<Account>>,
+    pool: Arc<Shared>,
     since: Instant,
-}
-
-/// What was waited for.
-enum Taken {
-    Idle(Pooled),
-    /// A permit for a new one.
-    Permit(Permit),
 }
 
 impl Permits {
@@ -92,7 +78,6 @@ impl Permits {
             state: Mutex::new(State {
                 free: count.max(1),
                 queue: VecDeque::new(),
-                next_ticket: 0,
                 pools: Vec::new(),
             }),
             changed: Condvar::new(),
@@ -109,7 +94,7 @@ impl Pool {
     pub fn new(all: &Arc<Permits>) -> Self {
         let pool = Arc::new(Shared {
             all: Arc::clone(all),
-            account: Arc::default(),
+            held: AtomicUsize::new(0),
             idle: Mutex::default(),
         });
         let mut state = all.lock();
@@ -129,13 +114,49 @@ impl Pool {
         is_due: impl Fn() -> bool,
         start: impl FnOnce() -> Result<Worker, E>,
     ) -> Result<Option<Pooled>, E> {
-        match self.0.take(is_due) {
-            Some(Taken::Idle(pooled)) => Ok(Some(pooled)),
-            Some(Taken::Permit(permit)) => {
-                let worker = start()?;
-                Ok(Some(Pooled { worker, permit }))
+        let (pool, all) = (&self.0, &self.0.all);
+        let mut state = all.lock();
+        loop {
+            if let Some((_, idle)) = lock(&pool.idle).pop() {
+                return Ok(Some(idle));
             }
-            None => Ok(None),
+            if is_due() {
+                state.leave(pool);
+                drop(state);
+                all.changed.notify_all();
+                return Ok(None);
+            }
+            let has_none = pool.held.load(Relaxed) == 0;
+            let is_next = match has_none {
+                true => state.enter(pool),
+                false => state.queue.is_empty(),
+            };
+            if is_next && state.free > 0 {
+                state.free -= 1;
+                pool.held.fetch_add(1, Relaxed);
+                state.leave(pool);
+                drop(state);
+                // There may be more, for those behind.
+                all.changed.notify_all();
+                let permit = Permit {
+                    pool: Arc::clone(pool),
+                    since: Instant::now(),
+                };
+                let worker = start()?;
+                return Ok(Some(Pooled { worker, permit }));
+            }
+            if is_next && has_none {
+                let pools: Vec<_> = state.pools.iter().filter_map(Weak::upgrade).collect();
+                // What is taken has a permit, whose drop locks the state.
+                drop(state);
+                let was_one_idle = pools.iter().any(|pool| pool.take_idle().is_some());
+                state = all.lock();
+                if was_one_idle {
+                    continue;
+                }
+            }
+            let waited = all.changed.wait_timeout(state, POLL_INTERVAL);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -153,62 +174,13 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Now, also where somebody looks for idle ones at this moment.
+        // They hold the pool.
         let idle = mem::take(&mut *lock(&self.0.idle));
         drop(idle);
     }
 }
 
 impl Shared {
-    fn take(&self, is_due: impl Fn() -> bool) -> Option<Taken> {
-        let mut state = self.all.lock();
-        loop {
-            if let Some((_, idle)) = lock(&self.idle).pop() {
-                return Some(Taken::Idle(idle));
-            }
-            let mut account = lock(&self.account);
-            if is_due() {
-                state.leave(&mut account);
-                drop((account, state));
-                self.all.changed.notify_all();
-                return None;
-            }
-            let is_next = match account.held {
-                0 => state.enter(&mut account),
-                _ => state.queue.is_empty(),
-            };
-            if is_next && state.free > 0 {
-                state.free -= 1;
-                account.held += 1;
-                state.leave(&mut account);
-                drop((account, state));
-                // There may be more, for those behind.
-                self.all.changed.notify_all();
-                return Some(Taken::Permit(Permit {
-                    all: Arc::clone(&self.all),
-                    account: Arc::clone(&self.account),
-                    since: Instant::now(),
-                }));
-            }
-            let has_none = account.held == 0;
-            drop(account);
-            if is_next && has_none {
-                let pools = state.pools();
-                // What is taken has a permit, as a pool may whose last owner this is: their drop
-                // locks the state.
-                drop(state);
-                let was_one_idle = pools.iter().any(|pool| pool.take_idle().is_some());
-                drop(pools);
-                state = self.all.lock();
-                if was_one_idle {
-                    continue;
-                }
-            }
-            let waited = self.all.changed.wait_timeout(state, POLL_INTERVAL);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
     fn take_idle(&self) -> Option<Pooled> {
         let mut idle = lock(&self.idle);
         let at = idle.iter().position(|(since, _)| since.elapsed() > IDLE)?;
@@ -218,43 +190,36 @@ impl Shared {
 
 impl State {
     /// Whether the pool is the first in the queue, where it stands from now on.
-    fn enter(&mut self, account: &mut Account) -> bool {
-        let ticket = *account.ticket.get_or_insert_with(|| {
-            let last = self.next_ticket;
-            self.next_ticket += 1;
-            self.queue.push_back(last);
-            last
-        });
-        self.queue.front() == Some(&ticket)
-    }
-
-    fn leave(&mut self, account: &mut Account) {
-        if let Some(ticket) = account.ticket.take() {
-            self.queue.retain(|other| *other != ticket);
+    fn enter(&mut self, pool: &Arc<Shared>) -> bool {
+        let address = Arc::as_ptr(pool).addr();
+        if !self.queue.contains(&address) {
+            self.queue.push_back(address);
         }
+        self.queue.front() == Some(&address)
     }
 
-    fn pools(&self) -> Vec<Arc<Shared>> {
-        self.pools.iter().filter_map(Weak::upgrade).collect()
+    fn leave(&mut self, pool: &Arc<Shared>) {
+        let address = Arc::as_ptr(pool).addr();
+        self.queue.retain(|other| *other != address);
     }
 }
 
 impl Permit {
     /// Whether it is another pool's turn.
     fn is_to_be_given_up(&self) -> bool {
-        let state = self.all.lock();
-        let held = lock(&self.account).held;
+        let state = self.pool.all.lock();
+        let held = self.pool.held.load(Relaxed);
         !state.queue.is_empty() && (held > 1 || self.since.elapsed() > TURN)
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = self.all.lock();
+        let mut state = self.pool.all.lock();
         state.free += 1;
-        lock(&self.account).held -= 1;
+        self.pool.held.fetch_sub(1, Relaxed);
         drop(state);
-        self.all.changed.notify_all();
+        self.pool.all.changed.notify_all();
     }
 }
 
