@@ -159,8 +159,8 @@ impl Compiler {
         }
     }
 
-    /// Compiles on a thread, which keeps the permit until it ends. Where nobody waits for the code
-    /// any more, since the time is up or this was dropped, it is told so when it asks.
+    /// Compiles on a thread, which keeps the permit until it ends. The work can ask whether the
+    /// caller has stopped waiting: because the time is up, or because this future was dropped.
     async fn on_a_thread(
         &self,
         permit: OwnedSemaphorePermit,

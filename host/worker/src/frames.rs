@@ -18,7 +18,7 @@ const HEAD_BYTES: usize = size_of::<Magic>() + size_of::<u64>();
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
     /// The caller has stopped waiting.
-    #[error("nobody waits for its answer")]
+    #[error("the caller stopped waiting")]
     GivenUp,
     /// The other side ended before it sent anything.
     #[error("it said nothing")]

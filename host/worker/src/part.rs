@@ -18,8 +18,8 @@ const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 pub struct Part {
     /// The argument that makes a process this part.
     pub argument: &'static str,
-    /// Changes with what the messages are: both sides are the same program, unless it was replaced
-    /// while the host ran.
+    /// The version of its messages. Both sides are the same program, unless it was replaced while
+    /// the host ran.
     pub version: &'static str,
 }
 

@@ -67,7 +67,7 @@ impl Worker {
             bounds,
             version: part.version.as_bytes(),
         };
-        // Where it has ended already, whoever asks it will find out why.
+        // If it has ended already, the next question fails and says why.
         let _ = worker.send(&[&greeting.to_bytes()], || false);
         Ok(worker)
     }

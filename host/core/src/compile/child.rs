@@ -14,7 +14,7 @@ use super::{CompileLimits, Failure};
 /// Threads of the process. More would need more memory at one time, and leave nothing to others.
 const THREADS: usize = 8;
 
-/// What a process is to compile.
+/// A component for a process to compile.
 pub struct Job {
     pub program: PathBuf,
     pub component: Bytes,
@@ -24,7 +24,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The compiled code. The process is killed when `is_given_up` says that nobody wants it.
+    /// Returns the compiled code. Kills the process when `is_given_up` returns true.
     pub fn run(&self, is_given_up: impl Fn() -> bool) -> Result<Vec<u8>, Failure> {
         let threads = [("RAYON_NUM_THREADS", threads().to_string())];
         let mut worker = Worker::start(&self.program, &COMPILER, self.bounds(), &threads)
