@@ -33,6 +33,8 @@ use airlock_host::native::{
     ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall,
 };
 use airlock_host::tool::ToolDefinition;
+#[cfg(unix)]
+use airlock_worker::Permits;
 use serde_json::Value;
 
 #[cfg(unix)]
@@ -40,8 +42,6 @@ pub use parsers::parser_main;
 
 use params::Params;
 use parsers::ParserSettings;
-#[cfg(unix)]
-use parsers::permits::Permits;
 use plan::Plan;
 use search::Search;
 
@@ -97,12 +97,7 @@ impl AstEdit {
     /// gigabytes. For files that others may have written, say where to [parse](Self::parser).
     pub fn new() -> Self {
         Self {
-            parsing: ParserSettings {
-                program: None,
-                memory: PARSER_MEMORY,
-                #[cfg(unix)]
-                permits: Permits::of_process(),
-            },
+            parsing: ParserSettings::new(PARSER_MEMORY),
         }
     }
 

@@ -5,18 +5,20 @@
 //! of its own needs too much for is one file that was not searched.
 
 #[cfg(unix)]
-pub(crate) mod permits;
-#[cfg(unix)]
-mod pool;
+mod processes;
 #[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod serve;
 
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::LazyLock;
 use std::sync::{Arc, OnceLock};
 
 use airlock_host::native::{RunningCall, Stop};
+#[cfg(unix)]
+use airlock_worker::Permits;
 
 use crate::code::Op;
 use crate::code::language::{self, Language};
@@ -24,7 +26,11 @@ use crate::code::outline::Outline;
 use crate::code::parser::ParseFailure;
 use crate::code::pattern::Ops;
 use crate::code::rewrite::{self, MemoryBudget, Rewrite, RewriteError};
+#[cfg(unix)]
+use crate::parallel::cores;
 
+#[cfg(unix)]
+use processes::Processes;
 #[cfg(unix)]
 pub use serve::parser_main;
 
@@ -36,7 +42,22 @@ pub(crate) struct ParserSettings {
     pub memory: u64,
     /// How many there may be at one time.
     #[cfg(unix)]
-    pub permits: Arc<permits::Permits>,
+    pub permits: Arc<Permits>,
+}
+
+impl ParserSettings {
+    /// Those of a search that parses in this process.
+    pub fn new(memory: u64) -> Self {
+        /// Of all searches: two for each core, so that one of them leaves as many for others.
+        #[cfg(unix)]
+        static PERMITS: LazyLock<Arc<Permits>> = LazyLock::new(|| Permits::new(2 * cores()));
+        Self {
+            program: None,
+            memory,
+            #[cfg(unix)]
+            permits: Arc::clone(&PERMITS),
+        }
+    }
 }
 
 /// The parsers of one search, for all of its threads.
@@ -53,14 +74,14 @@ type PerLanguage<T> = [OnceLock<T>; language::COUNT];
 enum Location {
     ThisProcess(Box<PerLanguage<Ops>>),
     #[cfg(unix)]
-    OtherProcess(pool::Pool),
+    OtherProcess(Processes),
 }
 
 impl<'a> Parsers<'a> {
     pub fn new(parsing: &ParserSettings, ops: &'a [Op], call: &'a RunningCall) -> Self {
         let location = match &parsing.program {
             #[cfg(unix)]
-            Some(program) => Location::OtherProcess(pool::Pool::new(
+            Some(program) => Location::OtherProcess(Processes::new(
                 program,
                 parsing.memory,
                 &parsing.permits,
@@ -85,7 +106,7 @@ impl<'a> Parsers<'a> {
         let outline = self.outlines[language.index()].get_or_init(|| match &self.location {
             Location::ThisProcess(ops) => Ok(self.ops_here(ops, language).outline()),
             #[cfg(unix)]
-            Location::OtherProcess(pool) => pool.outline(language),
+            Location::OtherProcess(processes) => processes.outline(language),
         });
         outline.as_ref().map_err(ParseFailure::clone)
     }
@@ -107,7 +128,9 @@ impl<'a> Parsers<'a> {
                 rewrite::find(source, ops, room, checks_contents, self.stop)
             }
             #[cfg(unix)]
-            Location::OtherProcess(pool) => pool.find(language, source, room, checks_contents),
+            Location::OtherProcess(processes) => {
+                processes.find(language, source, room, checks_contents)
+            }
         }
     }
 
@@ -123,7 +146,7 @@ impl<'a> Parsers<'a> {
         match &self.location {
             Location::ThisProcess(_) => rewrite::errors(source, language, self.stop),
             #[cfg(unix)]
-            Location::OtherProcess(pool) => pool.errors(language, source),
+            Location::OtherProcess(processes) => processes.errors(language, source),
         }
     }
 

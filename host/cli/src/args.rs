@@ -23,13 +23,12 @@ pub mod usage;
 pub mod values;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use airlock_desk::configuration::Given;
 use airlock_desk::session::SessionChoice;
 use airlock_host::pending::Decision;
-use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueHint};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use clap_complete::{ArgValueCompleter, Shell};
 
 use crate::commands::run;
@@ -54,8 +53,8 @@ use test::TestArgs;
 use values::{ColorWhen, GrantName, RehearseWhen, age};
 
 use examples::{
-    COMPILE_EXAMPLES, COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT,
-    LONG_HELP, NOTIFY, PLUGINS_EXAMPLES, RUN_EXAMPLES,
+    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY,
+    PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
 /// Runs WebAssembly tools that can't have an effect before you decide.
@@ -104,7 +103,6 @@ pub enum Command {
     #[command(subcommand)]
     Policy(PolicyCommand),
     Inspect(InspectArgs),
-    Compile(CompileArgs),
     #[cfg(feature = "author")]
     New(NewArgs),
     #[cfg(feature = "author")]
@@ -206,24 +204,6 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
-/// Compile plugins into a folder that users can't write to, so that they start faster
-#[derive(Debug, Args)]
-#[command(after_help = COMPILE_EXAMPLES)]
-pub struct CompileArgs {
-    /// Components' files, or names of bundled plugins [default: all that are bundled]
-    #[arg(value_name = "PLUGIN", add = ArgValueCompleter::new(Plugins))]
-    pub plugins: Vec<OsString>,
-
-    /// The folder, which is made if it is not there [default: AIRLOCK_COMPILED_DIR, or
-    /// ../lib/airlock/compiled beside the folder of this program]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub into: Option<PathBuf>,
-
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// List what comes with this program: plugins, and tools that need none
 #[derive(Debug, Args)]
 #[command(after_help = PLUGINS_EXAMPLES)]
@@ -307,7 +287,6 @@ impl Command {
             Command::Config(command) => command.json(),
             Command::Policy(PolicyCommand::Explain(args)) => args.json,
             Command::Inspect(args) => args.json,
-            Command::Compile(args) => args.json,
             #[cfg(feature = "author")]
             Command::New(args) => args.json,
             #[cfg(feature = "author")]

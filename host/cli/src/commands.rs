@@ -3,7 +3,6 @@
 
 #[cfg(feature = "author")]
 pub mod author;
-pub mod compile;
 pub mod config;
 mod context;
 pub mod inspect;

@@ -28,7 +28,7 @@ use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    compile, config, inspect, log, pending, plugins, policy, refresh, resolve, run, show, store,
+    config, inspect, log, pending, plugins, policy, refresh, resolve, run, show, store,
 };
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -106,9 +106,6 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Config(command) => config::run(&command.into(), out),
         Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
-        Command::Compile(args) => {
-            block_on(compile::compile(&args.plugins, args.into, verbose, out))
-        }
         #[cfg(feature = "author")]
         Command::New(args) => block_on(author::new::new(args.into(), out)),
         #[cfg(feature = "author")]

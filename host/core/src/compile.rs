@@ -26,7 +26,6 @@ mod protocol;
 mod remembered;
 #[cfg(unix)]
 mod serve;
-mod vouched;
 
 use std::io;
 use std::path::PathBuf;
@@ -44,11 +43,10 @@ use crate::runtime::code_compatibility;
 pub(crate) use busy::unless_busy;
 pub use cache::CompileCache;
 pub use complexity::Complexity;
-pub(crate) use entry::{Entry, Facts, Key};
+pub(crate) use entry::{Facts, Key};
 pub use limits::CompileLimits;
 #[cfg(unix)]
 pub use serve::compiler_main;
-pub use vouched::{CompiledPlugin, VouchedFolder};
 
 use code::Code;
 use failed::Failed;
@@ -111,17 +109,27 @@ impl Compiler {
         if let Some(error) = self.failed.get(&source.digest) {
             return Err(error);
         }
+        let component = source.bytes.clone();
         let code = match &self.program {
             #[cfg(unix)]
             Some(program) => {
-                let compatibility = code_compatibility(engine);
-                let code =
-                    child::compile(program, source.bytes.clone(), compatibility, &self.limits)
-                        .await;
-                drop(permit);
-                code
+                let job = child::Job {
+                    program: program.clone(),
+                    component,
+                    compatibility: code_compatibility(engine),
+                    limits: self.limits.clone(),
+                };
+                let work = move |is_given_up: &dyn Fn() -> bool| job.run(is_given_up);
+                self.on_a_thread(permit, work).await
             }
-            _ => self.compile_on_a_thread(engine, source, permit).await,
+            _ => {
+                let engine = engine.clone();
+                let work = move |_: &dyn Fn() -> bool| {
+                    let code = engine.precompile_component(&component);
+                    code.map_err(|error| Failure::Refused(causes(&error)))
+                };
+                self.on_a_thread(permit, work).await
+            }
         };
         let code = Bytes::from(code.map_err(failed)?);
         let component = elsewhere({
@@ -151,26 +159,24 @@ impl Compiler {
         }
     }
 
-    /// The thread keeps the permit until it ends, however long nobody has waited for it any more.
-    async fn compile_on_a_thread(
+    /// Compiles on a thread, which keeps the permit until it ends. The work can ask whether the
+    /// caller has stopped waiting: because the time is up, or because this future was dropped.
+    async fn on_a_thread(
         &self,
-        engine: &wasmtime::Engine,
-        source: &PluginBytes,
         permit: OwnedSemaphorePermit,
+        work: impl FnOnce(&dyn Fn() -> bool) -> Result<Vec<u8>, Failure> + Send + 'static,
     ) -> Result<Vec<u8>, Failure> {
         let (done, result) = oneshot::channel();
-        let (engine, bytes) = (engine.clone(), source.bytes.clone());
         let started = thread::Builder::new()
             .name("airlock-compile".to_owned())
             .spawn(move || {
-                let code = engine.precompile_component(&bytes);
+                let code = work(&|| done.is_closed());
                 drop(permit);
-                // Nobody may wait any more.
                 let _ = done.send(code);
             });
         started.map_err(Failure::NotStarted)?;
         match tokio::time::timeout(self.limits.time, result).await {
-            Ok(Ok(code)) => code.map_err(|error| Failure::Refused(causes(&error))),
+            Ok(Ok(code)) => code,
             Ok(Err(_)) => Err(Failure::Crashed("it panicked".to_owned())),
             Err(_) => Err(Failure::Time),
         }

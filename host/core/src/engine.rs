@@ -9,7 +9,7 @@ use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
 
-use crate::compile::{CompileCache, CompileLimits, Compiler, VouchedFolder};
+use crate::compile::{CompileCache, CompileLimits, Compiler};
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
 use crate::reserved::ReservedNames;
@@ -30,7 +30,6 @@ struct EngineInner {
     linker: Linker<State>,
     limits: Arc<Limits>,
     plugin_bytes: usize,
-    vouched: Vec<VouchedFolder>,
     cache: Option<CompileCache>,
     compiler: Compiler,
     scratch_parent: PathBuf,
@@ -90,10 +89,6 @@ impl Engine {
         &self.inner.compiler
     }
 
-    pub(crate) fn vouched(&self) -> &[VouchedFolder] {
-        &self.inner.vouched
-    }
-
     pub(crate) fn cache(&self) -> Option<&CompileCache> {
         self.inner.cache.as_ref()
     }
@@ -139,7 +134,6 @@ pub struct EngineBuilder {
     kept_loads: usize,
     stack_bytes: usize,
     plugin_bytes: usize,
-    vouched: Vec<VouchedFolder>,
     cache: Option<CompileCache>,
     compiler: Option<PathBuf>,
     compile_limits: CompileLimits,
@@ -156,7 +150,6 @@ impl Default for EngineBuilder {
             live_instances: None,
             stack_bytes: 2 << 20,
             plugin_bytes: 128 << 20,
-            vouched: Vec::new(),
             cache: None,
             compiler: None,
             compile_limits: CompileLimits::default(),
@@ -233,14 +226,6 @@ impl EngineBuilder {
         self
     }
 
-    /// Takes compiled plugins from here first, and maps them without a look at their code: see
-    /// [`VouchedFolder`]. May be called more than once; what is in none of them is looked for in
-    /// the cache.
-    pub fn vouched(mut self, folder: VouchedFolder) -> Self {
-        self.vouched.push(folder);
-        self
-    }
-
     /// Compiles in a process that runs this program, so that no component can take more time and
     /// memory of the host than [`CompileLimits`] say. The program is one of the embedder's own,
     /// built with this version of this library, and calls
@@ -311,7 +296,6 @@ impl EngineBuilder {
                 linker,
                 limits: Arc::new(self.limits),
                 plugin_bytes: self.plugin_bytes,
-                vouched: self.vouched,
                 cache: self.cache,
                 compiler: Compiler::new(self.compiler, self.compile_limits, self.kept_loads),
                 scratch_parent: self.scratch_parent,

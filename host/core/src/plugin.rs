@@ -16,7 +16,6 @@ use airlock_model::store::PluginBytes;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 
-use crate::compile::CompiledPlugin;
 use crate::engine::Engine;
 use crate::instance::State;
 use crate::load_error::LoadError;
@@ -30,8 +29,7 @@ pub use schema::{Misfit, Schema};
 
 /// A loaded plugin. Cheap to clone; clones share the compiled code.
 ///
-/// Loading compiles the component, or takes it from a
-/// [`VouchedFolder`](crate::compile::VouchedFolder) or the
+/// Loading compiles the component, or takes it from the
 /// [`CompileCache`](crate::compile::CompileCache), checks it against the world and asks it for its
 /// tools. Nothing of the guest's has run when loading returns, but for that one question. Where the
 /// engine has loaded the same bytes shortly before, or somebody has them still, they are hashed and
@@ -89,31 +87,6 @@ impl Plugin {
         load::from_bytes(engine, name.into(), bytes)
             .await?
             .with_tools()
-    }
-
-    /// Compiles a component from a file, to be kept: see [`Plugin::compile`].
-    ///
-    /// # Errors
-    /// As [`Plugin::load`].
-    pub async fn compile_file(
-        engine: &Engine,
-        path: impl AsRef<Path>,
-    ) -> Result<CompiledPlugin, LoadError> {
-        load::compile_file(engine, path.as_ref()).await
-    }
-
-    /// Compiles a component from its bytes, whatever was compiled before, and asks it for its
-    /// tools, to keep that in a [`VouchedFolder`](crate::compile::VouchedFolder). It is for engines
-    /// like this one, on processors like this one.
-    ///
-    /// # Errors
-    /// As [`Plugin::load`].
-    pub async fn compile(
-        engine: &Engine,
-        name: impl Into<Arc<str>>,
-        bytes: impl AsRef<[u8]> + Send + 'static,
-    ) -> Result<CompiledPlugin, LoadError> {
-        load::compile(engine, name.into(), Bytes::from_owner(bytes)).await
     }
 
     /// As the store kept it, to resolve what it pushed: its tools may all have names that are

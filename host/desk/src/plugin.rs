@@ -6,10 +6,9 @@ mod loaded;
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
-use std::io;
 use std::path::{self, Path, PathBuf};
 
-use airlock_host::compile::{CompileCache, CompiledPlugin, VouchedFolder};
+use airlock_host::compile::CompileCache;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
@@ -20,9 +19,6 @@ pub use loaded::Loaded;
 
 /// What the user's folders for it are called.
 const PROGRAM: &str = "airlock";
-
-/// The environment variable that names a folder of compiled plugins.
-const COMPILED_VARIABLE: &str = "AIRLOCK_COMPILED_DIR";
 
 /// The largest file that is read as a plugin.
 const MAX_PLUGIN_BYTES: u64 = 1 << 30;
@@ -83,23 +79,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Compiles it, to be kept in a [`VouchedFolder`]. None where it is code of the host.
-    ///
-    /// # Errors
-    /// If it can't be read or compiled, or doesn't fit the world.
-    pub async fn compile(&self, engine: &Engine) -> Result<Option<CompiledPlugin>, Error> {
-        let compiled = match self {
-            Source::File(path) => Plugin::compile_file(engine, path).await?,
-            Source::Bundled(bundled) => match bundled.kind {
-                BundledKind::Component { bytes, .. } => {
-                    Plugin::compile(engine, bundled.name, bytes).await?
-                }
-                BundledKind::Native(_) => return Ok(None),
-            },
-        };
-        Ok(Some(compiled))
-    }
-
     /// Loads it. `engine` is called only if there is something to load.
     ///
     /// # Errors
@@ -121,82 +100,23 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in
-/// [the folder that is vouched for](compiled_folder) or in the user's own cache, and what compiles
-/// is this program, in another process. So its `main` begins with
-/// [`airlock_host::compile::compiler_main`].
+/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the
+/// user's own cache, and what compiles is this program, in another process. So its `main` begins
+/// with [`airlock_host::compile::compiler_main`].
 pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
-    with_cache(catalog.reserve_names(engine_that_compiles())).limits(limits)
+    catalog.reserve_names(compiling_engine()).limits(limits)
 }
 
 /// The same for a plugin that is to come with the program, and takes the place of the one that
 /// does.
 pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
-    with_cache(engine_that_compiles()).limits(limits)
+    compiling_engine().limits(limits)
 }
 
-/// An engine that knows of nothing that was compiled before.
-pub fn engine_that_compiles() -> EngineBuilder {
+fn compiling_engine() -> EngineBuilder {
     let engine = Engine::builder();
     #[cfg(unix)]
     let engine = engine.compiler(this_program());
-    engine
-}
-
-/// Where compiled plugins are whose code runs without a look at it, if this program's user can't
-/// write there: what `AIRLOCK_COMPILED_DIR` names by an absolute path, or
-/// `../lib/airlock/compiled` beside the folder that this program lies in. None where nobody knows
-/// that folder.
-///
-/// # Errors
-/// Where what is named is no absolute path: it would be another one in each folder that this is
-/// started in.
-pub fn compiled_folder() -> io::Result<Option<PathBuf>> {
-    match named_folder() {
-        Some(named) if named.is_relative() => {
-            let error = format!("{COMPILED_VARIABLE} is no absolute path");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, error))
-        }
-        Some(named) => Ok(Some(named)),
-        None => {
-            let program = env::current_exe()?;
-            let prefix = program.parent().and_then(Path::parent);
-            Ok(prefix.map(|prefix| prefix.join("lib/airlock/compiled")))
-        }
-    }
-}
-
-fn named_folder() -> Option<PathBuf> {
-    let named = env::var_os(COMPILED_VARIABLE).filter(|it| !it.is_empty());
-    named.map(PathBuf::from)
-}
-
-/// The folder of compiled plugins, if one may be used. Nobody has named the one beside the program:
-/// so it has to be of whoever has the program.
-fn vouched_folder() -> io::Result<Option<VouchedFolder>> {
-    let Some(path) = compiled_folder()? else {
-        return Ok(None);
-    };
-    let is_named = named_folder().is_some();
-    let folder = match VouchedFolder::open(&path) {
-        Ok(folder) => folder,
-        Err(error) if !is_named && error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if is_named || folder.belongs_to_owner_of(env::current_exe()?)? {
-        return Ok(Some(folder));
-    }
-    let path = path.display();
-    let error = format!("{path}: it belongs to another user than this program");
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, error))
-}
-
-fn with_cache(mut engine: EngineBuilder) -> EngineBuilder {
-    match vouched_folder() {
-        Ok(Some(folder)) => engine = engine.vouched(folder),
-        Ok(None) => {}
-        Err(error) => tracing::warn!("compiled plugins are not used: {error}"),
-    }
     match env::var_os("AIRLOCK_CACHE_DIR") {
         Some(folder) if !folder.is_empty() => {
             match CompileCache::of_user_in(Path::new(&folder), PROGRAM) {

@@ -1,12 +1,18 @@
 //! Runs a part of a program in a process of its own, with limits.
 //!
-//! What can't be interrupted, or may take any amount of memory, is done by the same program started
-//! again with an argument that says which part it is. The host [starts](Process::start) it and can
-//! [kill](Process::kill) it at any time; the process [bounds itself](Bounds::apply) before it works
-//! on anything that could be hostile, and the two talk over a socket that nobody else has.
+//! Work that can't be interrupted, or may take any amount of memory, is done by the same program
+//! started again, with an argument that says which [part](Part) it is. The host starts it as a
+//! [`Worker`], which is killed when it is dropped. The process [holds itself](Bounds) to limits
+//! before it reads anything that could be hostile, and ends when its host does. The two exchange
+//! messages over a socket of their own. The host can stop waiting at any time, and refuses a message
+//! by its length before it takes memory for it.
 
 #[cfg(unix)]
 mod exit_reason;
+#[cfg(unix)]
+mod frames;
+#[cfg(unix)]
+mod host;
 #[cfg(unix)]
 #[allow(
     unsafe_code,
@@ -16,11 +22,19 @@ mod inherited;
 #[cfg(unix)]
 mod part;
 #[cfg(unix)]
-mod process;
+mod pool;
+#[cfg(unix)]
+mod worker;
 
 #[cfg(unix)]
 pub use exit_reason::ExitReason;
 #[cfg(unix)]
-pub use part::{Bounds, serve_if_asked_for};
+pub use frames::ReceiveError;
 #[cfg(unix)]
-pub use process::{Process, Started};
+pub use host::Host;
+#[cfg(unix)]
+pub use part::{Bounds, Part, serve_if_asked_for};
+#[cfg(unix)]
+pub use pool::{Permits, Pool, Pooled};
+#[cfg(unix)]
+pub use worker::Worker;

@@ -1,23 +1,39 @@
-//! The process's own side: what it is, and what it holds itself to.
+//! The process's own side: which part of the program it is, and what it holds itself to.
 
 use std::env;
 use std::io;
 use std::process;
 
-use crate::inherited::close_inherited;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::host::Host;
+use crate::inherited::close_inherited;
 
 /// Address space beside the memory that is asked for: the program itself, stacks, and what an
 /// allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
-/// Makes this process a part of the program, if it was started with this argument, and otherwise
-/// returns at once. To be called first in `main`, before it starts a thread and before it opens a
-/// file: all descriptors but the standard ones are closed before `serve` is called.
-pub fn serve_if_asked_for(argument: &str, serve: impl FnOnce() -> io::Result<()>) {
-    if env::args_os().nth(1).is_some_and(|first| first == argument) {
+/// A part of a program that can work in a process of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// The argument that makes a process this part.
+    pub argument: &'static str,
+    /// The version of its messages. Both sides are the same program, unless it was replaced while
+    /// the host ran.
+    pub version: &'static str,
+}
+
+/// Makes this process a part of the program, if it was started with the part's argument, and
+/// otherwise returns at once. To be called first in `main`, before it starts a thread and before it
+/// opens a file: all descriptors but the standard ones are closed before `serve` is called. By then
+/// the process is held to its bounds, and it ends when its host does.
+pub fn serve_if_asked_for(part: &Part, serve: impl FnOnce(Host) -> io::Result<()>) {
+    if env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == part.argument)
+    {
         close_inherited();
-        process::exit(match serve() {
+        process::exit(match Host::greeted(part.version).and_then(serve) {
             Ok(()) => 0,
             Err(error) => {
                 // The host reads it.
@@ -25,6 +41,32 @@ pub fn serve_if_asked_for(argument: &str, serve: impl FnOnce() -> io::Result<()>
                 1
             }
         });
+    }
+}
+
+/// The first message to a process.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Greeting<'a> {
+    pub bounds: Bounds,
+    /// The [version](Part::version) of the host.
+    pub version: &'a [u8],
+}
+
+impl<'a> Greeting<'a> {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let memory = self.bounds.memory.to_le_bytes();
+        let seconds = self.bounds.processor_seconds.to_le_bytes();
+        [&memory, &seconds, self.version].concat()
+    }
+
+    pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+        let (memory, rest) = bytes.split_first_chunk()?;
+        let (seconds, version) = rest.split_first_chunk()?;
+        let bounds = Bounds {
+            memory: u64::from_le_bytes(*memory),
+            processor_seconds: u64::from_le_bytes(*seconds),
+        };
+        Some(Self { bounds, version })
     }
 }
 
@@ -54,7 +96,7 @@ impl Bounds {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn apply(self) -> io::Result<()> {
+    pub(crate) fn apply(self) -> io::Result<()> {
         let limit = |resource, most: u64| limit(resource, most, most);
         limit(Resource::Core, 0)?;
         limit(Resource::Fsize, 0)?;
@@ -63,5 +105,24 @@ impl Bounds {
         self::limit(Resource::Cpu, seconds, seconds.saturating_add(1))?;
         limit(Resource::Data, self.memory)?;
         limit(Resource::As, self.memory.saturating_add(ADDRESS_SPACE_MORE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_is_read_as_it_was_written() {
+        let greeting = Greeting {
+            bounds: Bounds {
+                memory: u64::MAX,
+                processor_seconds: 7,
+            },
+            version: b"0.1.0-1",
+        };
+        let bytes = greeting.to_bytes();
+        assert_eq!(Greeting::from_bytes(&bytes), Some(greeting));
+        assert_eq!(Greeting::from_bytes(&bytes[..15]), None);
     }
 }

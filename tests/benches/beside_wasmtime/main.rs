@@ -3,20 +3,18 @@
 //! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn,
 //! round by round, for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two
 //! neighbours share is told apart from what only one of them costs. Last it measures what the
-//! contract itself asks for, and how near to bare wasmtime with that we are; and loads of code that
-//! an operator vouches for, in a process of its own that can't write to it.
+//! contract itself asks for, and how near to bare wasmtime with that we are.
 
 #[path = "../bare/mod.rs"]
 mod bare;
 mod least;
-mod vouched;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use airlock_host::compile::{CompileCache, VouchedFolder};
+use airlock_host::compile::CompileCache;
 use airlock_host::policy::Rehearse;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Engine, Limits, Plugin, Resolution, Session};
@@ -69,8 +67,7 @@ struct Ours {
 }
 
 impl Ours {
-    /// Sessions rehearse as they are told; loads take what `vouched` has, before what is cached.
-    async fn new(rehearse: Rehearse, vouched: Option<&Path>) -> Self {
+    async fn new(rehearse: Rehearse) -> Self {
         let (cache, workspace) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let compiled = CompileCache::open(cache.path().join("compiled"), cache.path().join("key"));
         let limits = Limits::default().with_pending_actions(usize::MAX);
@@ -79,10 +76,6 @@ impl Ours {
             .cache(compiled.unwrap())
             // What is measured is the first load of a process.
             .kept_loads(0);
-        let engine = match vouched {
-            Some(folder) => engine.vouched(VouchedFolder::open(folder).unwrap()),
-            None => engine,
-        };
         let engine = engine.build().unwrap();
         let plugin = Plugin::load(&engine, component("bench")).await.unwrap();
         let another = cache.path().join("another.wasm");
@@ -185,10 +178,7 @@ fn stacks(count: u64) -> impl Iterator<Item = u64> {
 
 fn main() {
     let runtime = Runtime::new().unwrap();
-    if let Some(folder) = vouched::folder() {
-        return runtime.block_on(vouched::measure(&folder));
-    }
-    let ours = runtime.block_on(Ours::new(Rehearse::Never, None));
+    let ours = runtime.block_on(Ours::new(Rehearse::Never));
     let bare = runtime.block_on(Bare::new(ours.engine.wasmtime(), &ours.params));
 
     let mut criterion = Criterion::default()
@@ -224,11 +214,9 @@ fn main() {
         least::tables(ours.engine.wasmtime(), &bare, call, measured)
     );
     println!("\nThe same where each action is rehearsed before its call returns:");
-    let rehearsed = runtime.block_on(Ours::new(Rehearse::Auto, None));
+    let rehearsed = runtime.block_on(Ours::new(Rehearse::Auto));
     let cases = [Case::Execute, Case::Reject];
     print!("{}", runtime.block_on(ratios(&cases, &rehearsed, &bare)).0);
-    println!("\nCode that an operator vouches for, in a folder that is mounted read-only:");
-    runtime.block_on(vouched::measure_elsewhere(&ours.engine));
 }
 
 /// A table of medians over rounds in which both sides take turns, and those of ours and of bare

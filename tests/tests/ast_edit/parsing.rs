@@ -208,7 +208,7 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
     let limits = Limits::default().with_call_time(Duration::from_millis(300));
     let project = Project::with(&[("a.ts", "old(1);")]);
     // A length of 64 KiB, and then a byte at a time.
-    let drips = "printf '\\000\\000\\001\\000' >&0; while :; do printf x >&0; sleep 0.01; done";
+    let drips = "printf 'airlock-gives-2\\n\\000\\000\\001\\000\\000\\000\\000\\000' >&0; while :; do printf x >&0; sleep 0.01; done";
     let ast_edit = AstEdit::new().parser(project.script(drips));
     let session = project.session(ast_edit, limits);
     let began = Instant::now();
@@ -239,12 +239,12 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
 
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_refused() {
-    // The socket is the program's standard input; what it says has its length before it.
+    // The socket is the program's standard input; what it says has a head with its length before it.
     let check = async |answer: &str, expected: &str| {
         let project = Project::with(&[("a.ts", "old(1);")]);
         let length = answer.len();
-        let says =
-            format!("printf '\\{length:03o}\\000\\000\\000%s' '{answer}' >&0; exec sleep 1000");
+        let head = format!("airlock-gives-2\\n\\{length:03o}{}", "\\000".repeat(7));
+        let says = format!("printf '{head}%s' '{answer}' >&0; exec sleep 1000");
         let ast_edit = AstEdit::new().parser(project.script(&says));
         let error = project.edit(ast_edit).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{answer}: {error}");

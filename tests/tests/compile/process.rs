@@ -82,15 +82,20 @@ async fn a_compiler_that_is_not_there_or_something_else_is_told_as_such() {
         &["it exited with code 1", "it said: no space"],
     )
     .await;
-    says("echo garbage and some more of it", &["is not an answer"]).await;
+    // Its answers go where its questions come from.
     says(
-        &format!("{} \"$@\" | /usr/bin/head -c 1000", compiler().display()),
+        "echo garbage and some more of it >&0",
+        &["is not an answer"],
+    )
+    .await;
+    says(
+        "printf 'airlock-gives-2\\n\\144\\000\\000\\000\\000\\000\\000\\000half' >&0",
         &["in the middle of its answer"],
     )
     .await;
     says(
         // An announcement of very much.
-        "printf 'airlock-gives-1\\n\\000\\377\\377\\377\\377\\377\\377\\377\\000'",
+        "printf 'airlock-gives-2\\n\\000\\377\\377\\377\\377\\377\\377\\377\\000' >&0",
         &["more than compiled code may be"],
     )
     .await;

@@ -1,17 +1,15 @@
 //! The process that parses for a search, until that has no more questions.
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use airlock_host::native::{STACK_BYTES, Stop};
-use airlock_worker::serve_if_asked_for;
+use airlock_worker::{Host, serve_if_asked_for};
 
-use super::protocol::{self, ARGUMENT, Handshake, Request};
+use super::protocol::{PARSER, Request};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::pattern::Ops;
@@ -22,37 +20,32 @@ use crate::code::rewrite::{self, MemoryBudget};
 /// A program that names itself in [`AstEdit::parser`](crate::AstEdit::parser) calls this first in
 /// its `main`: before it starts a thread, and before it opens a file.
 pub fn parser_main() {
-    serve_if_asked_for(ARGUMENT, serve);
+    serve_if_asked_for(&PARSER, serve);
 }
 
-fn serve() -> io::Result<()> {
-    // What the host gave as the standard input is a socket.
-    let mut host = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let (bounds, ops) = protocol::read::<Handshake>(&mut host)?.take()?;
-    bounds.apply()?;
+fn serve(host: Host) -> io::Result<()> {
     let parser = thread::Builder::new()
         .stack_size(STACK_BYTES)
-        .spawn(move || {
-            let mut parser = Parser::new(ops);
-            while let Some(question) = next(&mut host)? {
-                let source = protocol::read_bytes(&mut host)?;
-                let source = str::from_utf8(&source).map_err(io::Error::other)?;
-                parser.answer(&question, source, &mut host)?;
-            }
-            io::Result::Ok(())
-        })?;
+        .spawn(|| answer_all(host))?;
     match parser.join() {
         Ok(done) => done,
         Err(_) => Err(io::Error::other("it panicked")),
     }
 }
 
-/// The next question; none where the host has no more.
-fn next(host: &mut UnixStream) -> io::Result<Option<Request>> {
-    match protocol::read(host) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-        question => question.map(Some),
+fn answer_all(mut host: Host) -> io::Result<()> {
+    let Some(ops) = host.receive()? else {
+        return Ok(());
+    };
+    let mut parser = Parser::new(serde_json::from_slice(&ops)?);
+    while let Some(question) = host.receive()?
+        && let Some(source) = host.receive()?
+    {
+        let question = serde_json::from_slice(&question)?;
+        let source = str::from_utf8(&source).map_err(io::Error::other)?;
+        host.send(&[&parser.answer(&question, source)?])?;
     }
+    Ok(())
 }
 
 struct Parser {
@@ -71,16 +64,11 @@ impl Parser {
         }
     }
 
-    fn answer(
-        &mut self,
-        question: &Request,
-        source: &str,
-        host: &mut UnixStream,
-    ) -> io::Result<()> {
-        match question {
+    fn answer(&mut self, question: &Request, source: &str) -> io::Result<Vec<u8>> {
+        let answer = match question {
             Request::Outline { language } => {
                 let outline = self.ops(known(language)?).outline();
-                protocol::write(host, &outline.into_parts())
+                serde_json::to_vec(&outline.into_parts())
             }
             Request::Find {
                 language,
@@ -91,13 +79,14 @@ impl Parser {
                 let ops = self.ops(known(language)?);
                 let room = MemoryBudget::new(*room);
                 let found = rewrite::find(source, ops, &room, *checks_contents, &stop);
-                protocol::write(host, &found)
+                serde_json::to_vec(&found)
             }
             Request::Errors { language } => {
                 let errors = rewrite::errors(source, known(language)?, &self.stop);
-                protocol::write(host, &errors)
+                serde_json::to_vec(&errors)
             }
-        }
+        };
+        Ok(answer?)
     }
 
     fn ops(&mut self, language: Language) -> &Ops {

@@ -28,10 +28,6 @@ Environment:
   AIRLOCK_NOTIFY     what to run when something waits for a decision, as for `run --notify`
   AIRLOCK_PAGER      what shows long texts on a terminal; default: PAGER, or less
   AIRLOCK_CACHE_DIR  the folder for compiled plugins; default: airlock/ in the user's cache folder
-  AIRLOCK_COMPILED_DIR
-                     a folder of compiled plugins that this program can't write to, whose code runs
-                     unchecked (see `airlock compile --help`); default: ../lib/airlock/compiled
-                     beside the folder of this program
   AIRLOCK_SDK        a clone of Airlock whose SDK a project of `airlock new` uses, in place of its own
   AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
                      example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
@@ -43,22 +39,6 @@ pub const LEFT_OUT: &str = match cfg!(feature = "author") {
         "\n\nThis program was built without `new`, `build` and `test`, for those who write tools (its feature `author`)."
     }
 };
-
-pub const COMPILE_EXAMPLES: &str = "\
-Code in a user's own cache is hashed under a key before it runs, each time. Code in this folder
-is not: it is used only by those who can't write to it, nor to any folder above it, or where it
-is mounted read-only; beside the program only if both have one owner. So it is for whoever
-installs programs:
-
-  What comes with this program, for all users but root:
-    sudo airlock compile
-
-  Plugins of your own, in an image whose file system will be read-only:
-    airlock compile ./my_plugin.wasm --into /opt/tools/compiled
-    AIRLOCK_COMPILED_DIR=/opt/tools/compiled airlock run ./my_plugin.wasm my_tool '{}'
-
-It is for this version of this program, and for processors like this machine's: other programs
-leave it aside, and compile.";
 
 pub const RUN_EXAMPLES: &str = "\
 Examples:

@@ -7,8 +7,6 @@ mod ast_edit;
 mod ast_edit_hostile;
 mod basics;
 mod building;
-#[cfg(target_os = "linux")]
-mod compiled;
 mod compiling;
 #[cfg(unix)]
 mod configuration;

@@ -124,8 +124,7 @@ impl CompileCache {
         if copy.hash(self.hasher(), length).ok()? != hash {
             return None;
         }
-        let read_at = |buffer: &mut [u8], at| copy.read_at(buffer, at);
-        let (digest, facts) = entry::read(key, length, read_at).ok()?;
+        let (digest, facts) = entry::read(key, &copy, length)?;
         let component = Code::from_checked_entry(copy).load(engine).ok()?;
         Some(Entry {
             digest,

@@ -1,97 +1,44 @@
 //! Has a process of its own compile a component.
-//!
-//! A thread starts it, talks to it, and waits for its end, so that none is left behind however the
-//! host's own work ends. What the future holds meanwhile is the right to kill it.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::io;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use airlock_worker::{Bounds, ExitReason, Process};
+use airlock_worker::{Bounds, ExitReason, ReceiveError, Worker};
 use bytes::Bytes;
-use tokio::sync::oneshot;
 
-use super::protocol::{ARGUMENT, Answer, Request, Unanswered};
+use super::protocol::{Answer, COMPILER, Request};
 use super::{CompileLimits, Failure};
 
 /// Threads of the process. More would need more memory at one time, and leave nothing to others.
 const THREADS: usize = 8;
 
-/// The compiled code of a component, for engines with this compatibility. Where this is dropped,
-/// the process is killed.
-pub async fn compile(
-    program: &Path,
-    component: Bytes,
-    compatibility: u64,
-    limits: &CompileLimits,
-) -> Result<Vec<u8>, Failure> {
-    let process = Arc::new(Process::default());
-    let (done, result) = oneshot::channel();
-    let work = Work {
-        process: Arc::clone(&process),
-        request: request(component.len(), compatibility, limits),
-        output_bytes: limits.output_bytes,
-        component,
-    };
-    let program = program.to_owned();
-    let started = thread::Builder::new()
-        .name("airlock-compiler".to_owned())
-        .spawn(move || {
-            // Nobody may want it any more.
-            let _ = done.send(work.run(&program));
-        });
-    started.map_err(Failure::NotStarted)?;
-    let _kill = KillWhenDropped(process);
-    match tokio::time::timeout(limits.time, result).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(_)) => Err(Failure::Crashed(
-            "the thread that talks to it ended".to_owned(),
-        )),
-        Err(_) => Err(Failure::Time),
-    }
+/// A component for a process to compile.
+pub struct Job {
+    pub program: PathBuf,
+    pub component: Bytes,
+    /// Which code the host's engine can run.
+    pub compatibility: u64,
+    pub limits: CompileLimits,
 }
 
-fn request(component: usize, compatibility: u64, limits: &CompileLimits) -> Request {
-    // Should this host hang, so that nobody kills the process, the system does.
-    let seconds = limits.time.saturating_add(Duration::from_secs(1)).as_secs();
-    Request {
-        compatibility,
-        bounds: Bounds {
-            memory: limits.memory,
-            processor_seconds: seconds.saturating_mul(threads() as u64),
-        },
-        component: component as u64,
-    }
-}
-
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, |count| count.get().min(THREADS))
-}
-
-/// What the thread does.
-struct Work {
-    process: Arc<Process>,
-    request: Request,
-    output_bytes: u64,
-    component: Bytes,
-}
-
-impl Work {
-    fn run(self, program: &Path) -> Result<Vec<u8>, Failure> {
+impl Job {
+    /// Returns the compiled code. Kills the process when `is_given_up` returns true.
+    pub fn run(&self, is_given_up: impl Fn() -> bool) -> Result<Vec<u8>, Failure> {
         let threads = [("RAYON_NUM_THREADS", threads().to_string())];
-        let mut started = self
-            .process
-            .start(program, ARGUMENT, &threads)
+        let mut worker = Worker::start(&self.program, &COMPILER, self.bounds(), &threads)
             .map_err(Failure::NotStarted)?;
-        let asked = self
-            .request
-            .write(&started.stream)
-            .and_then(|()| (&started.stream).write_all(&self.component));
+        let request = Request {
+            compatibility: self.compatibility.to_le_bytes(),
+            component: &self.component,
+        };
+        let asked = worker.send(&request.parts(), &is_given_up);
         // One that doesn't listen may still say why.
-        let answer = Answer::read(&mut started.stdout, self.output_bytes);
-        let ended = self.process.end(&mut started);
+        let max_bytes = Answer::max_bytes(self.limits.output_bytes);
+        let answer = worker.receive(|length| length <= max_bytes, &is_given_up);
+        let answer =
+            answer.and_then(|bytes| Answer::from_bytes(bytes).ok_or(ReceiveError::Garbage));
         match answer {
             Ok(Answer::Code(code)) => Ok(code),
             Ok(Answer::Refused(reason)) => Err(Failure::Refused(reason)),
@@ -99,13 +46,33 @@ impl Work {
             Ok(Answer::OtherEngine) => Err(Failure::Crashed(
                 "its version is not this host's".to_owned(),
             )),
-            Err(unanswered) => Err(died(&ended, &unanswered, asked)),
+            Err(unanswered) => Err(died(&worker.end(), &unanswered, asked)),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let time = self.limits.time;
+        // Should this host hang, so that nobody kills the process, the system does.
+        let seconds = time.saturating_add(Duration::from_secs(1)).as_secs();
+        Bounds {
+            memory: self.limits.memory,
+            processor_seconds: seconds.saturating_mul(threads() as u64),
         }
     }
 }
 
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, |count| count.get().min(THREADS))
+}
+
 /// Why there is no answer.
-fn died(ended: &ExitReason, unanswered: &Unanswered, asked: io::Result<()>) -> Failure {
+fn died(ended: &ExitReason, unanswered: &ReceiveError, asked: io::Result<()>) -> Failure {
+    let unanswered = match unanswered {
+        ReceiveError::TooLong(bytes) => {
+            format!("its answer is {bytes} bytes, more than compiled code may be")
+        }
+        other => other.to_string(),
+    };
     match ended {
         ExitReason::Memory => Failure::Memory,
         ExitReason::Time => Failure::Time,
@@ -116,13 +83,5 @@ fn died(ended: &ExitReason, unanswered: &Unanswered, asked: io::Result<()>) -> F
             };
             Failure::Crashed(format!("{unanswered}{asked}{how}"))
         }
-    }
-}
-
-struct KillWhenDropped(Arc<Process>);
-
-impl Drop for KillWhenDropped {
-    fn drop(&mut self) {
-        self.0.kill();
     }
 }

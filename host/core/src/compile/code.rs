@@ -14,39 +14,27 @@ use wasmtime::component::Component;
 use super::frozen::Frozen;
 
 /// Bytes that begin with what a compiler of ours made.
-pub(super) struct Code(Origin);
-
-enum Origin {
-    Frozen(Frozen),
-    #[cfg(target_os = "linux")]
-    Vouched(File),
-}
+pub(super) struct Code(Frozen);
 
 impl Code {
-    /// What [`Engine::precompile_component`] returned: in this process, or over a pipe that nobody
+    /// What [`Engine::precompile_component`] returned: in this process, or over a socket that nobody
     /// else has, from one of the embedder's own program, which is trusted as this one is.
     pub fn from_compiler(bytes: &[u8]) -> Self {
-        Self(Origin::Frozen(Frozen::of(bytes)))
+        Self(Frozen::of(bytes))
     }
 
     /// An entry of the compile cache whose keyed hash was checked: it came from a compiler of ours,
     /// in a host that knew the key, for an engine with the same compatibility hash.
     pub fn from_checked_entry(entry: Frozen) -> Self {
-        Self(Origin::Frozen(entry))
-    }
-
-    /// An entry in a folder that the operator vouches for, and which this process can't write to.
-    #[cfg(target_os = "linux")]
-    pub fn from_vouched_entry(file: File) -> Self {
-        Self(Origin::Vouched(file))
+        Self(entry)
     }
 
     /// The component, ready to be linked.
     pub fn load(self, engine: &Engine) -> wasmtime::Result<Component> {
         match &self.0 {
-            Origin::Frozen(Frozen::Owned(bytes)) => deserialize(engine, bytes),
+            Frozen::Owned(bytes) => deserialize(engine, bytes),
             #[cfg(target_os = "linux")]
-            Origin::Frozen(frozen @ Frozen::Sealed { file, length }) => {
+            frozen @ Frozen::Sealed { file, length } => {
                 map(engine, file).or_else(|error| {
                     // Where nothing that is mapped from a file may run, or /proc is not there.
                     tracing::debug!("sealed code could not be mapped: {error:#}");
@@ -55,8 +43,6 @@ impl Code {
                     deserialize(engine, &bytes)
                 })
             }
-            #[cfg(target_os = "linux")]
-            Origin::Vouched(file) => map(engine, file),
         }
     }
 }
@@ -71,7 +57,6 @@ fn deserialize(engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
 fn map(engine: &Engine, file: &File) -> wasmtime::Result<Component> {
     // The very file that is open, and not what lies at its path by now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    // SAFETY: as above, and while it is mapped nobody changes the file: it is sealed, or only those
-    // whom the operator trusts as this program could.
+    // SAFETY: as above, and nobody changes the file while it is mapped: it is sealed.
     unsafe { Component::deserialize_file(engine, path) }
 }

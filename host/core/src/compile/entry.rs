@@ -1,5 +1,4 @@
-//! What is kept of a component that was compiled, in a file of its own: in the compile cache, and
-//! in folders that an operator vouches for.
+//! What the compile cache keeps of a component that was compiled, in a file of its own.
 //!
 //! The code is at the beginning, so that the file can be mapped as it is; what is known of the
 //! component, and which it is, follow.
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use super::frozen::Frozen;
 use crate::runtime::code_compatibility;
 
 /// What loading finds out about a component, and entries keep.
@@ -104,40 +104,33 @@ pub(super) fn write(
     to.write_all(key.label.as_bytes())
 }
 
-/// What stands behind the code in an entry of this length, in bytes, which `read_at` reads from.
-///
-/// # Errors
-/// Where it can't be read, is damaged, or is another's.
-pub(super) fn read(
-    key: &Key,
-    length: u64,
-    read_at: impl Fn(&mut [u8], u64) -> io::Result<()>,
-) -> io::Result<(Digest, Facts)> {
-    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged, or another's");
+/// Reads what stands behind the code in the first `length` bytes of a file. None if the entry can't
+/// be read, is damaged, or belongs to another key.
+pub(super) fn read(key: &Key, file: &Frozen, length: u64) -> Option<(Digest, Facts)> {
     if length > key.max_bytes {
-        return Err(damaged());
+        return None;
     }
     let mut facts_bytes = [0; LENGTH_BYTES];
     let mut digest = [0; DIGEST_BYTES];
     let mut label = [0; LABEL_BYTES];
     let mut end = length;
     // From its last bytes on.
-    let mut before = |buffer: &mut [u8]| -> io::Result<()> {
-        end = end.checked_sub(buffer.len() as u64).ok_or_else(damaged)?;
-        read_at(buffer, end)
+    let mut before = |buffer: &mut [u8]| {
+        end = end.checked_sub(buffer.len() as u64)?;
+        file.read_at(buffer, end).ok()
     };
     before(&mut label)?;
     if label != *key.label.as_bytes() {
-        return Err(damaged());
+        return None;
     }
     before(&mut digest)?;
     before(&mut facts_bytes)?;
     let facts_bytes = u64::from_le_bytes(facts_bytes);
     if facts_bytes > length {
-        return Err(damaged());
+        return None;
     }
-    let mut facts = vec![0; usize::try_from(facts_bytes).map_err(io::Error::other)?];
+    let mut facts = vec![0; usize::try_from(facts_bytes).ok()?];
     before(&mut facts)?;
-    let facts = serde_json::from_slice(&facts)?;
-    Ok((Digest::from_bytes(digest), facts))
+    let facts = serde_json::from_slice(&facts).ok()?;
+    Some((Digest::from_bytes(digest), facts))
 }

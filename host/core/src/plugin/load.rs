@@ -18,7 +18,7 @@ use tracing::Instrument;
 use super::linked::Linked;
 use super::{Checks, Loaded, LoadedTool, Plugin, PluginInner};
 use super::{definition, fit};
-use crate::compile::{CompiledPlugin, Entry, Facts, Key, elsewhere};
+use crate::compile::{CompileCache, Facts, Key, elsewhere};
 use crate::descriptors::Descriptors;
 use crate::engine::Engine;
 use crate::instance::{Instance, InstanceContext, VolatileActions};
@@ -27,12 +27,6 @@ use crate::reserved::ToolNames;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
-    let (name, bytes) = read(engine, path)?;
-    from_bytes(engine, name, bytes).await
-}
-
-/// A component's file, and what it is called.
-fn read(engine: &Engine, path: &Path) -> Result<(Arc<str>, Bytes), LoadError> {
     let name = match path.file_stem() {
         Some(stem) => stem.to_string_lossy().into_owned(),
         None => path.display().to_string(),
@@ -48,7 +42,7 @@ fn read(engine: &Engine, path: &Path) -> Result<(Arc<str>, Bytes), LoadError> {
     // It may grow meanwhile.
     let most = (engine.plugin_bytes() as u64).saturating_add(1);
     file.take(most).read_to_end(&mut bytes).map_err(read)?;
-    Ok((name.into(), bytes.into()))
+    from_bytes(engine, name.into(), bytes.into()).await
 }
 
 pub(super) async fn from_bytes(
@@ -72,7 +66,8 @@ pub(super) async fn from_bytes(
     if let Some(loaded) = engine.compiler().loads.get(&key) {
         return Ok(plugin(name, loaded));
     }
-    if let Some(entry) = compiled_before(engine, &key) {
+    let cached = |cache: &CompileCache| cache.get(engine.wasmtime(), &key);
+    if let Some(entry) = engine.cache().and_then(cached) {
         let component = Linked::later(entry.component);
         let loaded = loaded(engine, &key, (entry.digest, bytes), component, entry.facts);
         return Ok(plugin(name, loaded));
@@ -113,45 +108,6 @@ pub(super) async fn from_bytes(
     let source_of = (source.digest, source.bytes);
     let loaded = loaded(engine, &key, source_of, made.component, made.facts);
     Ok(plugin(source.name, loaded))
-}
-
-/// From where nothing has to be checked, or else from where all is.
-fn compiled_before(engine: &Engine, key: &Key) -> Option<Entry> {
-    let mut vouched = engine.vouched().iter();
-    vouched
-        .find_map(|folder| folder.get(engine.wasmtime(), key))
-        .or_else(|| engine.cache()?.get(engine.wasmtime(), key))
-}
-
-/// As [`compile`], of a file.
-pub(super) async fn compile_file(
-    engine: &Engine,
-    path: &Path,
-) -> Result<CompiledPlugin, LoadError> {
-    let (name, bytes) = read(engine, path)?;
-    compile(engine, name, bytes).await
-}
-
-/// Compiles it whatever was compiled before: who trusts the result has to trust no cache.
-pub(super) async fn compile(
-    engine: &Engine,
-    name: Arc<str>,
-    bytes: Bytes,
-) -> Result<CompiledPlugin, LoadError> {
-    check_size(engine, &name, bytes.len() as u64)?;
-    let key = Key::new(engine.wasmtime(), &bytes);
-    let source = PluginBytes {
-        digest: Digest::of(&bytes),
-        name,
-        bytes,
-    };
-    let made = make(engine, &source).await?;
-    Ok(CompiledPlugin::new(
-        key,
-        source.digest,
-        made.code,
-        made.facts,
-    ))
 }
 
 fn loaded(
