@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use airlock_worker::{Bounds, ExitReason, Host, Part, ReceiveError, Worker, serve_if_asked_for};
+use libtest_mimic::{Arguments, Trial};
 use rustix::process::{Pid, Resource, getrlimit, test_kill_process};
 
 const PART: Part = Part {
@@ -22,18 +23,54 @@ const BOUNDS: Bounds = Bounds {
 /// What waits for something that has to happen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs all tests. It is the first that a process does, which may be one of the parts.
+/// Runs the tests, unless this process is one of the parts.
 pub fn run() {
     serve_if_asked_for(&PART, serve);
-    messages_are_answered_in_their_order_however_long();
-    a_process_is_held_to_its_bounds();
-    what_takes_more_than_its_bounds_is_ended_and_says_so();
-    a_program_of_another_version_refuses_to_work();
-    how_a_process_failed_to_answer_is_told_apart();
-    an_answer_without_room_is_refused_by_its_length();
-    a_process_that_hangs_is_given_up_when_it_is_due();
-    a_process_is_killed_when_it_is_dropped();
-    a_process_ends_with_a_host_that_is_killed();
+    let tests: [(&str, fn()); 9] = [
+        (
+            "messages_are_answered_in_their_order_however_long",
+            messages_are_answered_in_their_order_however_long,
+        ),
+        (
+            "a_process_is_held_to_its_bounds",
+            a_process_is_held_to_its_bounds,
+        ),
+        (
+            "what_takes_more_than_its_bounds_is_ended_and_says_so",
+            what_takes_more_than_its_bounds_is_ended_and_says_so,
+        ),
+        (
+            "a_program_of_another_version_refuses_to_work",
+            a_program_of_another_version_refuses_to_work,
+        ),
+        (
+            "how_a_process_failed_to_answer_is_told_apart",
+            how_a_process_failed_to_answer_is_told_apart,
+        ),
+        (
+            "an_answer_without_room_is_refused_by_its_length",
+            an_answer_without_room_is_refused_by_its_length,
+        ),
+        (
+            "a_process_that_hangs_is_given_up_when_it_is_due",
+            a_process_that_hangs_is_given_up_when_it_is_due,
+        ),
+        (
+            "a_process_is_killed_when_it_is_dropped",
+            a_process_is_killed_when_it_is_dropped,
+        ),
+        (
+            "a_process_ends_with_a_host_that_is_killed",
+            a_process_ends_with_a_host_that_is_killed,
+        ),
+    ];
+    let trials = tests.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit();
 }
 
 /// The part's side: each message says what to do.
