@@ -1,6 +1,7 @@
 //! Where the guests are that `tests/build-guests` makes.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -43,10 +44,14 @@ pub fn engine() -> &'static Engine {
     &ENGINE
 }
 
-/// Returns the compile cache of all test programs.
-pub fn compile_cache() -> CompileCache {
-    let folder = target_folder().join("compiled-guests");
-    CompileCache::open(folder.join("cache"), folder.join("key")).expect("the cache opens")
+/// Returns the compile cache of all test programs: the one that the program `airlock` has in the
+/// home that its tests give it.
+fn compile_cache() -> CompileCache {
+    let home = target_folder().join("tmp/home");
+    let (entries, key) = ("cache/airlock/compiled", "state/airlock/cache.key");
+    fs::create_dir_all(home.join("cache/airlock")).expect("a folder for the cache");
+    fs::create_dir_all(home.join("state/airlock")).expect("a folder for the key");
+    CompileCache::open(home.join(entries), home.join(key)).expect("the cache opens")
 }
 
 /// A guest as a plugin of [`engine`], loaded once for all tests of a process.

@@ -1,10 +1,9 @@
 //! One language: where its component lies, and the plugin that it becomes.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use airlock_host::compile::CompileCache;
-use airlock_host::{Engine, Plugin};
+use airlock_host::Plugin;
+use airlock_tests::engine;
 use tokio::sync::OnceCell;
 
 pub struct Language {
@@ -67,15 +66,4 @@ impl Language {
             .join("conformance")
             .join(format!("{}.wasm", self.name))
     }
-}
-
-/// Some languages' runtimes take ten seconds to compile, so what was compiled is kept.
-fn engine() -> &'static Engine {
-    static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-        let kept = airlock_tests::guests_folder().join("conformance");
-        let cache = CompileCache::open(kept.join("compiled"), kept.join("key"));
-        let engine = Engine::builder().cache(cache.expect("a folder to write to"));
-        engine.build().expect("an engine")
-    });
-    &ENGINE
 }

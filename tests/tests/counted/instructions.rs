@@ -25,7 +25,8 @@ fn nothing_takes_a_tenth_more_instructions_than_was_recorded() {
     };
     recorded::check(
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt"),
-        "Instructions, in the profile `release`. Written by tests/tests/counted/instructions.rs, with `UPDATE_EXPECT=1`.",
+        "Instructions, in the profile `release`. \
+         Written by tests/tests/counted/instructions.rs, with `UPDATE_EXPECT=1`.",
         &counted(),
         tolerated,
     );

@@ -23,7 +23,7 @@ const AT_ONCE: u64 = 20;
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
-    asked("AIRLOCK_SCRIPTS").unwrap_or(2_000)
+    asked("AIRLOCK_SCRIPTS").unwrap_or(500)
 }
 
 /// The guest, linked to nothing but wasmtime's own.

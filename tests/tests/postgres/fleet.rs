@@ -19,7 +19,7 @@ use tempfile::TempDir;
 const HOSTS: usize = 3;
 const SESSIONS: usize = 6;
 /// What each of the two tests waits for, unless `AIRLOCK_FLEET_PUSHES` asks for more.
-const PUSHES: usize = 900;
+const PUSHES: usize = 300;
 const TIMEOUT: Duration = Duration::from_secs(400);
 
 fn pushes() -> usize {

@@ -18,7 +18,7 @@ type Tree = BTreeMap<String, String>;
 
 /// How many points are tried at least; more by `AIRLOCK_CRASHES`.
 fn points() -> u64 {
-    asked("AIRLOCK_CRASHES").unwrap_or(5_000)
+    asked("AIRLOCK_CRASHES").unwrap_or(2_000)
 }
 
 /// A folder in which a script's changes are committed again and again.

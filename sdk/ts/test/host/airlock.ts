@@ -11,6 +11,9 @@ const root = resolve(sdk, "../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"));
 export const airlock = process.env.AIRLOCK ?? join(target, "ci/airlock");
 
+/** The engines beside the default one. It takes minutes to build for them: `AIRLOCK_ENGINES=all` does, as `tests/everything` sets it. */
+export const otherEngines = process.env.AIRLOCK_ENGINES === "all" ? ["starlingmonkey"] : [];
+
 /** What `airlock run --json` says. */
 export interface Outcome {
   status: number | null;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 
-import { airlock, component, run, workspace } from "./airlock.js";
+import { airlock, component, otherEngines, run, workspace } from "./airlock.js";
 
-for (const options of [[], ["--no-minify"], ["--engine", "starlingmonkey"]]) {
+for (const options of [[], ["--no-minify"], ...otherEngines.map((engine) => ["--engine", engine])]) {
   const plugin = () => component({ entry: "faults.js" }, ...options);
   const which = options.join(" ") || "the default";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { component, run, workspace, type Outcome } from "./airlock.js";
+import { component, otherEngines, run, workspace, type Outcome } from "./airlock.js";
 
 function probe(what: string, ...options: string[]): Outcome {
   const folder = workspace({ "notes.txt": "hello", "folder/deep.txt": "" });
@@ -96,7 +96,7 @@ test("files are read in a preview, and written only in the scratch folder", () =
   });
 });
 
-for (const engine of ["quickjs", "starlingmonkey"]) {
+for (const engine of ["quickjs", ...otherEngines]) {
   test(`on ${engine}, bytes wait for the apply, which writes files`, () => {
     const folder = workspace();
     const plugin = component({ entry: "probe.ts" }, "--no-check", ...(engine === "quickjs" ? ["--no-minify"] : ["--engine", engine]));

@@ -152,5 +152,5 @@ macro_rules! suite {
 }
 
 suite!(memory, airlock_store_suite::MemoryBackend, 256);
-suite!(sqlite, airlock_store_suite::SqliteBackend, 64);
-suite!(postgres, airlock_store_suite::PostgresBackend, 24);
+suite!(sqlite, airlock_store_suite::SqliteBackend, 32);
+suite!(postgres, airlock_store_suite::PostgresBackend, 12);
