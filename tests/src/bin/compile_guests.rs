@@ -21,7 +21,10 @@ async fn main() {
 }
 
 fn find(folder: &Path, components: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the guests are built").flatten() {
+    for entry in fs::read_dir(folder)
+        .expect("the guests are built")
+        .flatten()
+    {
         let path = entry.path();
         if path.is_dir() {
             find(&path, components);
