@@ -31,10 +31,9 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts a program as one of its parts, which holds itself to these bounds: with the part's
+    /// Starts a program as one of its parts, which holds itself to these bounds. It gets the part's
     /// argument, no environment but `variables`, `/` as its directory, and a process group of its
-    /// own, so that a script which starts the program is killed with it, and Ctrl-C is the host's to
-    /// handle.
+    /// own: a script that starts the program is killed with it, and Ctrl-C stays the host's.
     ///
     /// # Errors
     /// Those of the system.

@@ -239,7 +239,7 @@ async fn a_parser_that_gives_its_answer_byte_by_byte_or_leaves_others_behind_hol
 
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_refused() {
-    // The socket is the program's standard input; what it says has a head with its length before it.
+    // The socket is the program's standard input. A head with the length precedes each answer.
     let check = async |answer: &str, expected: &str| {
         let project = Project::with(&[("a.ts", "old(1);")]);
         let length = answer.len();

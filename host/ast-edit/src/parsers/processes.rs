@@ -1,5 +1,5 @@
-//! The processes that parse for one search, each used again until the search ends or others wait for
-//! its permit.
+//! The processes that parse for one search. Each is used again until the search ends or others wait
+//! for its permit.
 
 use std::io;
 use std::path::{Path, PathBuf};

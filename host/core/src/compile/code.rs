@@ -17,8 +17,8 @@ use super::frozen::Frozen;
 pub(super) struct Code(Frozen);
 
 impl Code {
-    /// What [`Engine::precompile_component`] returned: in this process, or over a socket that nobody
-    /// else has, from one of the embedder's own program, which is trusted as this one is.
+    /// What [`Engine::precompile_component`] returned: in this process, or over a private socket
+    /// from a process of the embedder's own program, which is trusted as this one is.
     pub fn from_compiler(bytes: &[u8]) -> Self {
         Self(Frozen::of(bytes))
     }
