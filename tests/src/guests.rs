@@ -35,7 +35,7 @@ pub fn component(name: &str) -> PathBuf {
 
 /// Returns the engine that all tests of a process share.
 ///
-/// Each test may run in a process of its own, so the guests are compiled into a cache.
+/// Each test may run in a separate process, so compiled guests are kept in a cache.
 pub fn engine() -> &'static Engine {
     static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         let engine = Engine::builder().cache(compile_cache());

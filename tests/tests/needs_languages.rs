@@ -1,4 +1,4 @@
-//! What a change touches decides what CI runs: `tests/needs-languages`.
+//! The paths of a change decide which checks CI runs: `tests/needs-languages`.
 
 use std::io::Write;
 use std::path::Path;

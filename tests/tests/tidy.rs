@@ -353,7 +353,7 @@ fn tracked(end: &str) -> Vec<String> {
     files
 }
 
-/// Whoever comes to the project sees its parts there, and its documents.
+/// A newcomer sees the project's parts there, and its documents.
 #[test]
 fn the_top_level_has_parts_and_documents_alone() {
     let tracked = tracked("");

@@ -27,7 +27,7 @@ fail() { # WHAT ADVICE
   exit 1
 }
 
-# Makes an empty virtual environment for Python's packages. Debian has python3's module venv in a package of its own.
+# Makes an empty virtual environment for Python's packages. On Debian, python3's module venv is a separate package.
 make_environment() { # FOLDER
   command -v python3 >/dev/null || fail "python3 is missing" "install it, for example with 'apt-get install python3-venv'"
   rm -rf "$1"

@@ -6,10 +6,10 @@ use std::io::{self, ErrorKind, Read, Write};
 /// host's from a process's, so that an echo is no answer.
 pub(crate) type Magic = [u8; 16];
 
-/// What the host sends. Both change with the layout.
+/// Starts the host's frames. Both magics change with the layout.
 pub(crate) const FROM_HOST: &Magic = b"airlock-asks-2\n\0";
 
-/// What a process sends.
+/// Starts a process's frames.
 pub(crate) const FROM_PROCESS: &Magic = b"airlock-gives-2\n";
 
 const HEAD_BYTES: usize = size_of::<Magic>() + size_of::<u64>();

@@ -1,4 +1,4 @@
-//! What a process hears from its host, and tells it.
+//! The process's end of the conversation with its host.
 
 use std::io::{self, Read, Write};
 use std::process;
@@ -86,7 +86,7 @@ impl Write for StandardInput {
 fn end_with_the_host() -> io::Result<()> {
     let wait = || {
         let stdin = io::stdin();
-        // The end is told without being asked for.
+        // `poll` reports a closed socket without being asked to.
         let mut end = [PollFd::new(&stdin, PollFlags::empty())];
         while matches!(poll(&mut end, None), Ok(0) | Err(rustix::io::Errno::INTR)) {}
         process::exit(1);

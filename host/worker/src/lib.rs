@@ -4,7 +4,7 @@
 //! started again, with an argument that says which [part](Part) it is. The host starts it as a
 //! [`Worker`], which is killed when it is dropped. The process [holds itself](Bounds) to limits
 //! before it reads anything that could be hostile, and ends when its host does. The two exchange
-//! messages over a socket of their own. The host can stop waiting at any time, and checks how long
+//! messages over a private socket. The host can stop waiting at any time, and checks how long
 //! a message is before it takes memory for it.
 
 #[cfg(unix)]

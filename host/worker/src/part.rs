@@ -1,4 +1,4 @@
-//! The process's own side: which part of the program it is, and what it holds itself to.
+//! The process's side: which part of the program it is, and its limits.
 
 use std::env;
 use std::io;
@@ -13,7 +13,7 @@ use crate::inherited::close_inherited;
 /// allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
-/// A part of a program that can work in a process of its own.
+/// A part of a program that can work in a separate process.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     /// The argument that makes a process this part.

@@ -1,10 +1,10 @@
 //! How many processes may work at one time, over all pools: a semaphore.
 //!
-//! A pool may hold several permits, each with its process, and uses a process again for as long as
-//! no other pool waits. Where another one waits that has none, a pool gives one up after an answer
-//! if it holds more than one or has held this one for a while; one that is idle is taken from it.
-//! Permits are given in the order in which pools began to wait. So a pool waits for what the
-//! processes of others do, and for nothing else that others do.
+//! A pool may hold several permits, each with its process, and reuses a process as long as no other
+//! pool waits. If a pool without a permit waits, another one gives a permit up after an answer if it
+//! holds more than one or has held this one for a while; an idle one is taken from it. Permits are
+//! given in the order in which pools began to wait. So a pool waits for the processes of others, and
+//! for nothing else that others do.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -18,8 +18,8 @@ use crate::Worker;
 /// How long a permit is waited for before the caller is asked whether it still waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a pool may keep its only permit from others. Each new process has to be told again what
-/// it is to do, so that a much shorter turn would be mostly that.
+/// How long a pool may keep its only permit from others. Each new process needs its instructions
+/// again, and with much shorter turns it would do little else.
 const TURN: Duration = Duration::from_millis(500);
 
 /// After how long a process counts as idle: a pool that goes from file to file asks sooner.
@@ -37,7 +37,7 @@ struct State {
     free: usize,
     /// The pools that hold none and wait for one, by their addresses.
     queue: VecDeque<usize>,
-    /// All pools, to find what is idle in others.
+    /// All pools, to find idle processes in others.
     pools: Vec<Weak<Shared>>,
 }
 
@@ -46,7 +46,7 @@ struct State {
 #[derive(Debug)]
 pub struct Pool(Arc<Shared>);
 
-/// What a pool has, of which others may take what is idle.
+/// A pool's permits and its idle processes, which other pools may take.
 #[derive(Debug)]
 struct Shared {
     all: Arc<Permits>,
@@ -147,7 +147,7 @@ impl Pool {
             }
             if is_next && has_none {
                 let pools: Vec<_> = state.pools.iter().filter_map(Weak::upgrade).collect();
-                // What is taken has a permit, whose drop locks the state.
+                // A process that is taken has a permit, whose drop locks the state.
                 drop(state);
                 let was_one_idle = pools.iter().any(|pool| pool.take_idle().is_some());
                 state = all.lock();
@@ -189,7 +189,7 @@ impl Shared {
 }
 
 impl State {
-    /// Whether the pool is the first in the queue, where it stands from now on.
+    /// Puts the pool into the queue. Returns whether it is the first there.
     fn enter(&mut self, pool: &Arc<Shared>) -> bool {
         let address = Arc::as_ptr(pool).addr();
         if !self.queue.contains(&address) {

@@ -24,8 +24,8 @@ const LAST_WORDS: u64 = 4096;
 #[derive(Debug)]
 pub struct Worker {
     process: Child,
-    /// Its standard input. It is a socket, over which it answers too: writing to a pipe that nobody
-    /// reads would end hosts that don't ignore SIGPIPE.
+    /// Its standard input. It is a socket, over which it answers too: writing to a pipe that has no
+    /// reader would end hosts that don't ignore SIGPIPE.
     stream: UnixStream,
     is_reaped: bool,
 }

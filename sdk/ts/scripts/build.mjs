@@ -1,5 +1,5 @@
-// Makes what the package ships beside its own files: `dist`, and copies of the world and the licence,
-// since npm packs neither links nor what is outside of its folder.
+// Makes the generated files of the package: `dist`, and copies of the world and the licence, because npm
+// packs neither links nor files outside of its folder.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

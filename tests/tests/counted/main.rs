@@ -1,7 +1,7 @@
 //! What a load, a call, a decision and a commit allocate, which statements of SQLite they need, and
 //! how many instructions they are: numbers that don't depend on how busy the machine is.
-//! `tests/counted.txt` and `tests/instructions.txt` have what was recorded, and `UPDATE_EXPECT=1`
-//! records new numbers.
+//! `tests/counted.txt` and `tests/instructions.txt` have the recorded numbers, and
+//! `UPDATE_EXPECT=1` records new ones.
 
 mod instructions;
 #[allow(unsafe_code, reason = "SQLite tells of statements to a function of C")]

@@ -1,4 +1,4 @@
-//! What a search and the processes that parse for it say to each other.
+//! The messages between a search and the processes that parse for it.
 //!
 //! The search sends its ops, and then a [`Request`] and a source at a time; the process answers
 //! each. All but the source is JSON.

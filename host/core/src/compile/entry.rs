@@ -1,4 +1,4 @@
-//! What the compile cache keeps of a component that was compiled, in a file of its own.
+//! An entry of the compile cache: a file with one compiled component and its facts.
 //!
 //! The code is at the beginning, so that the file can be mapped as it is; what is known of the
 //! component, and which it is, follow.
@@ -104,7 +104,7 @@ pub(super) fn write(
     to.write_all(key.label.as_bytes())
 }
 
-/// Reads what stands behind the code in the first `length` bytes of a file. None if the entry can't
+/// Reads the data behind the code in the first `length` bytes of a file. None if the entry can't
 /// be read, is damaged, or belongs to another key.
 pub(super) fn read(key: &Key, file: &Frozen, length: u64) -> Option<(Digest, Facts)> {
     if length > key.max_bytes {

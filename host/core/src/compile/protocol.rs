@@ -1,4 +1,4 @@
-//! What a host and the process that compiles for it say to each other: one request, and one answer.
+//! The messages between a host and the process that compiles for it: one request, and one answer.
 
 use airlock_worker::Part;
 
