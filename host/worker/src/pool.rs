@@ -1,10 +1,10 @@
 //! How many processes may work at one time, over all pools: a semaphore.
 //!
 //! A pool may hold several permits, each with its process, and reuses a process as long as no other
-//! pool waits. If a pool without a permit waits, another one gives a permit up after an answer if it
-//! holds more than one or has held this one for a while; an idle one is taken from it. Permits are
-//! given in the order in which pools began to wait. So a pool waits for the processes of others, and
-//! for nothing else that others do.
+//! pool waits. If a pool without a permit waits, another one gives a permit up after an answer, if
+//! it holds more than one or has held this one for a while; an idle one is taken from it. Permits
+//! are given in the order in which pools began to wait. So a pool waits for the processes of other
+//! pools, and for nothing else that they do.
 
 use std::collections::VecDeque;
 use std::mem;
