@@ -54,6 +54,13 @@ fn compile_cache() -> CompileCache {
     CompileCache::open(home.join(entries), home.join(key)).expect("the cache opens")
 }
 
+/// Loads a guest without the cache, which keeps the tools that a guest defined: for tests of what a
+/// load does.
+pub async fn load_fresh(name: &str) -> Plugin {
+    let engine = Engine::new().expect("an engine");
+    Plugin::load(&engine, component(name)).await.expect(name)
+}
+
 /// A guest as a plugin of [`engine`], loaded once for all tests of a process.
 pub async fn plugin(name: &'static str) -> Plugin {
     type Loading = HashMap<&'static str, Arc<OnceCell<Plugin>>>;

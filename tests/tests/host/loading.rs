@@ -2,11 +2,11 @@
 
 use airlock_host::load::WORLD_VERSION;
 use airlock_host::{Engine, Plugin, Session};
-use airlock_tests::{component, engine, plugin, wat};
+use airlock_tests::{component, engine, load_fresh, plugin, wat};
 
 #[tokio::test]
 async fn a_plugin_knows_what_it_is() {
-    let puppet = plugin("puppet").await;
+    let puppet = load_fresh("puppet").await;
     let bytes = std::fs::read(component("puppet")).unwrap();
     assert_eq!(puppet.name(), "puppet");
     assert_eq!(puppet.digest(), airlock_host::digest::Digest::of(&bytes));
@@ -34,7 +34,7 @@ async fn a_plugin_knows_what_it_is() {
 
 #[tokio::test]
 async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
-    let misfits = plugin("misfits").await;
+    let misfits = load_fresh("misfits").await;
     let loaded: Vec<_> = misfits.tools().map(|tool| tool.name.as_str()).collect();
     assert_eq!(loaded, ["good"]);
     let long = "n".repeat(65);
@@ -380,7 +380,7 @@ async fn what_was_built_for_another_world_or_wasi_is_told_what_this_host_takes()
 
 #[tokio::test]
 async fn of_very_many_tools_the_first_thousand_are_looked_at() {
-    let flood = plugin("bad_definitions_flood").await;
+    let flood = load_fresh("bad_definitions_flood").await;
     assert_eq!(flood.tools().len(), 1000);
     assert!(
         flood.rejected()[0]

@@ -8,7 +8,7 @@ use airlock_host::event::Event;
 use airlock_host::pending::SessionId;
 use airlock_host::store::{MemoryStore, PendingStore, PluginBytes, Push};
 use airlock_host::{Limits, Resolution};
-use airlock_tests::{Host, Puppet, plugin, push, ready};
+use airlock_tests::{Host, Puppet, load_fresh, plugin, push, ready};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -397,7 +397,7 @@ async fn what_was_decided_cannot_push_itself_again() {
 
 #[tokio::test]
 async fn inside_definitions_there_is_no_store_and_no_session() {
-    let misfits = plugin("misfits").await;
+    let misfits = load_fresh("misfits").await;
     let good = misfits.tools().next().unwrap();
     let store = STORE_UNAVAILABLE.trim_start_matches("push refused: ");
     assert_eq!(good.description, format!("push: {store}; session: none"));
