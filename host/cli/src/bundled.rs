@@ -48,8 +48,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_recorded_of_bundled_plugins_is_true_and_their_tools_names_are_reserved() {
-        let engine = CATALOG.reserve_names(Engine::builder()).build().unwrap();
+    async fn what_is_recorded_of_bundled_plugins_is_true() {
+        let engine = Engine::builder().build().unwrap();
         for bundled in CATALOG.all() {
             let tools: Vec<String> = match bundled.kind {
                 BundledKind::Component { bytes, record } => {

@@ -34,19 +34,11 @@ pub async fn load(
 /// for. Such a pool takes a while to make.
 #[cfg(feature = "serve")]
 pub fn engine_for_many(limits: Limits) -> Result<Engine, Error> {
-    plugin::engine(CATALOG, limits).build()
+    plugin::engine(limits).build()
 }
 
 /// What plugins run on.
 pub fn engine(limits: Limits) -> Result<Engine, Error> {
-    let engine = plugin::engine(CATALOG, limits);
-    engine.live_instances(LIVE_INSTANCES).build()
-}
-
-/// The same for a plugin that is to come with this program, and takes the place of the one that
-/// does.
-#[cfg(feature = "author")]
-pub fn engine_without_reserved_names(limits: Limits) -> Result<Engine, Error> {
-    let engine = plugin::engine_without_reserved_names(limits);
+    let engine = plugin::engine(limits);
     engine.live_instances(LIVE_INSTANCES).build()
 }

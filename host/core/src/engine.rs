@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use airlock_model::digest::Digest;
 use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
@@ -12,7 +11,6 @@ use wasmtime::component::Linker;
 use crate::compile::{CompileCache, CompileLimits, Compiler};
 use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
-use crate::reserved::ReservedNames;
 use crate::runtime::{LiveInstances, Runtime, instances_by_memory};
 use crate::workspace::ScratchRoots;
 
@@ -34,7 +32,6 @@ struct EngineInner {
     compiler: Compiler,
     scratch_parent: PathBuf,
     scratch_roots: Arc<ScratchRoots>,
-    reserved_names: ReservedNames,
 }
 
 impl Engine {
@@ -93,10 +90,6 @@ impl Engine {
         self.inner.cache.as_ref()
     }
 
-    pub(crate) fn reserved_names(&self) -> &ReservedNames {
-        &self.inner.reserved_names
-    }
-
     pub(crate) fn scratch_parent(&self) -> &Path {
         &self.inner.scratch_parent
     }
@@ -138,7 +131,6 @@ pub struct EngineBuilder {
     compiler: Option<PathBuf>,
     compile_limits: CompileLimits,
     scratch_parent: PathBuf,
-    reserved_names: ReservedNames,
     guest_descriptors: Option<usize>,
 }
 
@@ -154,7 +146,6 @@ impl Default for EngineBuilder {
             compiler: None,
             compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
-            reserved_names: ReservedNames::default(),
             guest_descriptors: None,
         }
     }
@@ -164,14 +155,6 @@ impl EngineBuilder {
     /// The limits of sessions that set none of their own, and of loading a plugin.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
-        self
-    }
-
-    /// Keeps a tool's name for one plugin, say one that comes with the program. Another plugin's
-    /// tool of this name, or of one that looks like it, is left out, and no action of another
-    /// plugin can name it as its source. `resolve` and `ast_edit` are the host's own in any case.
-    pub fn reserve_tool(mut self, name: impl Into<String>, plugin: Digest) -> Self {
-        self.reserved_names.add(name.into(), plugin);
         self
     }
 
@@ -300,7 +283,6 @@ impl EngineBuilder {
                 compiler: Compiler::new(self.compiler, self.compile_limits, self.kept_loads),
                 scratch_parent: self.scratch_parent,
                 scratch_roots: Arc::default(),
-                reserved_names: self.reserved_names,
             }),
         })
     }

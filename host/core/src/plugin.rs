@@ -19,7 +19,7 @@ use bytes::Bytes;
 use crate::engine::Engine;
 use crate::instance::State;
 use crate::load_error::LoadError;
-use crate::reserved::ToolNames;
+use crate::reserved::{ToolNames, leave_out_reserved};
 use crate::world::GuestPre;
 
 pub(crate) use definition::checked_native;
@@ -157,8 +157,7 @@ impl Plugin {
         let inner = &self.inner;
         let (tools, mut rejected) =
             load::ask_for_tools(&inner.engine, &inner.loaded.component, &inner.source).await?;
-        let reserved = inner.engine.reserved_names();
-        let tools = reserved.leave_out(self.digest(), tools, &mut rejected);
+        let tools = leave_out_reserved(tools, &mut rejected);
         Ok((tools, rejected))
     }
 

@@ -1,83 +1,34 @@
-//! Names that a plugin's tool can't have, since a person or a model would take it for another.
+//! The name that a plugin's tool can't have, since a person or a model would take it for the host's.
 
-use airlock_model::digest::Digest;
 use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 
-/// The tools of the host itself.
-const OWN: [&str; 2] = [RESOLVE, "ast_edit"];
-
-/// The host's own names, and those of the plugins that come with a program. Set with
-/// [`EngineBuilder::reserve_tool`](crate::EngineBuilder::reserve_tool).
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ReservedNames(Vec<(String, Digest)>);
-
-impl ReservedNames {
-    pub fn add(&mut self, name: String, owner: Digest) {
-        self.0.push((name, owner));
-    }
-
-    /// The reserved name that this one is or looks like, unless it is reserved for this very
-    /// plugin.
-    pub fn taken(&self, name: &str, plugin: Digest) -> Option<&str> {
-        let folded = fold(name);
-        let is_own_name = |reserved: &&(String, Digest)| reserved.1 == plugin && reserved.0 == name;
-        if self.0.iter().any(|reserved| is_own_name(&reserved)) {
-            return None;
-        }
-        let bundled = self.0.iter().map(|(reserved, _)| &**reserved);
-        let mut all = OWN.into_iter().chain(bundled);
-        all.find(|reserved| fold(reserved) == folded)
-    }
-
-    /// Leaves those out that have a reserved name.
-    pub fn leave_out(
-        &self,
-        plugin: Digest,
-        tools: Vec<ToolDefinition>,
-        rejected: &mut Vec<RejectedTool>,
-    ) -> Vec<ToolDefinition> {
-        let mut left = Vec::with_capacity(tools.len());
-        for tool in tools {
-            match self.taken(&tool.name, plugin) {
-                Some(reserved) => rejected.push(RejectedTool::reserved(&tool.name, reserved)),
-                None => left.push(tool),
-            }
-        }
-        left
-    }
+/// Whether a name is `resolve`, or looks like it.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    fold(name) == fold(RESOLVE)
 }
 
-/// The names of one plugin's tools, and those that it can't take for its own.
-pub(crate) struct ToolNames {
-    own: Vec<String>,
-    plugin: Digest,
-    reserved: ReservedNames,
+/// Leaves those out that have a reserved name.
+pub(crate) fn leave_out_reserved(
+    tools: Vec<ToolDefinition>,
+    rejected: &mut Vec<RejectedTool>,
+) -> Vec<ToolDefinition> {
+    let (taken, left): (Vec<_>, Vec<_>) =
+        tools.into_iter().partition(|tool| is_reserved(&tool.name));
+    rejected.extend(taken.iter().map(|tool| RejectedTool::reserved(&tool.name)));
+    left
 }
+
+/// The names of one plugin's tools.
+pub(crate) struct ToolNames(Vec<String>);
 
 impl ToolNames {
-    pub fn new<'a>(
-        plugin: Digest,
-        own: impl Iterator<Item = &'a ToolDefinition>,
-        reserved: &ReservedNames,
-    ) -> Self {
-        Self {
-            own: own.map(|tool| tool.name.clone()).collect(),
-            plugin,
-            reserved: reserved.clone(),
-        }
+    pub fn new<'a>(own: impl Iterator<Item = &'a ToolDefinition>) -> Self {
+        Self(own.map(|tool| tool.name.clone()).collect())
     }
 
     /// Whether the plugin has a tool of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.own.iter().any(|own| own == name)
-    }
-
-    /// The host's or another plugin's tool that a name would be taken for.
-    pub fn pretended(&self, name: &str) -> Option<&str> {
-        match self.has(name) {
-            true => None,
-            false => self.reserved.taken(name, self.plugin),
-        }
+        self.0.iter().any(|own| own == name)
     }
 }
 
@@ -126,13 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reserved_name_and_what_looks_like_it_is_taken() {
-        let (ours, theirs) = (Digest::of(b"ours"), Digest::of(b"theirs"));
-        let mut reserved = ReservedNames::default();
-        reserved.add("batch_rename_preview".to_owned(), ours);
-        let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(reserved.taken(name, theirs), expected, "{name}");
-        };
+    fn resolve_and_what_looks_like_it_is_reserved_and_nothing_else() {
         for name in [
             "resolve",
             "Resolve",
@@ -150,29 +95,18 @@ mod tests {
             "re\u{200b}solve",
             "__resolve__",
         ] {
-            check(name, Some("resolve"));
+            assert!(is_reserved(name), "{name}");
         }
-        for name in [
-            "ast_edit", "ast-edit", "AstEdit", "ast_ed1t", "a5t.edit", "4st_edit",
-        ] {
-            check(name, Some("ast_edit"));
-        }
-        check("batch_rename_preview", Some("batch_rename_preview"));
-        check("batch-renarne-preview", Some("batch_rename_preview"));
         for name in [
             "resolver",
             "resolve_all",
             "solve",
-            "edit",
-            "ast",
+            "ast_edit",
+            "batch_rename_preview",
             "rename",
             "",
         ] {
-            check(name, None);
+            assert!(!is_reserved(name), "{name}");
         }
-        // Its owner has that name, and no look-alike of it.
-        assert_eq!(reserved.taken("batch_rename_preview", ours), None);
-        assert!(reserved.taken("batch_rename_prev1ew", ours).is_some());
-        assert!(reserved.taken("resolve", ours).is_some());
     }
 }

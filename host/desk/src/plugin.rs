@@ -100,21 +100,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The engine of a program: names of bundled tools are kept for them, compiled plugins are in the
-/// user's own cache, and what compiles is this program, in another process. So its `main` begins
-/// with [`airlock_host::compile::compiler_main`].
-pub fn engine(catalog: Catalog, limits: Limits) -> EngineBuilder {
-    catalog.reserve_names(compiling_engine()).limits(limits)
-}
-
-/// The same for a plugin that is to come with the program, and takes the place of the one that
-/// does.
-pub fn engine_without_reserved_names(limits: Limits) -> EngineBuilder {
-    compiling_engine().limits(limits)
-}
-
-fn compiling_engine() -> EngineBuilder {
-    let engine = Engine::builder();
+/// The engine of a program: compiled plugins are in the user's own cache, and what compiles is this
+/// program, in another process. So its `main` begins with
+/// [`airlock_host::compile::compiler_main`].
+pub fn engine(limits: Limits) -> EngineBuilder {
+    let engine = Engine::builder().limits(limits);
     #[cfg(unix)]
     let engine = engine.compiler(this_program());
     match env::var_os("AIRLOCK_CACHE_DIR") {

@@ -85,12 +85,11 @@ impl RejectedTool {
         }
     }
 
-    /// The tool's name is, or looks like, one of the host's or of a plugin that comes with it.
-    pub fn reserved(name: &str, reserved: &str) -> Self {
-        let reason = match (name == reserved, reserved) {
-            (true, RESOLVE) => "the name `resolve` is the host's own".to_owned(),
-            (true, _) => format!("the name `{reserved}` is that of a bundled tool"),
-            (false, _) => format!("the name looks like that of the host's tool `{reserved}`"),
+    /// The tool's name is, or looks like, that of the host's own tool `resolve`.
+    pub fn reserved(name: &str) -> Self {
+        let reason = match name == RESOLVE {
+            true => "the name `resolve` is the host's own",
+            false => "the name looks like that of the host's tool `resolve`",
         };
         Self::new(name, reason)
     }

@@ -28,11 +28,6 @@ pub struct BuildArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// For the plugins that come with this program: their tools may have the names that are kept
-    /// for them
-    #[arg(long, hide = true)]
-    pub bundled: bool,
-
     /// Arguments for the language's own build tool, for example `-- --locked` for cargo
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<OsString>,
@@ -45,7 +40,6 @@ impl From<BuildArgs> for Request {
             output: args.output,
             options: args.options,
             watch: args.watch,
-            bundled: args.bundled,
         }
     }
 }

@@ -10,6 +10,8 @@ use tempfile::TempDir;
 use crate::airlock::{airlock, airlock_in};
 use crate::toolchain::{command, done, failed, root, shell};
 
+mod origin;
+
 #[test]
 fn what_can_not_be_built_is_told_with_what_to_do() {
     let check = |args: &[&str], files: &[(&str, &str)], code: i32, kind: &str, part: &str| {
@@ -114,21 +116,6 @@ fn a_compilers_errors_and_bad_definitions_end_the_build() {
     );
     let two = named("fine").replace("AIRLOCK_TOOLS(&tool);", "AIRLOCK_TOOLS(&tool, &tool);");
     check(&two, 3, "bad-definitions", "conflicts with existing tool");
-}
-
-/// A plugin that comes with the program is built by the program that has the one before it.
-#[test]
-fn a_bundled_plugin_can_be_built_anew() {
-    let folder = TempDir::new().unwrap();
-    let airlock = |line: &str| shell("c", folder.path(), line);
-    done(airlock("airlock new batch-rename-preview --lang c --json"));
-    let (error, said) = failed(airlock("airlock build batch-rename-preview --json"), 3);
-    assert_eq!(error["kind"], "no-tools");
-    assert!(said.contains("that of a bundled tool"), "{said}");
-    let built = done(airlock(
-        "airlock build batch-rename-preview --bundled --json",
-    ));
-    assert_eq!(built["tools"][0], "batch_rename_preview");
 }
 
 /// The SDKs' own builders find these errors, and `airlock build` passes on what they say.

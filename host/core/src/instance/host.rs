@@ -2,9 +2,11 @@
 
 use airlock_model::event::{LogLevel, Refusal};
 use airlock_model::pending::ActionId;
+use airlock_model::tool::RESOLVE;
 
 use super::state::{Export, State};
 use crate::pushing::{ONLY_DURING_EXECUTE, PushContext, PushError, PushRequest, STORE_UNAVAILABLE};
+use crate::reserved::is_reserved;
 use crate::world::{Host, SessionInfo};
 
 impl Host for State {
@@ -18,12 +20,9 @@ impl Host for State {
             return Err(self.tell_refused(refused));
         }
         let names = context.names.as_deref();
-        let named = pushed.source_tool_name.as_deref();
-        if let (Some(names), Some(named)) = (names, named)
-            && let Some(tool) = names.pretended(named)
-        {
+        if pushed.source_tool_name.as_deref().is_some_and(is_reserved) {
             let refused = PushError::Invalid(format!(
-                "the source tool name looks like that of `{tool}`, which is not a tool of this plugin"
+                "the source tool name looks like that of `{RESOLVE}`, which is the host's own"
             ));
             return Err(self.tell_refused(refused));
         }

@@ -23,7 +23,7 @@ use crate::descriptors::Descriptors;
 use crate::engine::Engine;
 use crate::instance::{Instance, InstanceContext, VolatileActions};
 use crate::load_error::LoadError;
-use crate::reserved::ToolNames;
+use crate::reserved::{ToolNames, leave_out_reserved};
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
@@ -117,11 +117,10 @@ fn loaded(
     component: Linked,
     facts: Facts,
 ) -> Arc<Loaded> {
-    // Not part of what is cached: which names are reserved is the engine's business.
+    // Not part of what is cached, which an earlier version of the host may have written.
     let mut rejected = facts.rejected;
-    let reserved = engine.reserved_names();
-    let tools = reserved.leave_out(digest, facts.tools, &mut rejected);
-    let names = ToolNames::new(digest, tools.iter(), reserved);
+    let tools = leave_out_reserved(facts.tools, &mut rejected);
+    let names = ToolNames::new(tools.iter());
     let checks = Checks::new();
     let loaded = Arc::new(Loaded {
         digest,

@@ -1,8 +1,8 @@
 //! What is bundled with a program: plugins, and native producers.
 
+use airlock_host::SessionBuilder;
 use airlock_host::digest::Digest;
 use airlock_host::native::NativeProducer;
-use airlock_host::{EngineBuilder, SessionBuilder};
 
 /// A plugin or native producer that is bundled with a program.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Bundled {
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// The names of its tools, which are reserved for it.
+    /// The names of its tools.
     pub tools: &'static [&'static str],
     /// What kind of thing it is.
     pub kind: BundledKind,
@@ -72,15 +72,6 @@ impl Catalog {
     pub(crate) fn names(self) -> String {
         let names: Vec<&str> = self.0.iter().map(|bundled| bundled.name).collect();
         names.join(", ")
-    }
-
-    /// Reserves their tools' names.
-    pub fn reserve_names(self, engine: EngineBuilder) -> EngineBuilder {
-        self.0.iter().fold(engine, |engine, bundled| {
-            let digest = bundled.kind.digest();
-            let tools = bundled.tools.iter();
-            tools.fold(engine, |engine, tool| engine.reserve_tool(*tool, digest))
-        })
     }
 
     /// Binds the native ones: the actions that they pushed are resolved by them, rather than by a

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use airlock_author::build::{
     BuildOptions, Built, SourceWatcher, Toolchain, build as build_project,
 };
-use airlock_host::{Engine, Error, Limits};
+use airlock_host::Limits;
 use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
@@ -31,9 +31,6 @@ pub struct Request {
     pub options: Vec<OsString>,
     /// Whether it is built again whenever it changes.
     pub watch: bool,
-    /// Whether it is to come with this program: the old component keeps its tools' names, which are
-    /// to be the new one's.
-    pub bundled: bool,
 }
 
 pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -43,17 +40,10 @@ pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<E
         output: request.output.as_deref(),
         options: &request.options,
     };
-    let engine: EngineFactory = match request.bundled {
-        true => load::engine_without_reserved_names,
-        false => load::engine,
-    };
     if request.watch {
-        return build_again_and_again(order, engine, &interrupt, &progress, out).await;
+        return build_again_and_again(order, &interrupt, &progress, out).await;
     }
-    report(
-        &build_once(order, engine, &interrupt, &progress).await?,
-        out,
-    );
+    report(&build_once(order, &interrupt, &progress).await?, out);
     Ok(Exit::Done)
 }
 
@@ -72,28 +62,22 @@ pub async fn build_for(
         output: None,
         options: &[],
     };
-    Ok(build_once(order, load::engine, interrupt, progress)
-        .await?
-        .path)
+    Ok(build_once(order, interrupt, progress).await?.path)
 }
-
-type EngineFactory = fn(Limits) -> Result<Engine, Error>;
 
 async fn build_once(
     order: BuildOptions<'_>,
-    engine: EngineFactory,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Built, Failure> {
     let reporter = StderrReporter::new(progress);
-    let engine = || engine(Limits::default());
+    let engine = || load::engine(Limits::default());
     let toolchain = Toolchain::new(&reporter, interrupt.token(), &engine);
     Ok(build_project(order, &toolchain).await?)
 }
 
 async fn build_again_and_again(
     order: BuildOptions<'_>,
-    engine: EngineFactory,
     interrupt: &Interrupt,
     progress: &Progress,
     out: &mut Output,
