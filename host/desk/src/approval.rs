@@ -98,8 +98,7 @@ impl Judge {
         let moved = inside::of_all(action.workspace.clone(), wanted.effects).await;
         let subject = Subject {
             tool,
-            plugin: &action.plugin_name,
-            digest: action.plugin,
+            plugin: action.plugin,
             workspace: action.workspace.as_deref(),
             effects: wanted.effects,
         };

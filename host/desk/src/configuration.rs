@@ -15,6 +15,7 @@
 mod file;
 mod operator;
 mod places;
+mod plugins;
 mod problem;
 mod reading;
 mod settings;

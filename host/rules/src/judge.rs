@@ -7,6 +7,7 @@ use airlock_model::effects::{Change, Effects, ObjectKind};
 
 use crate::control::{BUILT_IN, Control, ControlFiles, OUTSIDE};
 use crate::pattern::Pattern;
+use crate::plugin::PluginName;
 use crate::rule::{Budget, Rule, Verdict};
 use crate::totals::Totals;
 
@@ -66,10 +67,8 @@ pub struct Rules {
 pub struct Subject<'a> {
     /// The tool that was called: not what its plugin says.
     pub tool: &'a str,
-    /// What the operator calls its plugin.
-    pub plugin: &'a str,
-    /// The plugin's bytes.
-    pub digest: Digest,
+    /// Its plugin, by its bytes.
+    pub plugin: Digest,
     /// The workspace's absolute path.
     pub workspace: Option<&'a Path>,
     /// What the host has seen it do, if it has.
@@ -210,14 +209,14 @@ fn led_to(link: &str, target: &str) -> Option<String> {
 }
 
 fn about_action<'r>(rules: &'r [Rule], subject: &Subject<'_>) -> Vec<&'r Rule> {
-    let digest = format!("sha256:{}", subject.digest);
+    fn any<T>(list: &[T], is: impl Fn(&T) -> bool) -> bool {
+        list.is_empty() || list.iter().any(is)
+    }
+    let plugin = PluginName::Digest(subject.plugin);
     let is_about = |rule: &Rule| {
-        let any = |words: &[String], is: &dyn Fn(&str) -> bool| {
-            words.is_empty() || words.iter().any(|word| is(word))
-        };
-        any(&rule.tools, &|it| it == subject.tool)
-            && any(&rule.plugins, &|it| it == subject.plugin || it == digest)
-            && any(&rule.workspaces, &|it| {
+        any(&rule.tools, |it| it == subject.tool)
+            && any(&rule.plugins, |it| *it == plugin)
+            && any(&rule.workspaces, |it| {
                 subject.workspace.is_some_and(|path| path == Path::new(it))
             })
     };

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
+use crate::plugin::PluginName;
 use crate::size::Size;
 
 /// What is to be done with what an action would change. The stricter one is the greater one.
@@ -79,9 +80,9 @@ pub struct Rule {
     /// Only what these tools would do
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Only what these plugins would do: names, or sha256:DIGEST of a component
+    /// Only what these plugins would do
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plugins: Vec<String>,
+    pub plugins: Vec<PluginName>,
     /// Only in these workspaces: absolute paths
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workspaces: Vec<String>,

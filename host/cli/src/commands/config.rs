@@ -36,7 +36,7 @@ pub fn run(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
             out.write(configuration::schema().trim_end());
             Ok(Exit::Done)
         }
-        Task::CheckFile(file) => Ok(report(&[Checked::named(file)], None, out)),
+        Task::CheckFile(file) => Ok(report(&[Checked::named(file, CATALOG)], None, out)),
         Task::Check => check(request, out),
     }
 }
@@ -75,6 +75,10 @@ fn report(checked: &[Checked], settings: Option<Vec<Told>>, out: &mut Output) ->
             let text = problem.to_string();
             show_on_stderr(&Block::new().named(Role::Error, "error:", &text, 2));
         }
+        for note in checked.iter().flat_map(|it| &it.notes) {
+            let text = note.to_string();
+            show_on_stderr(&Block::new().named(Role::Note, "note:", &text, 2));
+        }
         if let Some(settings) = &settings {
             out.gap();
             out.show(&table(settings));
@@ -92,6 +96,7 @@ fn as_json(checked: &Checked) -> Value {
         "path": checked.path,
         "found": checked.is_found,
         "problems": checked.problems,
+        "notes": checked.notes,
     })
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use std::ops::Deref;
 
-use crate::airlock::{Airlock, ProgramOutput, RENAME, Store, names};
+use crate::airlock::{Airlock, ProgramOutput, RENAME, Store, guest, names, steps};
 use crate::configuration::Machine as Files;
 use crate::serving::client::{Calls, Server, asks, text};
 use crate::terminal::Terminal;
@@ -246,4 +246,72 @@ Let through in the last hour: 0 files, 0 bytes, of 9 files.
 
 fn params(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_rule_about_a_plugin_means_its_bytes_and_no_file_of_that_name() {
+    let rest = "[[rule]]\nname = 'rest'\nthen = 'refuse'";
+    let ours =
+        format!("[[rule]]\nname = 'ours'\nplugins = ['batch-rename']\nthen = 'allow'\n{rest}");
+    let machine = Machine::new().user(&ours);
+    let folder = tempfile::TempDir::new().unwrap();
+    let pretender = folder.path().join("batch-rename.wasm");
+    std::fs::copy(guest("puppet"), &pretender).unwrap();
+    let write = steps(json!([{"do": "push", "label": "Write", "apply": [
+        {"do": "fs", "op": "write", "path": "/workspace/made", "text": "x"},
+    ]}]));
+    let line = ["run", pretender.to_str().unwrap(), "puppet", &write];
+    let ran = machine.airlock(&line).args(&["--apply", "do it", "--json"]);
+    check_refused(&ran.run(), "the operator's rules refuse it");
+    assert_eq!(applied(&machine, &to("b.txt"), &[]).code, 0);
+
+    // Its path means what is there.
+    let path = pretender.display();
+    let machine = Machine::new().user(&format!(
+        "[[rule]]\nname = 'that file'\nplugins = ['{path}']\nthen = 'allow'\n{rest}"
+    ));
+    let ran = machine.airlock(&line).args(&["--apply", "do it", "--json"]);
+    assert_eq!(ran.run().code, 0);
+    check_refused(&applied(&machine, &to("b.txt"), &[]), "rule `rest`");
+}
+
+#[test]
+fn a_rule_about_a_digest_is_about_the_plugin_that_has_it() {
+    let lock = include_str!("../../bundled/batch_rename.wasm.lock");
+    let digest = lock
+        .lines()
+        .find_map(|line| line.strip_prefix("component "));
+    let refuse = |digest: &str| {
+        format!("[[rule]]\nname = 'not that'\nplugins = ['{digest}']\nthen = 'refuse'")
+    };
+    let machine = Machine::new().user(&refuse(digest.unwrap()));
+    check_refused(&applied(&machine, &to("b.txt"), &[]), "rule `not that`");
+    let checked = machine.airlock(&["config", "check"]).run();
+    assert!(!checked.stderr.contains("not that"), "{checked:#?}");
+
+    // Another one's is about nothing here, which is told.
+    let other = format!("sha256:{}", "0".repeat(64));
+    let machine = Machine::new().user(&refuse(&other));
+    assert_eq!(applied(&machine, &to("b.txt"), &[]).code, 0);
+    let checked = machine.airlock(&["config", "check"]).run();
+    assert_eq!(checked.code, 0);
+    let note = format!("rule \"not that\" is about {other}: no plugin has it");
+    assert!(checked.stderr.contains(&note), "{checked:#?}");
+}
+
+#[test]
+fn a_rule_about_a_plugin_that_is_not_there_is_an_error() {
+    for (plugin, told) in [
+        ("batch-renam", "no plugin \"batch-renam\" is bundled"),
+        ("plugins/gone.wasm", "there is no component"),
+        ("sha256:12", "sha256:12"),
+    ] {
+        let machine = Machine::new().user(&format!(
+            "[[rule]]\nname = 'a'\nplugins = ['{plugin}']\nthen = 'allow'"
+        ));
+        let checked = machine.airlock(&["config", "check"]).run();
+        assert_eq!(checked.code, 2, "{checked:#?}");
+        assert!(checked.stderr.contains(told), "{checked:#?}");
+        assert_eq!(applied(&machine, &to("b.txt"), &[]).code, 2);
+    }
 }

@@ -7,8 +7,10 @@ use airlock_rules::{Budget, Pattern, RuleSet};
 
 use super::file::{File, Http};
 use super::places::{self, Role};
+use super::plugins;
 use super::problem::{Problem, Problems};
 use super::values::PathText;
+use crate::plugin::Catalog;
 
 /// A file that was looked for.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Checked {
     pub is_found: bool,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
+    /// What may not be meant so, and is no error.
+    pub notes: Vec<Problem>,
     /// What it says, where nothing is wrong.
     pub file: Option<File>,
 }
@@ -45,14 +49,17 @@ impl Checked {
             is_found: file.is_some() || !problems.is_empty(),
             path,
             problems,
+            notes: Vec::new(),
             file,
         }
     }
 
     /// Looks at a file that somebody named, as at an operator's.
-    pub fn named(path: &Path) -> Self {
+    pub fn named(path: &Path, catalog: Catalog) -> Self {
         let mut checked = [Self::look(Role::Named, path)];
         check_rules(&mut checked);
+        plugins::note_unknown_digests(&mut checked, catalog);
+        plugins::resolve(&mut checked, catalog);
         let [checked] = checked;
         checked
     }
@@ -142,8 +149,17 @@ impl Operator {
         })
     }
 
-    /// Their rules, in the order in which they count: those of the file that counts first.
-    pub fn rules(&self) -> RuleSet {
+    /// Reads their rules, in the order in which they count: those of the file that counts first.
+    ///
+    /// # Errors
+    /// All that is wrong in the files.
+    pub fn read_rules(named: Option<&Path>, catalog: Catalog) -> Result<RuleSet, Problems> {
+        let mut checked = Self::check(named);
+        plugins::resolve(&mut checked, catalog);
+        Ok(Self::of(checked)?.rules())
+    }
+
+    pub(super) fn rules(&self) -> RuleSet {
         let mut all = RuleSet::default();
         for (_, _, file) in &self.files {
             let one = file.rule_set();
@@ -170,6 +186,7 @@ impl Checked {
                 role: Role::System,
                 problems: places::read(Role::System, &path).err().unwrap_or_default(),
                 path,
+                notes: Vec::new(),
                 is_found: true,
                 file: None,
             },

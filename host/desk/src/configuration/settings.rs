@@ -12,6 +12,7 @@ use airlock_rules::{RuleSet, Rules, Size};
 use super::file::{File, Http};
 use super::operator::{Checked, Operator, below, check_rules_of};
 use super::places::{self, NAME, Role};
+use super::plugins;
 use super::problem::Problems;
 use super::values::{Age, Decide, Grant};
 use crate::plugin::Catalog;
@@ -118,6 +119,8 @@ impl Settings {
         catalog: Catalog,
     ) -> (Vec<Checked>, Result<Self, Problems>) {
         let mut checked = Operator::check(named);
+        plugins::note_unknown_digests(&mut checked, catalog);
+        plugins::resolve(&mut checked, catalog);
         // Where it says which workspace, it is not known yet whether it lies there.
         let said = Operator {
             files: (checked.iter())
@@ -131,6 +134,7 @@ impl Settings {
         }
         let mut own = Checked::look(Role::Workspace, &folder.join(NAME));
         check_own_rules(&mut own, &said);
+        plugins::resolve(std::slice::from_mut(&mut own), catalog);
         checked.push(own);
         let problems = checked.iter().flat_map(|one| one.problems.clone());
         let problems: Vec<_> = problems.collect();
@@ -182,7 +186,7 @@ impl Settings {
         let grants = Some(given.grants.clone()).filter(|it| !it.is_empty());
         Self {
             workspace,
-            plugins: plugins(operator, given, catalog),
+            plugins: plugins_of(operator, given, catalog),
             decide,
             timeout,
             max_memory,
@@ -250,7 +254,7 @@ fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
 }
 
 /// A name of something bundled means that, whatever lies beside the file; all else is a path.
-fn plugins(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
+fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
     if !given.plugins.is_empty() {
         return Setting {
             value: given.plugins.clone(),

@@ -1,0 +1,77 @@
+//! Which plugins the rules of files are about, by the digests of their bytes.
+
+use std::path::Path;
+
+use airlock_host::digest::Digest;
+use airlock_rules::{PluginName, resolve_plugins};
+
+use super::operator::{Checked, below};
+use super::problem::Problem;
+use super::values::PathText;
+use crate::plugin::{Catalog, Source};
+
+/// Replaces the names and paths of plugins in the rules by digests. What can't be found is a
+/// problem of its file.
+pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
+    for one in checked {
+        let Some(file) = &mut one.file else {
+            continue;
+        };
+        let problems = resolve_plugins(&mut file.rules, |plugin| {
+            digest_of(&one.path, plugin, catalog)
+        });
+        let problems = problems.into_iter();
+        one.problems
+            .extend(problems.map(|it| Problem::of_file(&one.path, it)));
+    }
+}
+
+fn digest_of(file: &Path, plugin: &PluginName, catalog: Catalog) -> Result<Digest, String> {
+    match plugin {
+        PluginName::Digest(digest) => Ok(*digest),
+        PluginName::Bundled(name) => match catalog.find(name) {
+            Some(bundled) => Ok(bundled.kind.digest()),
+            None => Err(format!(
+                "no plugin {name:?} is bundled: there are {}; another one is named by the path of its file, or by the digest of its bytes",
+                catalog.names()
+            )),
+        },
+        PluginName::File(path) => {
+            let path = PathText::try_from(path.clone())?;
+            let path = below(file, &path);
+            match Source::File(&path).bytes() {
+                Some(bytes) => Ok(Digest::of(&bytes)),
+                None => Err(format!(
+                    "there is no component {} that can be read",
+                    path.display()
+                )),
+            }
+        }
+    }
+}
+
+/// Notes each digest in a rule that matches nothing which could be called here. Before names are
+/// replaced by digests.
+pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
+    let bundled = catalog.all().iter().map(|it| it.kind.digest());
+    let mut known: Vec<Digest> = bundled.collect();
+    for one in &*checked {
+        let named = one.file.iter().flat_map(|it| it.plugins.iter().flatten());
+        for plugin in named.filter(|it| catalog.find(it.as_str()).is_none()) {
+            let bytes = Source::File(&below(&one.path, plugin)).bytes();
+            known.extend(bytes.map(|it| Digest::of(&it)));
+        }
+    }
+    for one in checked {
+        let rules = one.file.iter().flat_map(|file| &file.rules);
+        let named = rules.flat_map(|rule| rule.plugins.iter().map(move |plugin| (rule, plugin)));
+        let unknown = named.filter_map(|(rule, plugin)| match plugin {
+            PluginName::Digest(digest) if !known.contains(digest) => Some(format!(
+                "rule {:?} is about {digest}: no plugin has it that is bundled, or named in `plugins`",
+                rule.name
+            )),
+            _ => None,
+        });
+        one.notes = unknown.map(|it| Problem::of_file(&one.path, it)).collect();
+    }
+}

@@ -1,0 +1,86 @@
+//! Which plugin a rule is about.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use airlock_model::digest::Digest;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::rule::Rule;
+
+/// A plugin, as a rule names it. An action is matched by the digest of its plugin's bytes alone:
+/// any file can be called as the operator's own is. So who reads a rule replaces names and paths by
+/// digests, with [`resolve_plugins`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PluginName {
+    /// The component or native tool with this digest.
+    Digest(Digest),
+    /// What is bundled under this name.
+    Bundled(String),
+    /// The component in this file.
+    File(String),
+}
+
+impl TryFrom<String> for PluginName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("a plugin's name is empty".to_owned());
+        }
+        if text.starts_with("sha256:") {
+            let digest = text.parse().map_err(|error| format!("{error}"))?;
+            return Ok(Self::Digest(digest));
+        }
+        let is_component = Path::new(&text)
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("wasm"));
+        Ok(match is_component || text.contains('/') {
+            true => Self::File(text),
+            false => Self::Bundled(text),
+        })
+    }
+}
+
+impl From<PluginName> for String {
+    fn from(name: PluginName) -> Self {
+        match name {
+            PluginName::Digest(digest) => digest.to_string(),
+            PluginName::Bundled(text) | PluginName::File(text) => text,
+        }
+    }
+}
+
+impl JsonSchema for PluginName {
+    fn schema_name() -> Cow<'static, str> {
+        "PluginName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "description": "Which plugin is meant: the name of a bundled one, the path of a component's file, relative to this file's folder, or sha256:DIGEST of its bytes",
+        })
+    }
+}
+
+/// Replaces each plugin's name and path in these rules by the digest that `digest_of` finds for it.
+/// Gives what it says of those for which there is none, with the rule's name.
+pub fn resolve_plugins(
+    rules: &mut [Rule],
+    digest_of: impl Fn(&PluginName) -> Result<Digest, String>,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    for rule in rules {
+        for plugin in &mut rule.plugins {
+            match digest_of(plugin) {
+                Ok(digest) => *plugin = PluginName::Digest(digest),
+                Err(problem) => problems.push(format!("rule {:?}: {problem}", rule.name)),
+            }
+        }
+    }
+    problems
+}
