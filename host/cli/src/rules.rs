@@ -35,12 +35,7 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
             Rules::new(rules, RuleSet::default(), [])
         }
     };
-    let operator = decider::user_at_machine();
-    Ok(Judge::new(
-        rules,
-        store,
-        operator.name().unwrap_or_default(),
-    ))
+    Ok(Judge::new(rules, store, decider::user_at_machine()))
 }
 
 /// Those of settings that were read.

@@ -3,21 +3,30 @@
 use std::env;
 use std::fs;
 
-use airlock_host::pending::Actor;
+use airlock_host::pending::{Actor, DecidedBy, Evidence};
 
 /// For what this program decides by itself.
 pub fn program() -> Actor {
     Actor::program("airlock")
 }
 
+/// The person who answered on this program's own terminal.
+pub fn person_at_terminal() -> DecidedBy {
+    Actor::person(user_at_machine()).with_evidence(Evidence::Terminal)
+}
+
+/// Whoever gave this program its arguments: a person, a script, or a model that has a shell. Which
+/// of them it was can't be known.
+pub fn unanswered() -> Actor {
+    Actor::Unknown {
+        name: Some(user_at_machine().into()),
+    }
+}
+
 /// The user who runs the program: `user@machine`.
-pub fn user_at_machine() -> Actor {
+pub fn user_at_machine() -> String {
     let machine = rustix::system::uname();
-    Actor::person(format!(
-        "{}@{}",
-        user(),
-        machine.nodename().to_string_lossy()
-    ))
+    format!("{}@{}", user(), machine.nodename().to_string_lossy())
 }
 
 fn user() -> String {

@@ -21,9 +21,10 @@ pub enum Actor {
         /// What it is called.
         name: Arc<str>,
     },
-    /// Somebody, in a store of a version that did not record more.
+    /// Whoever called the host: a person, a script or a model. Also anybody in a store of a version
+    /// that did not record more.
     Unknown {
-        /// What they called themselves.
+        /// The account that they used, `user@machine`, if that is known.
         name: Option<Arc<str>>,
     },
 }

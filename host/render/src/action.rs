@@ -185,7 +185,7 @@ fn who(by: &DecidedBy) -> String {
         (Actor::Model, _) => "the model".to_owned(),
         (Actor::Program { .. }, Some(name)) => format!("the program {name}"),
         (Actor::Person { .. }, Some(name)) => format!("{name}, a person"),
-        (_, Some(name)) => name.to_owned(),
+        (_, Some(name)) => format!("somebody unknown, as {name}"),
         (_, None) => "somebody who gave no name".to_owned(),
     }
 }

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::Store;
-use airlock_host::pending::{
-    ActionId, Actor, DecidedBy, Decision, Evidence, SessionId, StackedAction,
-};
+use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, SessionId, StackedAction};
 use airlock_host::{Error, Limits, PendingAction, Resolution, Session, SessionBuilder};
 use airlock_render::{Block, Line, Role};
 
@@ -56,7 +54,7 @@ pub struct CommandContext {
     pub session: Session,
     pub interrupt: Interrupt,
     pub progress: Progress,
-    /// Who runs the program, for the audit trail.
+    /// Who decides where nobody was asked, for the audit trail.
     pub user: Actor,
     /// What it decides itself.
     pub own: OwnDecisions,
@@ -77,11 +75,6 @@ impl OwnDecisions {
 }
 
 impl CommandContext {
-    /// The user, who was asked on this program's own terminal.
-    pub fn at_terminal(&self) -> DecidedBy {
-        self.user.clone().with_evidence(Evidence::Terminal)
-    }
-
     /// Discards these actions of the session.
     pub async fn discard_all(
         &self,

@@ -38,7 +38,7 @@ pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result
         session: open(request, &record, &store, &progress)?,
         interrupt,
         progress,
-        user: decider::user_at_machine(),
+        user: decider::unanswered(),
         own: OwnDecisions::default(),
     };
     let refreshing = context

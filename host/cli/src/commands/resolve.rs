@@ -225,7 +225,7 @@ impl Desk<'_> {
             session: self.open(target, out)?,
             interrupt: self.interrupt.clone(),
             progress: self.progress.clone(),
-            user: decider::user_at_machine(),
+            user: decider::unanswered(),
             own: OwnDecisions::default(),
         })
     }
@@ -295,7 +295,7 @@ impl Desk<'_> {
         }
         let context = self.context(&target, out)?;
         let by_whom = match self.asks {
-            true => context.at_terminal(),
+            true => decider::person_at_terminal(),
             false => context.user.clone().into(),
         };
         let resolved = context.resolve(&target.action, resolution, by_whom).await;

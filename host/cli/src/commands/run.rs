@@ -103,7 +103,7 @@ pub async fn run(
         session: open(request, &loaded, &store, &progress, &interrupt, out)?,
         interrupt,
         progress,
-        user: decider::user_at_machine(),
+        user: decider::unanswered(),
         own: OwnDecisions::default(),
     };
 

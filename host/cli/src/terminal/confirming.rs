@@ -70,11 +70,6 @@ fn tell_why(judgement: &Judgement) {
     on_stderr(format_args!("This asks at a terminal, since {why}."));
 }
 
-/// The user, who was asked on this program's own terminal.
-fn asked_here() -> DecidedBy {
-    decider::user_at_machine().with_evidence(Evidence::Terminal)
-}
-
 #[async_trait]
 impl Approver for OperatorRules {
     /// No model decides here.
@@ -101,7 +96,7 @@ impl Approver for OperatorRules {
             };
         }
         match self.is_confirmed(&judgement, "Apply it? [y/N] ").await {
-            true => Approval::AllowedBy(asked_here()),
+            true => Approval::AllowedBy(decider::person_at_terminal()),
             false if self.asks => Approval::Refuse {
                 reason: "it was not confirmed".to_owned(),
             },

@@ -1,10 +1,11 @@
 //! The questions at the terminal.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use airlock_host::PendingAction;
 use airlock_host::pending::Decision;
 use airlock_render::{Block, Line, Role};
+use rustix::termios::{QueueSelector, tcflush};
 use tokio::task::spawn_blocking;
 
 use crate::terminal::interrupt::Interrupt;
@@ -66,10 +67,7 @@ impl Question<'_> {
         match reason {
             None => Answer::Quit,
             Some(reason) => Answer::Decided {
-                reason: match reason.is_empty() {
-                    true => default_reason(decision).to_owned(),
-                    false => reason,
-                },
+                reason,
                 decision,
                 all,
             },
@@ -143,17 +141,22 @@ enum Choice {
     Help,
 }
 
-fn default_reason(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Apply => "approved in the terminal",
-        Decision::Discard => "discarded in the terminal",
-    }
-}
-
-/// One line without surrounding space; none at the end of the input, and after Ctrl-C.
+/// One line without surrounding space; none at the end of the input, and after Ctrl-C. What was
+/// typed before is no answer to this.
 async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
+    discard_typed_ahead();
     let line = read_line(question, interrupt).await?;
     Some(line.trim().to_owned())
+}
+
+/// Drops what was typed before, which nobody meant as an answer to what they had not seen. What is
+/// in a pipe stays: there is nobody who sees the question.
+fn discard_typed_ahead() {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        // A terminal that is gone has nothing to drop, and reading from it says so.
+        let _ = tcflush(&stdin, QueueSelector::IFlush);
+    }
 }
 
 /// One line as it is typed; none at the end of the input, and after Ctrl-C.

@@ -3,7 +3,7 @@
 use expectrl::ControlCode;
 use serde_json::json;
 
-use crate::airlock::{RENAME, folder, names};
+use crate::airlock::{RENAME, Store, folder, names};
 use crate::terminal::Terminal;
 
 #[test]
@@ -31,7 +31,7 @@ fn who_resolves_at_a_terminal_is_asked_unless_they_have_said_all() {
         .sees("Apply it?")
         .types("y")
         .asks_why("")
-        .sees("Reason: approved in the terminal")
+        .sees("Applied batch rename")
         .ends(0);
     assert_eq!(names(&folder), ["a.jpg"]);
     let back = r#"{"files": ["*.jpg"], "find": "jpg$", "replace": "jpeg"}"#;
@@ -152,4 +152,36 @@ fn an_interrupt_while_one_of_all_is_applied_is_told_as_one() {
         .sees("cancelled")
         .sees("1 action is pending")
         .ends(130);
+}
+
+#[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let folder = folder(&["a.jpeg"]);
+    let run = ["run", "batch-rename", RENAME];
+    let mut terminal = Terminal::run_after(&["a", "typed too early"], folder.path(), &run);
+    terminal.asks("l").sees("stays pending").ends(0);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+    let mut terminal = Terminal::run_after(&["y", ""], folder.path(), &["resolve", "apply"]);
+    terminal
+        .sees("Apply it?")
+        .types("n")
+        .sees("stays pending")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+}
+
+#[test]
+fn only_who_answered_at_a_terminal_is_recorded_as_a_person() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let args = ["run", "batch-rename", RENAME, "--apply", ""];
+    assert_eq!(store.airlock(folder.path(), &args).run().code, 0);
+    let log = store.json(folder.path(), &["log"]);
+    let resolved = &log["log"][0]["resolved"];
+    assert_eq!(resolved["decidedBy"]["actor"], "unknown", "{resolved}");
+    assert_eq!(resolved["reason"], "");
+    let log = store.airlock(folder.path(), &["log"]).run();
+    assert!(
+        log.stdout.contains("applied by somebody unknown, as "),
+        "{log:#?}"
+    );
 }

@@ -86,7 +86,7 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
     let decided_by = &logged["resolved"]["decidedBy"];
     assert_eq!(
         (&decided_by["actor"], &decided_by["evidence"]),
-        (&json!("person"), &json!("none"))
+        (&json!("unknown"), &json!("none"))
     );
     let name = decided_by["name"].as_str().unwrap();
     assert!(name.ends_with(&format!("@{}", machine.trim())), "{name}");

@@ -27,9 +27,25 @@ impl Terminal {
 
     /// The program on a terminal of so many columns.
     pub fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
+        // Whoever makes the terminal gives it a size of its own, perhaps after the program began.
+        let mut session = Self::waiting_for_a_line(folder, args);
+        let size = u16::try_from(columns).unwrap();
+        let process = session.get_process_mut();
+        process.set_window_size(size, 24).unwrap();
+        session.send_line("").unwrap();
+        Self(session)
+    }
+
+    /// The program on a terminal at which somebody has typed these lines already.
+    pub fn run_after(typed: &[&str], folder: &Path, args: &[&str]) -> Self {
+        let mut session = Self::waiting_for_a_line(folder, args);
+        // The terminal has all of it before the program begins.
+        session.send(format!("\n{}\n", typed.join("\n"))).unwrap();
+        Self(session)
+    }
+
+    fn waiting_for_a_line(folder: &Path, args: &[&str]) -> OsSession {
         let airlock = command(folder);
-        // Whoever makes the terminal gives it a size of its own, perhaps after the program began:
-        // so the program waits for a line.
         let waiting = "read -r line && exec \"$@\"";
         let mut shell = Command::new("/bin/sh");
         shell.current_dir(folder).env_clear();
@@ -46,11 +62,7 @@ impl Terminal {
             .args(args);
         let mut session = Session::spawn(shell).unwrap();
         session.set_expect_timeout(Some(Duration::from_secs(60)));
-        let size = u16::try_from(columns).unwrap();
-        let process = session.get_process_mut();
-        process.set_window_size(size, 24).unwrap();
-        session.send_line("").unwrap();
-        Self(session)
+        session
     }
 
     /// All that is printed until the end.
@@ -138,12 +150,7 @@ fn an_action_is_applied_discarded_or_left_as_somebody_says() {
         "Applied batch rename. Reason: the list is right",
         "a.jpg",
     );
-    check(
-        "apply",
-        Some(""),
-        "Reason: approved in the terminal",
-        "a.jpg",
-    );
+    check("apply", Some(""), "Applied batch rename", "a.jpg");
     check(
         "D",
         Some("the wrong one"),
@@ -219,7 +226,6 @@ fn a_failed_apply_is_asked_about_again() {
         .asks("a")
         .asks_why("")
         .sees("Failed: One")
-        .sees("reason to apply: approved in the terminal")
         .sees("error: ")
         .asks("a")
         .asks_why("")
@@ -230,7 +236,6 @@ fn a_failed_apply_is_asked_about_again() {
         .asks("a")
         .asks_why("")
         .sees("Failed: One")
-        .sees("reason to apply: approved in the terminal")
         .sees("error: ")
         .asks("d")
         .asks_why("")
@@ -240,7 +245,6 @@ fn a_failed_apply_is_asked_about_again() {
         .asks("a")
         .asks_why("")
         .sees("Failed: One")
-        .sees("reason to apply: approved in the terminal")
         .sees("error: ")
         .asks("l")
         .ends(1);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+use airlock_desk::decider;
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::{DecidedBy, Decision};
@@ -97,7 +98,7 @@ impl Decider {
             let given = match (self, &said) {
                 (Decider::Nobody, _) => break,
                 (Decider::Decided(given), _) => Some((given, context.user.clone().into())),
-                (Decider::Terminal, Some(given)) => Some((given, context.at_terminal())),
+                (Decider::Terminal, Some(given)) => Some((given, decider::person_at_terminal())),
                 (Decider::Terminal, None) => None,
             };
             let (resolved, goes_on) = match given {
@@ -165,7 +166,14 @@ async fn ask(
         };
         let resolution = Resolution::new(decision, reason);
         asked.for_all = all.then(|| resolution.clone());
-        let resolved = resolve(context, action, resolution, context.at_terminal(), out).await;
+        let resolved = resolve(
+            context,
+            action,
+            resolution,
+            decider::person_at_terminal(),
+            out,
+        )
+        .await;
         // After a failed apply the action is pending again. A discard removes it, unless the tool
         // could not be called.
         let again = match &resolved.outcome {
