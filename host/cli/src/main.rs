@@ -86,14 +86,14 @@ fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
-        Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0), out)),
+        Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0)?, out)),
         Command::Policy(PolicyCommand::Explain(args)) => {
             block_on(policy::explain(&args.id, &args.store.into(), verbose, out))
         }
         Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
         Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
         Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
-        Command::Log(args) => block_on(log::list(&args.into(), out)),
+        Command::Log(args) => block_on(log::list(&args.request()?, out)),
         #[cfg(feature = "serve")]
         Command::Serve(args) => {
             let request = args.request()?;

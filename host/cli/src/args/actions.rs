@@ -39,13 +39,23 @@ pub struct PendingArgs {
 
 impl PendingArgs {
     /// What is asked for, with or without the previews.
-    pub fn request(self, verbose: bool) -> pending::Request {
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self, verbose: bool) -> Result<pending::Request, Failure> {
         let args = self;
-        pending::Request {
-            session: (!args.all).then(|| args.session.into()),
+        let session = match args.all {
+            true => None,
+            false => Some(configured::session(
+                args.store.config.as_deref(),
+                args.session,
+            )?),
+        };
+        Ok(pending::Request {
+            session,
             store: args.store.into(),
             verbose,
-        }
+        })
     }
 }
 
@@ -156,12 +166,17 @@ impl ResolveArgs {
     pub fn request(self) -> Result<resolve::Request, Failure> {
         let args = self;
         let config = args.store.config.as_deref();
+        // An action that is named is applied in its own workspace.
+        let session = match &args.id {
+            Some(_) => args.session.into(),
+            None => configured::session(config, args.session)?,
+        };
         Ok(resolve::Request {
             limits: configured::limits(config, &args.call)?,
             target: target::Request {
                 decision: args.action.into(),
                 id: args.id,
-                session: args.session.into(),
+                session,
                 same_workspace: args.same_workspace,
             },
             all: args.all,
@@ -234,12 +249,24 @@ pub struct LogArgs {
     pub json: bool,
 }
 
-impl From<LogArgs> for log::Request {
-    fn from(args: LogArgs) -> Self {
-        Self {
-            session: (!args.all).then(|| args.session.into()),
+impl LogArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration.
+    pub fn request(self) -> Result<log::Request, Failure> {
+        let args = self;
+        let session = match args.all {
+            true => None,
+            false => Some(configured::session(
+                args.store.config.as_deref(),
+                args.session,
+            )?),
+        };
+        Ok(log::Request {
+            session,
             limit: args.limit as usize,
             store: args.store.into(),
-        }
+        })
     }
 }

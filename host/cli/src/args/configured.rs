@@ -4,9 +4,10 @@ use std::path::Path;
 
 use airlock_desk::Error;
 use airlock_desk::configuration::{Given, Operator, Settings};
+use airlock_desk::session::SessionChoice;
 use airlock_host::Limits;
 
-use super::CallArgs;
+use super::{CallArgs, SessionArgs};
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
 
@@ -17,6 +18,20 @@ use crate::failure::Failure;
 pub fn settings(config: Option<&Path>, given: &Given) -> Result<Settings, Failure> {
     let settings = Settings::read(config, given, CATALOG);
     settings.map_err(|problems| Error::from(problems).into())
+}
+
+/// The session that the command line means. Where it names neither a session nor a workspace, the
+/// workspace is the configuration's, as for `run`.
+///
+/// # Errors
+/// Where something is wrong in a file that says it.
+pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoice, Failure> {
+    let mut choice = SessionChoice::from(given);
+    if choice == SessionChoice::default() {
+        let operator = Operator::read(config).map_err(Error::from)?;
+        choice.workspace = operator.workspace();
+    }
+    Ok(choice)
 }
 
 /// What a tool may use up that is applied, where the workspace is its action's.

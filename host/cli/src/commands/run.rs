@@ -6,6 +6,7 @@ mod missing;
 mod notify;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use airlock_desk::discard;
 use airlock_desk::plugin::Loaded;
 use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
-use airlock_desk::session::SessionChoice;
+use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::effects::ActionEffects;
@@ -110,6 +111,9 @@ pub async fn run(
     let outcome = call(&context, tool, &called).await?;
     let outcome = rehearsed::of_call(&context, outcome, decider.is_somebody()).await;
     let seen = decider.seen(&context, &outcome).await;
+    if !outcome.pushed.is_empty() {
+        tell_workspace_elsewhere(request, out);
+    }
     out.show(&decider.preview(&seen));
     if let (Some(obstacle), false) = (context.session.apply_obstacle(), outcome.pushed.is_empty()) {
         let note = Line::new()
@@ -173,6 +177,17 @@ pub async fn run(
     })
 }
 
+/// Names the workspace where it isn't the current directory.
+fn tell_workspace_elsewhere(request: &Request, out: &mut Output) {
+    let workspace = real_path(request.session.workspace());
+    if workspace != real_path(Path::new(".")) {
+        let line = Line::new()
+            .with_role(Role::Faint, "Workspace: ")
+            .with_quoted(Role::Plain, workspace.to_string_lossy());
+        out.line(line.hanging(2));
+    }
+}
+
 /// Whether a call of the tool that pushes nothing may be a mistake of its author's.
 fn is_push_expected(loaded: &Loaded, tool: &str) -> bool {
     let mut tools = loaded.tools().into_iter();
@@ -203,7 +218,7 @@ fn open(
     interrupt: &Interrupt,
     out: &Output,
 ) -> Result<Session, Failure> {
-    let workspace = airlock_desk::session::real_path(request.session.workspace());
+    let workspace = real_path(request.session.workspace());
     let rules = OperatorRules {
         judge: rules::judge(Some(&workspace), store)?,
         asks: confirming::can_ask(out.is_json()),

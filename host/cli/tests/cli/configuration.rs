@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::airlock::{Airlock, ProgramOutput, RENAME, airlock, airlock_in, folder, guest, steps};
+use crate::airlock::{
+    Airlock, ProgramOutput, RENAME, airlock, airlock_in, folder, guest, names, steps,
+};
 
 /// A machine with an operator's files.
 pub struct Machine {
@@ -202,6 +204,24 @@ fn the_workspace_and_plugins_of_a_file_are_relative_to_it() {
     let plugin = machine.user_file().with_file_name("p.wasm");
     assert_eq!(settings["plugins"]["value"][0], "batch-rename");
     assert_eq!(settings["plugins"]["value"][1], plugin.to_str().unwrap());
+}
+
+#[test]
+fn the_workspace_of_a_file_holds_for_every_command() {
+    let photos = folder(&["a.jpeg"]);
+    let path = photos.path().canonicalize().unwrap();
+    let machine = Machine::new().user(&format!("workspace = '{}'", path.display()));
+    let ran = machine.airlock(&["run", "batch-rename", RENAME]).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let line = format!("Workspace: {}", path.display());
+    assert!(ran.stdout.replace("\n  ", "").contains(&line), "{ran:#?}");
+    let listed = machine.airlock(&["pending", "--json"]).run().json();
+    assert_eq!(listed["pending"].as_array().unwrap().len(), 1, "{listed}");
+    let apply = ["resolve", "apply", "--reason", "right", "--yes"];
+    assert_eq!(machine.airlock(&apply).run().code, 0);
+    assert_eq!(names(&photos), ["a.jpg"]);
+    let log = machine.airlock(&["log", "--json"]).run().json();
+    assert_eq!(log["log"].as_array().unwrap().len(), 1, "{log}");
 }
 
 #[test]

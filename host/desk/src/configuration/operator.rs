@@ -116,6 +116,17 @@ impl Operator {
         Some((text, path))
     }
 
+    /// The workspace that they name, if they do.
+    pub fn workspace(&self) -> Option<PathBuf> {
+        self.named_workspace().map(|(workspace, ..)| workspace)
+    }
+
+    /// The same, with the file that says it.
+    pub(super) fn named_workspace(&self) -> Option<(PathBuf, Role, &Path)> {
+        let (named, role, path) = self.first(|file| file.workspace.clone())?;
+        Some((below(path, &named), role, path))
+    }
+
     /// What a tool may use up: for who knows no workspace, whose own file could say less.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::default();

@@ -241,9 +241,9 @@ fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
             origin: Origin::Flag,
         };
     }
-    match operator.first(|file| file.workspace.clone()) {
-        Some((path, role, file)) => Setting {
-            value: Some(below(file, &path)),
+    match operator.named_workspace() {
+        Some((workspace, role, file)) => Setting {
+            value: Some(workspace),
             origin: Origin::File(role, file.to_owned()),
         },
         None => Setting {
