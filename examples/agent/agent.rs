@@ -229,7 +229,7 @@ mod tests {
         let shell = format!("grep -q '\"resolve\"' && echo '{answer}'");
         let command = ["sh", "-c", &shell].map(str::to_owned);
         let mut model = CommandModel::new(command.to_vec());
-        let session = Session::builder().open().unwrap();
+        let session = Session::builder().model_decides().open().unwrap();
         let never = CancellationToken::new();
         let said = converse(&session, &mut model, "Do nothing.", &never).await;
         assert_eq!(said.unwrap(), "Done.");

@@ -19,6 +19,7 @@ async fn main() -> anyhow::Result<()> {
     let engine = Engine::builder().user_cache("airlock-embed").build()?;
     let plugin = Plugin::load(&engine, component).await?;
     let session = Session::builder()
+        .model_decides()
         .workspace(workspace)
         .bind(&plugin)
         .open()?;

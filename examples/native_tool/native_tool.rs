@@ -113,6 +113,7 @@ async fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: native_tool WORKSPACE FILE");
     };
     let session = Session::builder()
+        .model_decides()
         .workspace(workspace)
         .bind(&NativeProducer::new(SortLines)?)
         .open()?;
@@ -140,6 +141,7 @@ mod tests {
         let list = folder.path().join("list");
         std::fs::write(&list, "b\na\n").unwrap();
         let session = Session::builder()
+            .model_decides()
             .workspace(folder.path())
             .bind(&NativeProducer::new(SortLines).unwrap())
             .open()

@@ -79,7 +79,7 @@ async fn plan(file: PathBuf) -> Result<[String; 4], Error> {
         steps: Mutex::new(vec!["Read the tests".to_owned()]),
         file,
     });
-    let session = Session::builder().open()?;
+    let session = Session::builder().model_decides().open()?;
     session.set_standing_handler(Some(planning.clone()));
     let resolve = async |params: Value| match session.call("resolve", &params).await {
         Ok(outcome) => outcome.text(),

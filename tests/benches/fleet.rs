@@ -167,6 +167,7 @@ async fn actions(
 ) -> anyhow::Result<impl AsyncFnMut() -> anyhow::Result<()>> {
     let store = Arc::new(PostgresStore::connect(url).await?);
     let session = Session::builder()
+        .model_decides()
         .id(format!("{host}-{session}"))
         .store(store.clone());
     let session = session.open()?;

@@ -45,6 +45,7 @@ async fn measure(count: usize) -> anyhow::Result<()> {
     let workspace = TempDir::new()?;
     let open = || {
         Session::builder()
+            .model_decides()
             .workspace(workspace.path())
             .rehearse(airlock_host::policy::Rehearse::Never)
             .bind(&plugin)

@@ -46,6 +46,7 @@ impl Puppet {
         let workspace = TempDir::new().expect("a temporary directory");
         // A test that is not about rehearsals has its steps done once.
         let session = Session::builder()
+            .model_decides()
             .workspace(workspace.path())
             .rehearse(Rehearse::Never);
         let session = settings(session).open().expect("a session");

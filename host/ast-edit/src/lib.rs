@@ -74,7 +74,7 @@ const PARSER_MEMORY: u64 = 1 << 30;
 ///     // Where this program was started to parse, that is all it does.
 ///     airlock_ast_edit::parser_main();
 ///     let ast_edit = AstEdit::new().parser(std::env::current_exe()?).producer();
-///     let session = Session::builder().workspace("project").bind(&ast_edit).open()?;
+///     let session = Session::builder().model_decides().workspace("project").bind(&ast_edit).open()?;
 ///     # drop(session);
 ///     Ok(())
 /// }

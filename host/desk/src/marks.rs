@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use airlock_host::PendingAction;
 use airlock_host::pending::{ActionId, ActionState, CallRecord, Decision, SessionId};
 use airlock_host::reads::StaleFile;
 use airlock_host::store::{ActionRecord, ResolvedQuery};
-use airlock_host::{PendingAction, Session};
 
 use crate::Error;
+use crate::session::without_model;
 use crate::store::Store;
 
 /// How many decisions of a session are looked at, the latest first.
@@ -82,7 +83,7 @@ impl Marks {
             .filter_map(|record| Some((&record.session, record.action.workspace.as_deref()?)))
             .collect();
         for (session, workspace) in places {
-            let session = Session::builder().id(session.clone());
+            let session = without_model().id(session.clone());
             let opened = session.store(store.pending()).workspace(workspace).open();
             let Ok(session) = opened else {
                 continue;

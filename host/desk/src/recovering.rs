@@ -1,10 +1,11 @@
 //! Finding out what became of applies whose host stopped in the middle.
 
+use airlock_host::Error;
 use airlock_host::pending::{ActionState, SessionId};
 use airlock_host::recovery::RecoveredAction;
 use airlock_host::store::ActionRecord;
-use airlock_host::{Error, Session};
 
+use crate::session::without_model;
 use crate::store::Store;
 
 /// Finds out what became of those of the actions that were cut off, each in its workspace, if that
@@ -26,7 +27,7 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<Vec<Recover
     }
     let mut recovered = Vec::new();
     for (session, workspace) in places {
-        let session = Session::builder().id(session.clone());
+        let session = without_model().id(session.clone());
         let opened = session.store(store.pending()).workspace(workspace).open();
         let Ok(session) = opened else {
             continue;

@@ -2,13 +2,32 @@
 
 use std::path::{Path, PathBuf, absolute};
 
+use airlock_host::approval::{Approval, ApprovalRequest, Approver};
 use airlock_host::identity::Machine;
 use airlock_host::pending::SessionId;
 use airlock_host::store::{ActionRecord, Scope};
+use airlock_host::{Session, SessionBuilder};
 use airlock_render::escape_line;
+use async_trait::async_trait;
 
 use crate::Error;
 use crate::store::Store;
+
+/// A builder for sessions in which no model calls anything: what is done there is a command's.
+pub fn without_model() -> SessionBuilder {
+    Session::builder().approver(NoModel)
+}
+
+struct NoModel;
+
+#[async_trait]
+impl Approver for NoModel {
+    async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
+        Approval::Refuse {
+            reason: "no model decides here".to_owned(),
+        }
+    }
+}
 
 /// How the user chose a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

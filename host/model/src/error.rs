@@ -82,6 +82,11 @@ pub enum Error {
         /// Each place that doesn't fit; not empty.
         violations: Vec<Violation>,
     },
+    /// A session was to be opened, and nobody said who decides about what a model wants applied.
+    #[error(
+        "nobody said who decides about what the model wants applied: call `approver(…)` on the session's builder to be asked, or `model_decides()` to let the model decide itself"
+    )]
+    NoDecider,
     /// There is no such tool in this session.
     #[error("there is no tool `{}` here; {known}", Asked(.name))]
     UnknownTool {
@@ -278,6 +283,7 @@ impl Error {
             Error::Limit { .. } => "limit",
             Error::Busy { .. } => "busy",
             Error::InvalidParams { .. } => "invalid-params",
+            Error::NoDecider => "no-decider",
             Error::UnknownTool { .. } => "unknown-tool",
             Error::NothingPending => "nothing-pending",
             Error::Expired(_) => "expired",

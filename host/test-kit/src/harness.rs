@@ -95,6 +95,7 @@ impl<'a> Harness<'a> {
     pub fn session(&self) -> Result<Session, HarnessError> {
         let heard = Arc::clone(&self.heard);
         let session = Session::builder()
+            .model_decides()
             .id(SESSION)
             .workspace(self.workspace.path())
             .store(Arc::clone(&self.store))

@@ -76,6 +76,7 @@ fn session(corpus: &Corpus) -> Session {
     let this = std::env::current_exe().unwrap();
     let ast_edit = AstEdit::new().parser(this).producer();
     Session::builder()
+        .model_decides()
         .workspace(corpus.folder())
         .limits(limits)
         .bind(&ast_edit)

@@ -83,6 +83,7 @@ impl Ours {
         Plugin::load(&engine, &another).await.unwrap();
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
+            .model_decides()
             .workspace(workspace.path())
             .rehearse(rehearse)
             .store(store.clone())

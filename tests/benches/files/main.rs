@@ -134,7 +134,7 @@ impl Sides {
 
     /// In which an apply runs once.
     fn session(&self, folder: &Path) -> Session {
-        let session = Session::builder().workspace(folder);
+        let session = Session::builder().model_decides().workspace(folder);
         // Otherwise the guest's clock would stand still.
         let plugin = self.plugin.under(Policy::default().with_real_time());
         let session = session.rehearse(Rehearse::Never).bind(plugin);

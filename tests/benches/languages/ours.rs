@@ -49,6 +49,7 @@ impl Ours {
         Plugin::load(&engine, &another).await?;
         let store = Arc::new(MemoryStore::new());
         let session = Session::builder()
+            .model_decides()
             .workspace(&workspace)
             .rehearse(airlock_host::policy::Rehearse::Never)
             .store(store.clone())
@@ -122,6 +123,7 @@ impl Ours {
 
     fn open(&self, plugin: &Plugin) -> anyhow::Result<Session> {
         let session = Session::builder()
+            .model_decides()
             .workspace(&self.workspace)
             .rehearse(airlock_host::policy::Rehearse::Never);
         Ok(session.bind(plugin).open()?)

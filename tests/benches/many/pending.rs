@@ -45,7 +45,7 @@ async fn rows(name: &str, host: &Host, rounds: usize) -> anyhow::Result<()> {
         let session = SessionId::from(format!("{count} pending"));
         push(&*host.store, &session, count).await?;
         let open = || {
-            let builder = Session::builder().id(session.clone());
+            let builder = Session::builder().model_decides().id(session.clone());
             builder.store(Arc::clone(&host.store)).open()
         };
         let in_full = median(rounds, async || {

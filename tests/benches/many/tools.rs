@@ -54,7 +54,7 @@ pub async fn measure(rounds: usize) -> anyhow::Result<()> {
             .collect::<Result<_, _>>()
             .map_err(|rejected| anyhow::anyhow!("{rejected}"))?;
         let open = || {
-            let builder = Session::builder();
+            let builder = Session::builder().model_decides();
             let builder = producers
                 .iter()
                 .fold(builder, |it, producer| it.bind(producer));

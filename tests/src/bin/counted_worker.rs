@@ -36,7 +36,10 @@ async fn main() -> anyhow::Result<()> {
     }
     ensure!(what == "call", "what is {what}?");
     let store = Arc::new(MemoryStore::new());
-    let session = Session::builder().store(store).rehearse(Rehearse::Never);
+    let session = Session::builder()
+        .model_decides()
+        .store(store)
+        .rehearse(Rehearse::Never);
     let session = session.bind(&plugin).open()?;
     let params = json!({"title": "A title of some length, or so", "count": 3, "tags": ["alpha"]});
     for _ in 0..times {

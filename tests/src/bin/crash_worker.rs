@@ -43,6 +43,7 @@ async fn work() -> anyhow::Result<()> {
     let random = Random::new(argument()?.parse()?);
     let open = |id: &str| {
         Session::builder()
+            .model_decides()
             .id(id)
             .workspace(&workspace)
             .store(std::sync::Arc::new(store.clone()))

@@ -28,7 +28,10 @@ async fn main() -> anyhow::Result<()> {
     let puppet = Plugin::load(&engine, component("puppet")).await?;
     let session = |folder: &Path| {
         let limits = Limits::default().with_open_files(10_000);
-        let session = Session::builder().workspace(folder).limits(limits);
+        let session = Session::builder()
+            .model_decides()
+            .workspace(folder)
+            .limits(limits);
         session.bind(&puppet).open()
     };
 

@@ -108,6 +108,7 @@ impl Host {
         store: &Arc<SqliteStore>,
     ) -> Session {
         Session::builder()
+            .model_decides()
             .id(id)
             .workspace(self.folder.join(workspace))
             .store(store.clone())
@@ -233,6 +234,7 @@ async fn attack(row: Row, made: AttackInput, host: &Host, session: &Session) -> 
             let this = std::env::current_exe().expect("its own path");
             let ast_edit = AstEdit::new().parser(this).producer();
             let editing = Session::builder()
+                .model_decides()
                 .workspace(host.folder.join("workspace"))
                 .store(host.store.clone())
                 .limits(hostile::limits().with_call_time(call_time))

@@ -61,6 +61,7 @@ async fn main() -> anyhow::Result<()> {
     let mut tasks = Vec::new();
     for number in 0..orders.sessions {
         let session = Session::builder()
+            .model_decides()
             .id(format!("session {number}"))
             .workspace(orders.folder.join("workspace"))
             .store(store.clone())

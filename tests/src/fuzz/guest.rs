@@ -216,7 +216,7 @@ fn try_output(bytes: &[u8], check: impl FnOnce(&CallOutcome)) {
         params.to_string(),
         format!("{}{digits}{}", AROUND[0], AROUND[1])
     );
-    let session = Session::builder().bind(&*PLUGIN).open();
+    let session = Session::builder().model_decides().bind(&*PLUGIN).open();
     match block_on(session.expect("a session").call("t", &params)) {
         Ok(outcome) => check(&outcome),
         Err(error) => assert_ne!(error.kind(), "host", "{error}"),

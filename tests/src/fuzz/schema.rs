@@ -56,7 +56,11 @@ pub fn schema(bytes: &[u8]) {
         return;
     };
     let limits = Limits::default().with_call_time(Duration::from_secs(30));
-    let session = Session::builder().limits(limits).bind(&tool).open();
+    let session = Session::builder()
+        .model_decides()
+        .limits(limits)
+        .bind(&tool)
+        .open();
     let session = session.expect("a session");
     let judge = || match block_on(session.call("t", &params)) {
         Ok(_) => "taken",

@@ -31,6 +31,7 @@ impl Project {
 
     fn session(&self, ast_edit: AstEdit, limits: Limits) -> Session {
         Session::builder()
+            .model_decides()
             .workspace(self.folder.path().join("workspace"))
             .limits(limits)
             .bind(&ast_edit.producer())

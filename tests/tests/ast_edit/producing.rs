@@ -22,7 +22,10 @@ const FILES: &[(&str, &str)] = &[("a.js", "old(1)")];
 #[tokio::test]
 async fn its_tool_stands_beside_those_of_plugins() {
     let puppet = plugin("puppet").await;
-    let session = Session::builder().bind(&ast_edit()).bind(&puppet);
+    let session = Session::builder()
+        .model_decides()
+        .bind(&ast_edit())
+        .bind(&puppet);
     let session = session.open().unwrap();
     assert_eq!(session.rejected(), puppet.rejected());
     let names: Vec<String> = session.tools().into_iter().map(|tool| tool.name).collect();
@@ -39,7 +42,10 @@ async fn its_tool_stands_beside_those_of_plugins() {
 #[tokio::test]
 async fn bound_twice_it_is_there_once_and_nothing_is_left_out() {
     let ast_edit = ast_edit();
-    let session = Session::builder().bind(&ast_edit).bind(&ast_edit);
+    let session = Session::builder()
+        .model_decides()
+        .bind(&ast_edit)
+        .bind(&ast_edit);
     let session = session.open().unwrap();
     assert_eq!(session.rejected(), []);
     assert_eq!(session.tools().len(), 1);
@@ -53,7 +59,11 @@ async fn without_a_store_or_a_workspace_it_says_what_it_lacks() {
         error.to_string(),
         "Pending action store unavailable for custom tools in this runtime."
     );
-    let session = Session::builder().bind(&ast_edit()).open().unwrap();
+    let session = Session::builder()
+        .model_decides()
+        .bind(&ast_edit())
+        .open()
+        .unwrap();
     let ops = json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]});
     let error = session.call("ast_edit", &ops).await.unwrap_err();
     assert_eq!(
@@ -109,6 +119,7 @@ async fn it_gets_no_more_than_its_policy_grants_and_than_it_was_granted_when_it_
     let granted = |grant| Policy::default().with_workspace(grant);
     let open = |policy: Policy, store: &Arc<MemoryStore>, folder: &TempDir| {
         Session::builder()
+            .model_decides()
             .id("one")
             .workspace(folder.path())
             .store(store.clone())
@@ -286,6 +297,7 @@ async fn without(kept: bool) -> (Tree, Session, TempDir) {
     let tree = Tree::open(FILES, |session| session.store(Arc::clone(&store)));
     tree.edit("old($A)", "new($A)").await.unwrap();
     let without = Session::builder()
+        .model_decides()
         .id(tree.session.id().clone())
         .workspace(tree.path(""))
         .store(store)

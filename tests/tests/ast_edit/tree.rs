@@ -31,6 +31,7 @@ impl Tree {
     ) -> Self {
         let folder = TempDir::new().unwrap();
         let session = Session::builder()
+            .model_decides()
             .workspace(folder.path())
             .bind(&ast_edit());
         let session = settings(session).open().unwrap();
@@ -45,6 +46,7 @@ impl Tree {
     pub fn again(&self, store: &Arc<MemoryStore>) -> Session {
         let store: Arc<dyn PendingStore> = store.clone();
         Session::builder()
+            .model_decides()
             .id(self.session.id().clone())
             .workspace(self.folder.path())
             .store(store)

@@ -141,7 +141,11 @@ async fn the_bounds_hold_over_all_modules_of_a_component_together() {
 async fn what_is_dear_to_compile_ends_by_its_limits_while_another_session_goes_on() {
     let engine = engine();
     let puppet = Plugin::load(&engine, component("puppet")).await.unwrap();
-    let session = Session::builder().bind(&puppet).open().unwrap();
+    let session = Session::builder()
+        .model_decides()
+        .bind(&puppet)
+        .open()
+        .unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn({
         let is_over = Arc::clone(&is_over);

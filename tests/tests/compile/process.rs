@@ -37,7 +37,11 @@ async fn what_a_process_compiled_runs_and_is_cached_as_ever() {
     };
     let plugin = load(&cached(&compiler())).await.unwrap();
     let call = async |plugin: &Plugin| {
-        let session = Session::builder().bind(plugin).open().unwrap();
+        let session = Session::builder()
+            .model_decides()
+            .bind(plugin)
+            .open()
+            .unwrap();
         let steps = json!({"steps": [{"do": "text", "text": "compiled"}]});
         session.call("puppet", &steps).await.unwrap().text()
     };

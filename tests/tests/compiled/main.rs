@@ -24,7 +24,10 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_previewed() {
             fs::write(workspace.path().join(file), file).unwrap();
         }
         let open = || {
-            let session = Session::builder().id("names").workspace(workspace.path());
+            let session = Session::builder()
+                .model_decides()
+                .id("names")
+                .workspace(workspace.path());
             session.bind(&plugin)
         };
         let store = std::sync::Arc::new(airlock_host::store::MemoryStore::new());
@@ -78,7 +81,9 @@ async fn files_are_renamed_by_another_instance_than_the_one_that_previewed() {
 #[tokio::test]
 async fn a_counter_counts_in_its_live_instance() {
     for language in LANGUAGES {
-        let session = Session::builder().bind(&example(language, "counter").await);
+        let session = Session::builder()
+            .model_decides()
+            .bind(&example(language, "counter").await);
         let session = session.open().unwrap();
         for (by, at) in [(2, 2), (5, 7)] {
             session.call("counter", &json!({"by": by})).await.unwrap();
@@ -111,6 +116,7 @@ async fn a_tool_that_fails_in_every_way_is_told_of_in_each() {
         let plugin = example(language, "failures").await;
         let limits = Limits::default().with_call_time(Duration::from_secs(5));
         let session = Session::builder()
+            .model_decides()
             .bind(&plugin)
             .limits(limits)
             .open()
@@ -164,6 +170,7 @@ async fn a_go_instance_outlives_its_collector() {
     let plugin = plugin("conformance/go").await;
     let limits = Limits::default().with_call_time(Duration::from_secs(60));
     let session = Session::builder()
+        .model_decides()
         .bind(&plugin)
         .limits(limits)
         .open()
@@ -191,7 +198,9 @@ async fn a_go_instance_outlives_its_collector() {
 /// the tool's hands.
 #[tokio::test]
 async fn what_the_host_writes_into_a_go_instance_outlives_a_collection() {
-    let session = Session::builder().bind(&plugin("go/collector").await);
+    let session = Session::builder()
+        .model_decides()
+        .bind(&plugin("go/collector").await);
     let session = session.open().unwrap();
     let result = session.call("keep", &json!({})).await.unwrap();
     assert_eq!(result.text(), "kept 200 of 200");
@@ -200,7 +209,9 @@ async fn what_the_host_writes_into_a_go_instance_outlives_a_collection() {
 /// The heap grows while the host asks for memory, and Go's own bookkeeping then looks at the clock.
 #[tokio::test]
 async fn a_go_instance_takes_params_for_which_its_heap_has_to_grow() {
-    let session = Session::builder().bind(&plugin("conformance/go").await);
+    let session = Session::builder()
+        .model_decides()
+        .bind(&plugin("conformance/go").await);
     let session = session.open().unwrap();
     for megabytes in [1, 2, 4, 6] {
         let end = json!({"how": "text", "text": "x".repeat(megabytes << 20), "times": 0});

@@ -82,6 +82,7 @@ impl<'a> Player<'a> {
         let hears = Arc::clone(&recorder);
         let workspace = TempDir::new().map_err(|error| error.to_string())?;
         let mut session = Session::builder()
+            .model_decides()
             .id("conformance")
             .observer(move |_, event| hears.hear(event))
             // The cases say what is heard of each call.

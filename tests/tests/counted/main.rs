@@ -56,7 +56,10 @@ impl Counter {
 }
 
 fn session(plugin: &Plugin, store: Arc<dyn PendingStore>, workspace: &Path) -> Session {
-    let session = Session::builder().workspace(workspace).store(store);
+    let session = Session::builder()
+        .model_decides()
+        .workspace(workspace)
+        .store(store);
     session
         .rehearse(Rehearse::Never)
         .bind(plugin)

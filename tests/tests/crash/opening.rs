@@ -48,6 +48,7 @@ async fn a_session_that_is_opened_shows_no_file_of_half_a_commit() {
     let (site, id) = cut_off();
     let store = store(&site).await;
     let session = Session::builder()
+        .model_decides()
         .id("one")
         .workspace(site.workspace())
         .store(Arc::new(store.clone()))
@@ -69,6 +70,7 @@ async fn who_asks_for_the_next_turn_first_is_not_reminded_of_what_was_applied() 
     let (site, id) = cut_off();
     let store = store(&site).await;
     let session = Session::builder()
+        .model_decides()
         .id("one")
         .workspace(site.workspace())
         .store(Arc::new(store.clone()))

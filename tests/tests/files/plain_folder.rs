@@ -78,7 +78,9 @@ async fn plain(scripts: &[Script]) -> Outcome {
 async fn ours(scripts: &[Script]) -> Result<Outcome, String> {
     let workspace = prepared(scripts);
     let before = tree(workspace.path());
-    let session = Session::builder().workspace(workspace.path());
+    let session = Session::builder()
+        .model_decides()
+        .workspace(workspace.path());
     let session = session.bind(&plugin("files").await).open().unwrap();
     let outcome = session.call("files", &params(scripts)).await;
     let outcome = outcome.map_err(|error| error.to_string())?;

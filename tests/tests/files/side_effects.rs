@@ -156,7 +156,10 @@ async fn silent(tool: &Tool) -> Option<String> {
     let (before, old) = (tree(workspace.path()), contents(workspace.path()));
     let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
     let open = || {
-        let session = Session::builder().id("same").workspace(workspace.path());
+        let session = Session::builder()
+            .model_decides()
+            .id("same")
+            .workspace(workspace.path());
         session
             .store(Arc::clone(&store))
             .bind(&tool.plugin)

@@ -76,7 +76,12 @@ impl Fixture {
     /// Another host's session of the same id.
     fn elsewhere(&self) -> Session {
         let store = Arc::clone(&self.store) as Arc<dyn PendingStore>;
-        Session::builder().id("asked").store(store).open().unwrap()
+        Session::builder()
+            .id("asked")
+            .store(store)
+            .model_decides()
+            .open()
+            .unwrap()
     }
 
     /// The model calls `resolve`, and gets the answer.
@@ -391,4 +396,16 @@ async fn nobody_is_asked_about_a_discard_about_a_persons_decision_or_about_nothi
     };
     let (called, ()) = tokio::join!(calling.into_future(), answering);
     assert_eq!(called.unwrap().text(), "three");
+}
+
+#[test]
+fn a_session_is_opened_only_where_it_is_said_who_decides() {
+    let error = Session::builder().open().unwrap_err();
+    assert!(matches!(error, Error::NoDecider), "{error}");
+    let told = error.to_string();
+    assert!(
+        told.contains("`approver(…)`") && told.contains("`model_decides()`"),
+        "{told}"
+    );
+    Session::builder().model_decides().open().unwrap();
 }

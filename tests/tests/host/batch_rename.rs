@@ -34,6 +34,7 @@ impl Folder {
             fs::write(path, file).unwrap();
         }
         let session = Session::builder()
+            .model_decides()
             .workspace(folder.path())
             .rehearse(mode)
             .bind(&plugin)

@@ -176,7 +176,10 @@ async fn code_runs_from_sealed_memory_that_is_mapped_whether_it_was_compiled_or_
     for how in ["compiled", "cached"] {
         let loaded = load(folder.path()).await;
         assert!(ours() > 0, "{how}");
-        let session = airlock_host::Session::builder().bind(&loaded).open();
+        let session = airlock_host::Session::builder()
+            .model_decides()
+            .bind(&loaded)
+            .open();
         session.unwrap().start_instances().await.unwrap();
         drop(loaded);
         assert_eq!(ours(), 0, "{how}");

@@ -93,7 +93,7 @@ async fn what_was_pushed_without_a_grant_is_applied_without_it() {
     let workspace = TempDir::new().unwrap();
     let puppet = plugin("puppet").await;
     let open = |policy: Policy| {
-        let session = Session::builder().id("one");
+        let session = Session::builder().model_decides().id("one");
         let session = session.workspace(workspace.path()).store(store.clone());
         session.bind(puppet.under(policy)).open().unwrap()
     };

@@ -74,6 +74,7 @@ async fn thousands_of_sessions_are_open_at_one_time_and_each_works() {
         .map(|number| {
             let id = SessionId::from(format!("session-{number}"));
             Session::builder()
+                .model_decides()
                 .id(id)
                 .workspace(workspace.path())
                 .bind(&puppet)

@@ -411,7 +411,13 @@ async fn live_instances_make_room_for_each_other_unless_they_hold_volatile_actio
         .build()
         .unwrap();
     let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
-    let open = || Session::builder().bind(&plugin).open().unwrap();
+    let open = || {
+        Session::builder()
+            .model_decides()
+            .bind(&plugin)
+            .open()
+            .unwrap()
+    };
     let sessions: Vec<Session> = (0..10).map(|_| open()).collect();
     for _ in 0..3 {
         for session in &sessions {
@@ -452,7 +458,11 @@ async fn callers_that_wait_for_an_instance_get_one() {
     let plugin = Plugin::load(&engine, component("puppet")).await.unwrap();
     let calls: Vec<_> = (0..40)
         .map(|_| {
-            let session = Session::builder().bind(&plugin).open().unwrap();
+            let session = Session::builder()
+                .model_decides()
+                .bind(&plugin)
+                .open()
+                .unwrap();
             tokio::spawn(async move {
                 for _ in 0..5 {
                     session

@@ -80,7 +80,11 @@ async fn a_bad_tool_is_reported_and_left_out_and_the_others_load() {
 #[tokio::test]
 async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_bound() {
     let puppet = plugin("puppet").await;
-    let session = Session::builder().bind(&puppet).open().unwrap();
+    let session = Session::builder()
+        .model_decides()
+        .bind(&puppet)
+        .open()
+        .unwrap();
     assert_eq!(session.rejected(), []);
     // Other bytes with the same tools, and then a plugin with a tool of its own beside bad ones.
     let mut bytes = std::fs::read(component("puppet")).unwrap();
@@ -96,7 +100,11 @@ async fn a_name_that_is_taken_in_the_session_is_reported_and_the_others_are_boun
         ]
     );
     let misfits = plugin("misfits").await;
-    let opened = Session::builder().bind(&puppet).bind(&twin).bind(&misfits);
+    let opened = Session::builder()
+        .model_decides()
+        .bind(&puppet)
+        .bind(&twin)
+        .bind(&misfits);
     let all = [&rejected, misfits.rejected()].concat();
     assert_eq!(opened.open().unwrap().rejected(), all);
     assert_eq!(session.bind(&misfits).unwrap(), misfits.rejected());

@@ -191,6 +191,7 @@ fn workspace() -> TempDir {
 
 fn open_in(folder: &TempDir, tool: Native, limits: Limits) -> Session {
     Session::builder()
+        .model_decides()
         .limits(limits)
         .workspace(folder.path())
         .bind(&NativeProducer::new(tool).unwrap())
@@ -238,6 +239,7 @@ fn expected(contents: &str) -> BTreeMap<String, String> {
 
 fn open(tool: Native, limits: Limits) -> Session {
     Session::builder()
+        .model_decides()
         .limits(limits)
         .bind(&NativeProducer::new(tool).unwrap())
         .open()
@@ -339,6 +341,7 @@ async fn under_always_it_is_applied_only_with_a_draft() {
         let folder = workspace();
         let (tool, _held) = native(|_| {});
         let session = Session::builder()
+            .model_decides()
             .rehearse(Rehearse::Always)
             .workspace(folder.path())
             .bind(&NativeProducer::new(tool).unwrap())
@@ -364,6 +367,7 @@ async fn an_apply_that_was_cut_off_is_pending_again_only_where_it_has_a_draft() 
         let store = Arc::new(MemoryStore::new());
         let (tool, _held) = native(|_| {});
         let session = Session::builder()
+            .model_decides()
             .store(store.clone())
             .workspace(folder.path())
             .bind(&NativeProducer::new(tool).unwrap())
@@ -509,6 +513,7 @@ async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
     let open = async |version: u32| {
         let (tool, held) = native(|native| native.state_version = version);
         let session = Session::builder()
+            .model_decides()
             .id("one")
             .store(store().await)
             .bind(&NativeProducer::new(tool).unwrap())
@@ -573,7 +578,11 @@ async fn each_of_many_tools_is_found_by_its_name_in_the_order_of_binding_whateve
     };
     let tools: Vec<NativeProducer> = (0..100).map(named).collect();
     let bind = |builder: SessionBuilder, tool| builder.bind(tool);
-    let session = tools.iter().fold(Session::builder(), bind).open().unwrap();
+    let session = tools
+        .iter()
+        .fold(Session::builder().model_decides(), bind)
+        .open()
+        .unwrap();
     let check = async |left: &[usize]| {
         let expected: Vec<_> = left.iter().map(|number| format!("tool_{number}")).collect();
         let listed = session.tools().into_iter().map(|tool| tool.name);

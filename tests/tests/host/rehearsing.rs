@@ -261,7 +261,10 @@ async fn an_apply_is_the_same_again_in_another_session_and_later() {
     fill(workspace.path());
     let plugin = plugin("puppet").await;
     let open = || {
-        let session = Session::builder().id("same").workspace(workspace.path());
+        let session = Session::builder()
+            .model_decides()
+            .id("same")
+            .workspace(workspace.path());
         let session = session.store(Arc::clone(&store)).bind(&plugin);
         session.open().unwrap()
     };
@@ -489,7 +492,10 @@ async fn what_nobody_has_rehearsed_is_rehearsed_when_somebody_asks() {
     fill(workspace.path());
     let plugin = plugin("puppet").await;
     let open = |rehearse| {
-        let session = Session::builder().id("later").workspace(workspace.path());
+        let session = Session::builder()
+            .model_decides()
+            .id("later")
+            .workspace(workspace.path());
         let session = session.store(Arc::clone(&store)).rehearse(rehearse);
         session.bind(&plugin).open().unwrap()
     };
@@ -511,7 +517,10 @@ async fn what_was_reviewed_in_one_session_binds_another_that_rehearses_nothing()
     fill(workspace.path());
     let plugin = plugin("puppet").await;
     let open = |rehearse| {
-        let session = Session::builder().id("both").workspace(workspace.path());
+        let session = Session::builder()
+            .model_decides()
+            .id("both")
+            .workspace(workspace.path());
         let session = session.store(Arc::clone(&store)).rehearse(rehearse);
         session.bind(&plugin).open().unwrap()
     };
@@ -538,6 +547,7 @@ async fn a_plugin_may_have_a_rule_of_its_own() {
     ] {
         let policy = Policy::default().with_rehearse(own);
         let session = Session::builder()
+            .model_decides()
             .workspace(workspace.path())
             .rehearse(session)
             .bind(plugin.under(policy))
@@ -555,7 +565,10 @@ async fn that_nothing_can_be_applied_in_a_workspace_is_told_when_it_is_opened() 
     fs::write(workspace.path().join("a.txt"), "one").unwrap();
     let plugin = plugin("puppet").await;
     let open = || {
-        let session = Session::builder().workspace(workspace.path()).bind(&plugin);
+        let session = Session::builder()
+            .model_decides()
+            .workspace(workspace.path())
+            .bind(&plugin);
         session.open().unwrap()
     };
     assert_eq!(open().apply_obstacle(), None);

@@ -30,6 +30,7 @@ async fn defining(schemas: &[&Value]) -> Result<Plugin, LoadError> {
 async fn session(schema: &Value, limits: Limits) -> Session {
     let plugin = defining(&[schema]).await.unwrap();
     Session::builder()
+        .model_decides()
         .bind(&plugin)
         .limits(limits)
         .open()
@@ -145,7 +146,10 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
     let laborious = defining(&[&laborious(), &laborious()]).await.unwrap();
     let mut calls = JoinSet::new();
     for number in 0..200 {
-        let session = Session::builder().bind(&laborious).limits(unending.clone());
+        let session = Session::builder()
+            .model_decides()
+            .bind(&laborious)
+            .limits(unending.clone());
         let session = session.open().unwrap();
         let (params, cancel) = (Arc::clone(&params), cancel.clone());
         let tool = ["tool0", "tool1"][number % 2];
@@ -188,7 +192,11 @@ async fn a_check_that_waits_for_others_of_its_plugin_ends_with_the_calls_time() 
         let limits = Limits::default()
             .with_call_time(call_time)
             .with_params_steps(u64::MAX);
-        Session::builder().bind(&plugin).limits(limits).open()
+        Session::builder()
+            .model_decides()
+            .bind(&plugin)
+            .limits(limits)
+            .open()
     };
     let long = open(Duration::from_secs(60)).unwrap();
     let short = open(Duration::from_millis(300)).unwrap();
@@ -313,7 +321,11 @@ async fn a_schema_that_is_large_when_written_out_is_soon_refused_or_loaded() {
     ] {
         let loaded = defining(&[&schema]).await;
         if let Ok(plugin) = loaded {
-            let session = Session::builder().bind(&plugin).open().unwrap();
+            let session = Session::builder()
+                .model_decides()
+                .bind(&plugin)
+                .open()
+                .unwrap();
             let called = session.call("tool0", &nested(100)).await;
             assert!(called.is_err());
         }

@@ -9,6 +9,7 @@ async fn open() -> (Session, TempDir) {
     let workspace = TempDir::new().unwrap();
     let plugin = plugin("sdk_tools").await;
     let session = Session::builder()
+        .model_decides()
         .id("sdk")
         .workspace(workspace.path())
         .bind(&plugin);
@@ -154,6 +155,7 @@ async fn a_panic_is_an_error_that_names_the_tool_and_nothing_of_the_machine() {
 async fn a_refused_push_is_the_tools_error_word_for_word() {
     let plugin = plugin("sdk_tools").await;
     let session = Session::builder()
+        .model_decides()
         .without_store()
         .bind(&plugin)
         .open()

@@ -119,7 +119,11 @@ async fn it_forces_and_reminds_of_nothing_by_itself() {
 
 #[tokio::test]
 async fn its_errors_are_wrapped_as_those_of_an_apply_and_a_discard_has_the_default_text() {
-    let session = Session::builder().without_store().open().unwrap();
+    let session = Session::builder()
+        .model_decides()
+        .without_store()
+        .open()
+        .unwrap();
     with_approval(&session);
     for (reason, text) in [
         ("tool", "the plan is empty"),

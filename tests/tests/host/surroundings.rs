@@ -141,6 +141,7 @@ async fn a_workspace_must_be_a_directory_that_leaves_room_for_scratch_elsewhere(
     let plugin = airlock_tests::plugin("puppet").await;
     let open = |path: &str| {
         let session = airlock_host::Session::builder()
+            .model_decides()
             .workspace(path)
             .bind(&plugin);
         session.open().unwrap_err().to_string()

@@ -170,7 +170,12 @@ async fn others_who_share_the_stack_see_what_was_lost() {
     let store = Arc::new(MemoryStore::new());
     let id = SessionId::from("shared");
     let puppet = Puppet::with(|session| session.id(id.clone()).store(store.clone())).await;
-    let other = Session::builder().id(id).store(store).open().unwrap();
+    let other = Session::builder()
+        .model_decides()
+        .id(id)
+        .store(store)
+        .open()
+        .unwrap();
     puppet
         .push(push("Volatile", json!({"volatile": true})))
         .await;
@@ -197,7 +202,12 @@ async fn volatile_actions_are_lost_with_their_session() {
         .await;
     puppet.push(durable("Durable", json!([]))).await;
     drop(puppet);
-    let other = Session::builder().id(id).store(store).open().unwrap();
+    let other = Session::builder()
+        .model_decides()
+        .id(id)
+        .store(store)
+        .open()
+        .unwrap();
     let states: Vec<_> = other
         .pending()
         .await

@@ -147,6 +147,7 @@ async fn resolve_the_rest(fleet: &Fleet, store: &PostgresStore) {
     let puppet = plugin("puppet").await;
     for record in store.open_actions(Scope::All).await.unwrap() {
         let session = Session::builder()
+            .model_decides()
             .id(record.session.clone())
             .workspace(fleet.workspace())
             .store(Arc::new(store.clone()))

@@ -57,6 +57,7 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
     }
     let workspace = tempfile::TempDir::new().unwrap();
     let session = Session::builder()
+        .model_decides()
         .id(open[0].session.clone())
         .engine(engine())
         .store(Arc::new(store.clone()))

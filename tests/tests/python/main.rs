@@ -15,6 +15,7 @@ async fn open(example: &'static str, workspace: &Path) -> Session {
     let limits = Limits::default().with_call_time(Duration::from_secs(10));
     let plugin = plugin(example).await;
     let session = Session::builder()
+        .model_decides()
         .workspace(workspace)
         .bind(&plugin)
         .limits(limits);
@@ -152,7 +153,10 @@ async fn an_error_leaves_its_traceback_in_the_log() {
         }
     };
     let plugin = plugin("python/failures").await;
-    let session = Session::builder().bind(&plugin).observer(observer);
+    let session = Session::builder()
+        .model_decides()
+        .bind(&plugin)
+        .observer(observer);
     let session = session.open().unwrap();
     fail(&session, "error-with-a-cause").await;
     let heard = heard.lock().unwrap();

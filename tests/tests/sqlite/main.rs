@@ -50,7 +50,10 @@ impl StoreFolder {
 
     /// A session that has no plugin but those that the store kept.
     fn bare(&self, store: &SqliteStore) -> Session {
-        let builder = Session::builder().id("one").engine(engine());
+        let builder = Session::builder()
+            .model_decides()
+            .id("one")
+            .engine(engine());
         let builder = builder.store(Arc::new(store.clone()));
         builder.workspace(self.workspace()).open().unwrap()
     }

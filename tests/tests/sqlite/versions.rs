@@ -67,6 +67,7 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
     // one.
     let workspace = place.workspace();
     let session = airlock_host::Session::builder()
+        .model_decides()
         .id(open[0].session.clone())
         .engine(airlock_tests::engine())
         .store(std::sync::Arc::new(store.clone()))
@@ -100,6 +101,7 @@ async fn an_action_of_version_2_is_not_applied_at_its_path_without_a_word() {
         .unwrap();
     let store = place.open().await;
     let session = airlock_host::Session::builder()
+        .model_decides()
         .id("workspace:/tmp/photos")
         .engine(airlock_tests::engine())
         .store(std::sync::Arc::new(store.clone()))

@@ -95,6 +95,7 @@ impl Conversation {
         };
         let puppet = Puppet::with(settings).await;
         let elsewhere = Session::builder()
+            .model_decides()
             .id(id)
             .store(store.clone())
             .limits(limits.clone())

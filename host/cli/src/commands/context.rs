@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_desk::resolution::{self, Resolved, was_tried};
-use airlock_desk::session::SessionChoice;
+use airlock_desk::session::{SessionChoice, without_model};
 use airlock_desk::store::Store;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, SessionId, StackedAction};
 use airlock_host::{Error, Limits, PendingAction, Resolution, Session, SessionBuilder};
@@ -42,7 +42,7 @@ pub fn reopened(
 ) -> Result<SessionBuilder, Failure> {
     let progress = progress.clone();
     let engine = load::engine(limits.clone())?;
-    let session = Session::builder()
+    let session = without_model()
         .id(id)
         .store(store.pending())
         .engine(&engine)

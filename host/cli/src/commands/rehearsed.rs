@@ -1,5 +1,6 @@
 //! What the host saw actions do before anybody decided.
 
+use airlock_desk::session::without_model;
 use airlock_desk::store::Store;
 use airlock_host::content::CallOutcome;
 use airlock_host::effects::{ActionEffects, Effects};
@@ -79,7 +80,7 @@ fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
 }
 
 fn builder(store: &Store, record: &ActionRecord) -> Option<SessionBuilder> {
-    let session = Session::builder()
+    let session = without_model()
         .id(record.session.clone())
         .store(store.pending());
     Some(session.workspace(record.action.workspace.as_deref()?))

@@ -38,12 +38,18 @@ pub struct SessionBuilder {
     store: Store,
     limits: Option<Arc<Limits>>,
     observer: Option<Observer>,
-    approver: Option<Arc<dyn Approver>>,
+    decider: Option<Decider>,
     producers: Vec<ProducerWithPolicy>,
     engine: Option<Engine>,
     tool_choice: ToolChoicePolicy,
     expires_after: Option<Duration>,
     rehearse: Rehearse,
+}
+
+/// Who decides about what a model wants applied.
+enum Decider {
+    Model,
+    Approver(Arc<dyn Approver>),
 }
 
 #[derive(Default)]
@@ -102,10 +108,16 @@ impl SessionBuilder {
         self
     }
 
-    /// Asked before whatever a model wants applied. Default: nobody is asked, and the model
-    /// decides.
+    /// Asked before whatever a model wants applied. Who decides has to be said: this, or
+    /// [`model_decides`](Self::model_decides). The last one counts.
     pub fn approver(mut self, approver: impl Approver) -> Self {
-        self.approver = Some(Arc::new(approver));
+        self.decider = Some(Decider::Approver(Arc::new(approver)));
+        self
+    }
+
+    /// The model decides itself about what it has previewed: nobody else is asked.
+    pub fn model_decides(mut self) -> Self {
+        self.decider = Some(Decider::Model);
         self
     }
 
@@ -159,9 +171,15 @@ impl SessionBuilder {
     /// [`Session::next_turn`], or by whoever resolves it.
     ///
     /// # Errors
+    /// [`Error::NoDecider`] where nobody said who decides about what a model wants applied;
     /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
     /// for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {
+        let approver = match self.decider {
+            Some(Decider::Approver(approver)) => Some(approver),
+            Some(Decider::Model) => None,
+            None => return Err(Error::NoDecider),
+        };
         let (workspace, apply_obstacle) = match self.workspace {
             Some(path) => {
                 let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
@@ -210,7 +228,7 @@ impl SessionBuilder {
                 engine,
                 limits,
                 observer: self.observer,
-                approver: self.approver,
+                approver,
                 bindings: RwLock::default(),
                 calls: AtomicU64::new(0),
                 rehearse: self.rehearse,

@@ -48,6 +48,7 @@ impl<B: Backend> Conversation<B> {
     /// A session without plugins.
     pub fn bare(&self, host: &Host) -> SessionBuilder {
         Session::builder()
+            .model_decides()
             .id(self.id())
             .workspace(self.workspace())
             .store(host.store.clone())

@@ -49,7 +49,9 @@ impl<B: Backend> PendingWrite<B> {
 
     /// A session of another process.
     fn later(&self, workspace: &Path) -> SessionBuilder {
-        let session = Session::builder().id(self.conversation.id());
+        let session = Session::builder()
+            .model_decides()
+            .id(self.conversation.id());
         let session = session.engine(engine()).store(self.host.store.clone());
         session.workspace(workspace)
     }

@@ -32,7 +32,10 @@ async fn sessions_of_one_id_and_store_share_a_stack() {
     let puppet = plugin("puppet").await;
     let store = Arc::new(MemoryStore::new());
     let open = |id: &str| {
-        let session = Session::builder().id(id).store(store.clone());
+        let session = Session::builder()
+            .model_decides()
+            .id(id)
+            .store(store.clone());
         session.bind(&puppet).open().unwrap()
     };
     let [one, same, another] = ["one", "one", "another"].map(open);

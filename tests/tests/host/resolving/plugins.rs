@@ -84,7 +84,10 @@ async fn without_the_plugin_an_action_can_only_be_discarded() {
         .push(push("Orphan", json!({"hasReject": true})))
         .await;
     let workspace = puppet.session.workspace().unwrap();
-    let bare = Session::builder().id("shared").workspace(workspace);
+    let bare = Session::builder()
+        .model_decides()
+        .id("shared")
+        .workspace(workspace);
     let bare = bare.store(store).open().unwrap();
     let error = bare
         .resolve(Resolution::apply(""), Tester)

@@ -50,7 +50,10 @@ async fn run(race: Race) {
     let ledger = workspace.path().join("ledger");
     std::fs::write(&ledger, "").unwrap();
     let open = |_| {
-        let session = Session::builder().id("raced").store(store.clone());
+        let session = Session::builder()
+            .model_decides()
+            .id("raced")
+            .store(store.clone());
         let session = session
             .workspace(workspace.path())
             .rehearse(Rehearse::Never)
