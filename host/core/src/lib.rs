@@ -14,7 +14,7 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let engine = Engine::builder().user_cache("my-agent").build()?;
 //! let plugin = Plugin::load(&engine, "batch_rename.wasm").await?;
-//! let session = Session::builder().model_decides().workspace("photos").bind(&plugin).open()?;
+//! let session = Session::builder().workspace("photos").bind(&plugin).model_decides().open()?;
 //!
 //! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
 //! let preview = session.call("batch_rename_preview", &params).await?;

@@ -47,6 +47,11 @@ impl ToolFailure {
         self.kind == "limit"
     }
 
+    /// The apply came to something else than its rehearsal did.
+    pub fn is_difference(&self) -> bool {
+        self.kind == "different"
+    }
+
     /// The host did not call the tool, since the params don't fit its schema.
     pub fn is_refusal(&self) -> bool {
         self.kind == "invalid-params"
@@ -88,11 +93,23 @@ impl<'a> Harness<'a> {
     }
 
     /// A new session on the same workspace: it has instances of its own, and shares what is
-    /// pending.
+    /// pending. Nothing is rehearsed, so that each run of the tool is one that was asked for.
     ///
     /// # Errors
     /// Where the host can't open one.
     pub fn session(&self) -> Result<Session, HarnessError> {
+        self.session_with(Rehearse::Never)
+    }
+
+    /// The same as users have it: what is pushed is rehearsed, and an apply must come to the same.
+    ///
+    /// # Errors
+    /// As [`session`](Self::session).
+    pub fn session_that_rehearses(&self) -> Result<Session, HarnessError> {
+        self.session_with(Rehearse::Auto)
+    }
+
+    fn session_with(&self, rehearse: Rehearse) -> Result<Session, HarnessError> {
         let heard = Arc::clone(&self.heard);
         let session = Session::builder()
             .model_decides()
@@ -100,8 +117,7 @@ impl<'a> Harness<'a> {
             .workspace(self.workspace.path())
             .store(Arc::clone(&self.store))
             .bind(self.plugin)
-            // Each property looks at the files by itself, and counts what was run.
-            .rehearse(Rehearse::Never)
+            .rehearse(rehearse)
             .observer(move |_, event| match event {
                 Event::Refused(refusal) => lock(&heard).refusals.push(refusal.clone()),
                 Event::LogsDropped { lines } => lock(&heard).dropped_lines += lines,

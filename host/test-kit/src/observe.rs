@@ -24,6 +24,8 @@ pub struct Observation {
     pub preview: Preview,
     /// None where nothing was pushed, or the preview failed. So for all that follow.
     pub applied: Option<Decided>,
+    /// Rehearsed, and applied after that.
+    pub rehearsed: Option<Decided>,
     /// Applied by another session, whose instances know nothing of the preview. None where an
     /// action is volatile, too.
     pub applied_fresh: Option<Decided>,
@@ -90,6 +92,7 @@ pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, Ha
     let mut observation = Observation {
         preview,
         applied: None,
+        rehearsed: None,
         applied_fresh: None,
         applied_again: None,
         applied_twice: None,
@@ -104,6 +107,7 @@ pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, Ha
         .await?;
     drop(session);
     if pushed.iter().all(|stacked| stacked.action.durable) {
+        observation.rehearsed = Some(trial.apply_rehearsed().await?);
         let fresh = trial.apply_fresh().await?;
         if !fresh.agrees_with(&applied) {
             observation.applied_again = Some(trial.apply().await?);
@@ -166,6 +170,14 @@ impl<'a> Trial<'a> {
     async fn apply(&self) -> Result<Decided, HarnessError> {
         let stage = self.stage(MemoryStore::new())?;
         let session = stage.session()?;
+        let preview = self.preview(&stage, &session).await?;
+        self.decide(&stage, &session, &preview, Decision::Apply)
+            .await
+    }
+
+    async fn apply_rehearsed(&self) -> Result<Decided, HarnessError> {
+        let stage = self.stage(MemoryStore::new())?;
+        let session = stage.session_that_rehearses()?;
         let preview = self.preview(&stage, &session).await?;
         self.decide(&stage, &session, &preview, Decision::Apply)
             .await

@@ -87,6 +87,12 @@ pub const ALL: &[Property] = &[
         judge: discard_leaves_nothing,
     },
     Property {
+        name: "as-rehearsed",
+        about: "an apply does what its rehearsal did",
+        exempt: nobody,
+        judge: as_rehearsed,
+    },
+    Property {
         name: "fresh-instance",
         about: "an apply needs nothing that its preview left behind",
         exempt: nobody,
@@ -165,6 +171,26 @@ fn discard_leaves_nothing(_: &Tool, seen: &Observation) -> Verdict {
         return broken("nothing is pending", format!("pending: {labels}"));
     }
     Verdict::Held
+}
+
+fn as_rehearsed(_: &Tool, seen: &Observation) -> Verdict {
+    if seen.applied.is_none() {
+        return Verdict::Untried(Gap::NothingPushed);
+    }
+    let Some(rehearsed) = &seen.rehearsed else {
+        return Verdict::NotApplicable(VOLATILE);
+    };
+    let failed = rehearsed.answers.iter().filter_map(|it| it.as_ref().err());
+    if let Some(different) = failed.into_iter().find(|it| it.is_difference()) {
+        return broken(
+            "the same changes as in the rehearsal, whose reason is another",
+            &different.message,
+        );
+    }
+    match rehearsed.answers.iter().any(Result::is_ok) {
+        true => Verdict::Held,
+        false => Verdict::Untried(Gap::NotApplied),
+    }
 }
 
 fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {

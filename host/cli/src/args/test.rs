@@ -129,6 +129,7 @@ const CASES: &str = r#"Cases, in airlock-test.toml:
 Properties that every tool must have:
   preview-changes-nothing  a preview changes nothing in the workspace
   discard-leaves-nothing   a discard changes nothing in the workspace, and leaves nothing pending
+  as-rehearsed             an apply changes what its rehearsal did, whatever the reason: `airlock run` applies nothing else
   fresh-instance           a durable action can be applied by an instance that knows nothing of its preview, with the same effect
   apply-twice              an apply that is repeated, since its outcome was not recorded, changes nothing more
   no-crash                 no params make it crash, nor does any decision

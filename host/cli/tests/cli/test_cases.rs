@@ -30,6 +30,7 @@ fn the_bundled_plugin_keeps_everything() {
     for property in [
         "preview-changes-nothing",
         "discard-leaves-nothing",
+        "as-rehearsed",
         "fresh-instance",
         "apply-twice",
         "no-crash",

@@ -40,6 +40,7 @@ fn each_broken_tool_is_named_with_a_small_example() {
         assert_eq!(ran.code, 1);
     };
     check("appends", "apply-twice", json!({"note": ""}));
+    check("writes_the_reason", "as-rehearsed", json!({"note": ""}));
     check("counts_to_100", "no-crash", json!({"count": 101}));
     check("wants_a_letter", "no-crash", json!({"note": ""}));
     check("spins", "limits", json!({"count": 101}));
@@ -55,9 +56,37 @@ fn a_tool_that_needs_what_its_preview_left_is_told_as_one_that_applies_nothing()
         let ran = test_broken(tool);
         let untried = &ran.json()["report"]["untried"][0];
         assert_eq!(untried["kind"], "apply-failed", "{ran:#?}");
-        let properties = json!(["fresh-instance", "apply-twice"]);
+        let properties = json!(["as-rehearsed", "fresh-instance", "apply-twice"]);
         assert_eq!(untried["properties"], properties, "{untried}");
     }
+}
+
+/// As they are by a session of `airlock run`, where the first apply doesn't make the second stale.
+#[test]
+fn two_actions_of_one_call_are_both_applied_in_a_case() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let cases = r#"
+        [workspace]
+        files = { "note.txt" = "old", "second.txt" = "old" }
+
+        [[case]]
+        name = "both"
+        tool = "notes_twice"
+        params = { note = "new" }
+        changes.changed = { "note.txt" = "new", "second.txt" = "new" }
+
+        [[case.resolve]]
+        action = "apply"
+
+        [[case.resolve]]
+        action = "apply"
+    "#;
+    let file = folder.path().join("airlock-test.toml");
+    std::fs::write(&file, cases).unwrap();
+    let line = ["test", &guest("broken"), "--tool", "notes_twice", "--cases"];
+    let ran = airlock(&line).arg(&file).args(&["--tries", "4"]).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stdout.contains("Cases: 1 held, 0 broken."), "{ran:#?}");
 }
 
 /// The host refuses it.

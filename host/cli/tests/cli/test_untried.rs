@@ -42,7 +42,12 @@ fn untried(object: &Value) -> Vec<(String, Vec<String>)> {
     untried.iter().map(of).collect()
 }
 
-const OF_ACTIONS: &[&str] = &["discard-leaves-nothing", "fresh-instance", "apply-twice"];
+const OF_ACTIONS: &[&str] = &[
+    "discard-leaves-nothing",
+    "as-rehearsed",
+    "fresh-instance",
+    "apply-twice",
+];
 
 #[test]
 fn what_keeps_a_tool_from_being_tried_is_told_and_fails_where_that_is_asked_for() {
@@ -100,7 +105,10 @@ fn what_keeps_a_tool_from_being_tried_is_told_and_fails_where_that_is_asked_for(
         None,
     );
     let failing = json!([{"do": "tool-error", "message": "not to be applied"}]);
-    let not_applied: &[(&str, &[&str])] = &[("apply-failed", &["fresh-instance", "apply-twice"])];
+    let not_applied: &[(&str, &[&str])] = &[(
+        "apply-failed",
+        &["as-rehearsed", "fresh-instance", "apply-twice"],
+    )];
     check(&[push(failing)], not_applied, Some("not to be applied"));
     let random = push(json!([{"do": "random", "bytes": 16}]));
     check(&[random], &[("never-the-same", &["fresh-instance"])], None);
@@ -194,7 +202,7 @@ fn what_was_untried_stands_below_the_results_with_a_case_to_copy() {
         format!(
             r#"UNTRIED  no try could look at this, so nothing above speaks for it
   Tool puppet: never pushed an action, so its apply was never tried
-    not tried    discard-leaves-nothing, fresh-instance, apply-twice
+    not tried    discard-leaves-nothing, as-rehearsed, fresh-instance, apply-twice
 {end}"#
         )
     };
@@ -209,7 +217,7 @@ fn what_was_untried_stands_below_the_results_with_a_case_to_copy() {
                  | action = "apply"
   A case goes into cases.toml; `airlock test --help` has the format.
 "#;
-    let summary = "\nCases: 1 held, 0 broken. Properties: 4 held, 0 broken, 3 untried, 2 n/a.\n";
+    let summary = "\nCases: 1 held, 0 broken. Properties: 4 held, 0 broken, 4 untried, 2 n/a.\n";
     for (strict, rest) in [
         (
             false,

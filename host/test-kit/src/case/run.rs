@@ -15,7 +15,7 @@ use crate::property::Breach;
 /// Where the host fails.
 pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, HarnessError> {
     let stage = Harness::set(plugin, &case.files, MemoryStore::new())?;
-    let session = stage.session()?;
+    let session = stage.session_that_rehearses()?;
     let answer = harness::call(&session, &case.tool, &case.params.0).await?;
     if let Some(breach) = case.expect.breach("the preview", &answer) {
         return Ok(Some(breach));

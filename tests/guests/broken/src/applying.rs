@@ -5,10 +5,8 @@ use std::io::Write;
 
 use crate::airlock::tool::types::{ToolError, ToolResult};
 use crate::exports::airlock::tool::resolver::Resolution;
-use crate::previewing::{PREVIEWED, SCRATCH};
+use crate::previewing::{NOTE, PREVIEWED, SCRATCH, SECOND};
 use crate::{failed, push, text};
-
-const NOTE: &str = "/workspace/note.txt";
 
 pub fn apply(resolution: &Resolution) -> Result<ToolResult, ToolError> {
     let note = resolution.state.clone().unwrap_or_default();
@@ -19,6 +17,14 @@ pub fn apply(resolution: &Resolution) -> Result<ToolResult, ToolError> {
             let file = OpenOptions::new().append(true).create(true).open(NOTE);
             let written = file.and_then(|mut file| writeln!(file, "a note"));
             return written.map(|()| text("appended")).map_err(failed);
+        }
+        "writes_the_reason" => {
+            fs::write(NOTE, &resolution.reason).map_err(failed)?;
+            return Ok(text("noted"));
+        }
+        "notes_twice" if resolution.label.ends_with("second") => {
+            fs::write(SECOND, note).map_err(failed)?;
+            return Ok(text("noted"));
         }
         "stops_halfway" => {
             fs::write(NOTE, note).map_err(failed)?;

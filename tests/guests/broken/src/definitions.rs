@@ -65,6 +65,16 @@ const TOOLS: &[(&str, &str, &str)] = &[
         NOTE,
     ),
     ("dials", "Tries to use the network, and says nothing.", NOTE),
+    (
+        "writes_the_reason",
+        "Its apply depends on the reason.",
+        NOTE,
+    ),
+    (
+        "notes_twice",
+        "Nothing is wrong with it: it pushes an action for each of two files that it has read.",
+        NOTE,
+    ),
     ("stops_halfway", "Its apply writes, and fails then.", NOTE),
 ];
 

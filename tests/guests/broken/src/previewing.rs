@@ -18,6 +18,8 @@ thread_local! {
 }
 
 pub const SCRATCH: &str = "/scratch/note";
+pub const NOTE: &str = "/workspace/note.txt";
+pub const SECOND: &str = "/workspace/second.txt";
 
 pub fn preview(tool: &str, params: &Value) -> Result<ToolResult, ToolError> {
     let note = params["note"].as_str().unwrap_or_default();
@@ -57,6 +59,11 @@ pub fn preview(tool: &str, params: &Value) -> Result<ToolResult, ToolError> {
         }
         "writes_early" => drop(fs::write("/workspace/early.txt", note)),
         "dials" => dial(),
+        "notes_twice" => {
+            let before = [NOTE, SECOND].map(|path| fs::read_to_string(path).unwrap_or_default());
+            result = text(format!("{note:?} in place of {before:?}"));
+            push(tool, "the second", note, false)?;
+        }
         _ => {}
     }
     push(tool, &label, note, tool == "pushes_again")?;
