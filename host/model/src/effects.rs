@@ -2,6 +2,7 @@
 //! it was applied. No tool has a say in it.
 
 mod difference;
+mod edits;
 mod record;
 mod summary;
 
@@ -35,6 +36,10 @@ pub struct Effects {
     /// Whether the tool asked for random bytes. It gets the same ones when the action is applied.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_randomness: bool,
+    /// Whether these are the edits that were previewed, in files of which other lines have changed
+    /// since.
+    #[serde(skip_serializing_if = "is_false")]
+    pub moved: bool,
 }
 
 /// One change of the workspace.
@@ -274,6 +279,7 @@ impl Effects {
             counts: self.counts(),
             uses_time: self.uses_time,
             uses_randomness: self.uses_randomness,
+            moved: self.moved,
         }
     }
 

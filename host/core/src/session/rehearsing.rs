@@ -2,6 +2,7 @@
 //! committed, before anybody decides.
 
 mod kept;
+mod seen;
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -17,14 +18,14 @@ use airlock_model::reads::Fingerprints;
 use airlock_workspace::View;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
 use crate::instance::{Call, Conditions, LookedAt};
 use crate::producer::{Producer, Rehearsed};
-use crate::workspace::{WorkspaceFolder, changes_of, fingerprints};
+use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
+use seen::{seen, unverified};
 
 /// How long whoever called a tool waits for the rehearsal of what that has pushed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,6 +60,15 @@ impl Drop for UnderWay {
     }
 }
 
+/// What is kept of a rehearsal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// It is the review from then on.
+    Review,
+    /// Nothing: it may come to something else than what was reviewed.
+    Nothing,
+}
+
 /// What is to be rehearsed.
 struct Rehearsal {
     under_way: UnderWay,
@@ -68,6 +78,7 @@ struct Rehearsal {
     folder: Arc<WorkspaceFolder>,
     /// What an earlier rehearsal came to.
     before: Option<EffectsRecord>,
+    keeping: Keeping,
     /// What it does, where the call that pushed it has done so itself: its layer is open.
     drafted: Option<View>,
 }
@@ -117,6 +128,7 @@ impl Session {
                 producer,
                 folder,
                 before: None,
+                keeping: Keeping::Review,
                 drafted: None,
             };
             self.rehearse_apart(rehearsal).await.map(Some)
@@ -131,6 +143,7 @@ impl Session {
         producer: Producer,
         folder: Arc<WorkspaceFolder>,
         before: EffectsRecord,
+        keeping: Keeping,
     ) -> Result<Option<EffectsRecord>, Error> {
         let id = &found.action.id;
         let Some(under_way) = self.begin(id) else {
@@ -144,6 +157,7 @@ impl Session {
             producer,
             folder,
             before: Some(before),
+            keeping,
             drafted: None,
         };
         self.rehearse_apart(rehearsal).await.map(Some)
@@ -180,6 +194,7 @@ impl Session {
                     attempts: 0,
                     producer: producer.clone(),
                     before: None,
+                    keeping: Keeping::Review,
                     drafted: drafted.clone(),
                 })
             })
@@ -284,7 +299,9 @@ impl Session {
         if let Some(before) = before {
             record.left_by_others = before.left_by_others.clone();
         }
-        let record = self.keep(action, record).await;
+        if rehearsal.keeping == Keeping::Review {
+            record = self.keep(action, record).await;
+        }
         drop(rehearsal.under_way);
         record
     }
@@ -358,38 +375,8 @@ impl Session {
     }
 }
 
-pub(super) fn new_seed() -> Result<Seed, getrandom::Error> {
+pub(in crate::session) fn new_seed() -> Result<Seed, getrandom::Error> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
     Ok(Seed::new(seed))
-}
-
-fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
-    (Effects::unverified(problem), None)
-}
-
-/// What was changed on the layer, which is dropped.
-async fn seen(
-    rehearsed: Rehearsed,
-    folder: Arc<WorkspaceFolder>,
-) -> (Effects, Option<Fingerprints>) {
-    match spawn_blocking(move || look(&rehearsed, &folder)).await {
-        Ok(Ok(seen)) => seen,
-        Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
-        Err(error) => unverified(format!("what it changes was not read: {error}")),
-    }
-}
-
-fn look(
-    rehearsed: &Rehearsed,
-    folder: &WorkspaceFolder,
-) -> std::io::Result<(Effects, Option<Fingerprints>)> {
-    let read = fingerprints(&rehearsed.changes.take_reads());
-    let before = folder.view()?;
-    let changes = changes_of(&rehearsed.changes, Some(&before))?;
-    rehearsed.changes.abandon();
-    let mut effects = Effects::verified(changes);
-    effects.uses_time = rehearsed.looked_at.time();
-    effects.uses_randomness = rehearsed.looked_at.randomness();
-    Ok((effects, read))
 }

@@ -280,7 +280,8 @@ impl Session {
                 ..
             }) = &outcome
             {
-                self.tell_others_of_call(&action, &effects.effects).await;
+                self.tell_siblings(&action, review.as_ref(), &effects.effects)
+                    .await;
             }
         }
         self.release_volatile(&action);

@@ -1,17 +1,21 @@
 //! Whether what is decided about is still what was previewed: asked before a guest runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use airlock_model::effects::{Difference, Effects, EffectsRecord};
+use airlock_model::effects::{Difference, EffectsRecord};
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, ActionState, NamedAction, PendingAction, StackedAction};
+use airlock_model::pending::{
+    ActionId, ActionState, CallId, NamedAction, PendingAction, StackedAction,
+};
 use airlock_model::reads::StaleFile;
 use airlock_model::store::{ActionBasis, PendingStore};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
 use super::committing::in_background;
+use super::rehearsing::Keeping;
+use super::siblings::Left;
 use crate::instance::unless_cancelled;
 use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 
@@ -44,7 +48,9 @@ impl Session {
             return Ok(Vec::new());
         }
         let mut known = store.bases(self.id(), std::slice::from_ref(id)).await?;
-        let basis = Basis::from(known.pop().unwrap_or_default());
+        let mut basis = Basis::from(known.pop().unwrap_or_default());
+        let left = self.left_by_siblings(store, &found.action).await?;
+        basis.left_by_others.extend(left);
         in_background(move || stale_files(&basis, &folder)).await
     }
 
@@ -61,9 +67,9 @@ impl Session {
         pending.retain(|it| {
             it.state == ActionState::Pending && self.other_workspace(&it.action).is_none()
         });
-        let pending: Vec<_> = pending.iter().map(|it| it.action.id.clone()).collect();
+        let ids: Vec<_> = pending.iter().map(|it| it.action.id.clone()).collect();
         let mut bases = Vec::new();
-        while let Some(left) = pending.get(bases.len()..).filter(|left| !left.is_empty()) {
+        while let Some(left) = ids.get(bases.len()..).filter(|left| !left.is_empty()) {
             let asked = &left[..left.len().min(ASKED_AT_ONCE)];
             let known = store.bases(self.id(), asked).await?;
             if known.is_empty() {
@@ -73,6 +79,7 @@ impl Session {
             let known = asked.iter().zip(known);
             bases.extend(known.map(|(id, known)| (id.clone(), Basis::from(known))));
         }
+        share_notes(&pending, &mut bases);
         bases.retain(|(_, basis)| !basis.has_no_files());
         in_background(move || {
             let view = folder.view();
@@ -125,10 +132,16 @@ impl Session {
             Standing::AsItWas => Ok(review),
             // By somebody who has applied it meanwhile: that is told by the claim.
             Standing::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
-            Standing::Stale(files) => Err(Error::Stale {
-                action: Box::new(NamedAction::from(&**action)),
-                files,
-            }),
+            Standing::Stale(files) => {
+                let moving = self.moved(store, found, review.as_ref(), &files, cancel);
+                match Box::pin(moving).await? {
+                    Some(moved) => Ok(Some(moved)),
+                    None => Err(Error::Stale {
+                        action: Box::new(NamedAction::from(&**action)),
+                        files,
+                    }),
+                }
+            }
             Standing::Moved => match review {
                 Some(review) => {
                     let again = Box::pin(self.again(found, review.clone(), cancel)).await;
@@ -145,7 +158,7 @@ impl Session {
     }
 
     /// Whether nobody has tried to resolve an action since it was found.
-    async fn waits_as(
+    pub(super) async fn waits_as(
         &self,
         found: &StackedAction,
         store: &Arc<dyn PendingStore>,
@@ -162,7 +175,13 @@ impl Session {
     ) -> Result<Basis, Error> {
         let call = store.call_record(self.id(), &action.id).await?;
         let read = call.map(|call| call.read).unwrap_or_default();
-        Ok(ActionBasis::new(Arc::new(read), review.cloned()).into())
+        let has_read = !read.files.is_empty();
+        let mut basis = Basis::from(ActionBasis::new(Arc::new(read), review.cloned()));
+        if has_read {
+            let left = self.left_by_siblings(store, action).await?;
+            basis.left_by_others.extend(left);
+        }
+        Ok(basis)
     }
 
     /// Rehearses it again, if that can be done here.
@@ -180,7 +199,8 @@ impl Session {
             // What it does is compared when it is applied.
             return Ok(review);
         };
-        let rehearsing = self.rehearse_again(found, producer, folder, review.clone());
+        let before = review.clone();
+        let rehearsing = self.rehearse_again(found, producer, folder, before, Keeping::Review);
         let Some(now) = unless_cancelled(cancel, rehearsing).await?? else {
             return Ok(review);
         };
@@ -192,53 +212,23 @@ impl Session {
             }),
         }
     }
+}
 
-    /// Tells the pending actions of the same call what an apply has left, so that it doesn't make
-    /// them stale.
-    pub(super) async fn tell_others_of_call(&self, applied: &PendingAction, effects: &Effects) {
-        let Ok(store) = self.store() else { return };
-        if let Err(error) = self.try_to_tell(store, applied, effects).await {
-            tracing::warn!("could not note what an apply has left: {error}");
+/// What one action of a call has noted of the others holds for all of them.
+fn share_notes(pending: &[StackedAction], bases: &mut [(ActionId, Basis)]) {
+    let mut noted: HashMap<&CallId, Left> = HashMap::new();
+    // The one that was pushed first has the notes.
+    for (stacked, (_, basis)) in pending.iter().zip(&*bases).rev() {
+        if let Some(call) = &stacked.action.call {
+            let left = || basis.left_by_others.clone();
+            noted.entry(call).or_insert_with(left);
         }
     }
-
-    async fn try_to_tell(
-        &self,
-        store: &Arc<dyn PendingStore>,
-        applied: &PendingAction,
-        effects: &Effects,
-    ) -> Result<(), Error> {
-        if applied.call.is_none() || effects.changes.is_empty() {
-            return Ok(());
+    for (stacked, (_, basis)) in pending.iter().zip(bases) {
+        let call = stacked.action.call.as_ref();
+        if let Some(left) = call.and_then(|call| noted.get(call)) {
+            basis.left_by_others.extend(left.clone());
         }
-        let mut others = store.list(self.id()).await?;
-        others.retain(|it| it.action.call == applied.call);
-        // What was applied may be forgotten already, and they have the same record.
-        let Some(other) = others.first() else {
-            return Ok(());
-        };
-        let call = store.call_record(self.id(), &other.action.id).await?;
-        let read = call.map(|call| call.read.files).unwrap_or_default();
-        let mut left = BTreeMap::new();
-        for change in &effects.changes {
-            if let Some(from) = change.from.as_ref().filter(|from| read.contains_key(*from)) {
-                left.insert(from.clone(), None);
-            }
-            if read.contains_key(&change.path) {
-                let digest = change.after.as_ref().and_then(|after| after.digest.clone());
-                left.insert(change.path.clone(), digest);
-            }
-        }
-        if left.is_empty() {
-            return Ok(());
-        }
-        for other in others {
-            if let Some(mut record) = store.effects(self.id(), &other.action.id).await? {
-                record.left_by_others.extend(left.clone());
-                self.keep(&other.action, record).await;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -97,6 +97,8 @@ struct Row {
     uses_time: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     uses_randomness: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    moved: bool,
     seed: [u8; 32],
     /// In milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,6 +124,7 @@ impl EffectsRecord {
             counts: effects.counts().0,
             uses_time: effects.uses_time,
             uses_randomness: effects.uses_randomness,
+            moved: effects.moved,
             seed: self.seed.0,
             time: self.time.map(millis),
         };
@@ -179,6 +182,7 @@ impl PackedEffects {
                 changes: body.changes,
                 uses_time: row.uses_time,
                 uses_randomness: row.uses_randomness,
+                moved: row.moved,
             },
             seed: Seed(row.seed),
             time: row
@@ -200,6 +204,7 @@ impl EffectsSummary {
             counts: Counts(row.counts),
             uses_time: row.uses_time,
             uses_randomness: row.uses_randomness,
+            moved: row.moved,
         })
     }
 }

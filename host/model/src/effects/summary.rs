@@ -49,6 +49,8 @@ pub struct EffectsSummary {
     pub uses_time: bool,
     /// As [`Effects::uses_randomness`](super::Effects::uses_randomness).
     pub uses_randomness: bool,
+    /// As [`Effects::moved`](super::Effects::moved).
+    pub moved: bool,
 }
 
 /// A clause.
@@ -63,10 +65,16 @@ impl fmt::Display for EffectsSummary {
             None => f.write_str("The tool's own word, not verified by the host")?,
         }
         match (self.uses_time, self.uses_randomness) {
-            (false, false) => Ok(()),
-            (true, false) => f.write_str(" (uses the time of the preview)"),
-            (false, true) => f.write_str(" (uses randomness)"),
-            (true, true) => f.write_str(" (uses the time of the preview, and randomness)"),
+            (false, false) => {}
+            (true, false) => f.write_str(" (uses the time of the preview)")?,
+            (false, true) => f.write_str(" (uses randomness)")?,
+            (true, true) => f.write_str(" (uses the time of the preview, and randomness)")?,
+        }
+        match self.moved {
+            true => f.write_str(
+                " (other lines of these files have changed since the preview; the edits are the same)",
+            ),
+            false => Ok(()),
         }
     }
 }

@@ -85,7 +85,7 @@ async fn build_again_and_again(
     let mut changes = SourceWatcher::of(order.folder)?;
     loop {
         changes.watch()?;
-        match build_once(order, engine, interrupt, progress).await {
+        match build_once(order, interrupt, progress).await {
             Ok(built) => report(&built, out),
             // A project that doesn't build is what this is for; one that was interrupted is not.
             Err(failure) => {

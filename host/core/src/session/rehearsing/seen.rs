@@ -1,0 +1,40 @@
+//! What a rehearsal came to.
+
+use std::sync::Arc;
+
+use airlock_model::effects::Effects;
+use airlock_model::reads::Fingerprints;
+use tokio::task::spawn_blocking;
+
+use crate::producer::Rehearsed;
+use crate::workspace::{WorkspaceFolder, changes_of, fingerprints};
+
+pub(super) fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
+    (Effects::unverified(problem), None)
+}
+
+/// What was changed on the layer, which is dropped.
+pub(super) async fn seen(
+    rehearsed: Rehearsed,
+    folder: Arc<WorkspaceFolder>,
+) -> (Effects, Option<Fingerprints>) {
+    match spawn_blocking(move || look(&rehearsed, &folder)).await {
+        Ok(Ok(seen)) => seen,
+        Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
+        Err(error) => unverified(format!("what it changes was not read: {error}")),
+    }
+}
+
+fn look(
+    rehearsed: &Rehearsed,
+    folder: &WorkspaceFolder,
+) -> std::io::Result<(Effects, Option<Fingerprints>)> {
+    let read = fingerprints(&rehearsed.changes.take_reads());
+    let before = folder.view()?;
+    let changes = changes_of(&rehearsed.changes, Some(&before))?;
+    rehearsed.changes.abandon();
+    let mut effects = Effects::verified(changes);
+    effects.uses_time = rehearsed.looked_at.time();
+    effects.uses_randomness = rehearsed.looked_at.randomness();
+    Ok((effects, read))
+}

@@ -1,0 +1,102 @@
+//! What the other actions of its call have left since the preview, which makes an action not stale:
+//! whoever decided knew that preview.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use airlock_model::effects::{Effects, EffectsRecord};
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, PendingAction, StackedAction};
+use airlock_model::store::PendingStore;
+
+use super::Session;
+
+/// By path: the SHA-256 of a file, or none for what was removed.
+pub(super) type Left = BTreeMap<String, Option<String>>;
+
+/// The action that has the notes of all that its call pushed: of those that are pending, the one
+/// that was pushed first, and is decided last where nobody names another.
+pub(super) fn keeper_of<'a>(
+    pending: &'a [StackedAction],
+    action: &PendingAction,
+) -> Option<&'a ActionId> {
+    let call = action.call.as_ref()?;
+    let mut of_call = pending
+        .iter()
+        .rev()
+        .filter(|it| it.action.call.as_ref() == Some(call));
+    of_call.next().map(|it| &it.action.id)
+}
+
+impl Session {
+    /// What the others have left of what the call read.
+    pub(super) async fn left_by_siblings(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+    ) -> Result<Left, Error> {
+        let pending = store.list(self.id()).await?;
+        let Some(keeper) = keeper_of(&pending, action).filter(|id| **id != action.id) else {
+            return Ok(Left::new());
+        };
+        let record = store.effects(self.id(), keeper).await?;
+        Ok(record.map(|it| it.left_by_others).unwrap_or_default())
+    }
+
+    /// Notes what an apply has left, once for all that its call pushed.
+    pub(super) async fn tell_siblings(
+        &self,
+        applied: &PendingAction,
+        review: Option<&EffectsRecord>,
+        effects: &Effects,
+    ) {
+        let Ok(store) = self.store() else { return };
+        if let Err(error) = self
+            .try_to_tell_siblings(store, applied, review, effects)
+            .await
+        {
+            tracing::warn!("could not note what an apply has left: {error}");
+        }
+    }
+
+    async fn try_to_tell_siblings(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        applied: &PendingAction,
+        review: Option<&EffectsRecord>,
+        effects: &Effects,
+    ) -> Result<(), Error> {
+        if applied.call.is_none() || effects.changes.is_empty() {
+            return Ok(());
+        }
+        let pending = store.list(self.id()).await?;
+        let keeper = keeper_of(&pending, applied);
+        let Some(keeper) = keeper.and_then(|id| pending.iter().find(|it| it.action.id == *id))
+        else {
+            return Ok(());
+        };
+        let call = store.call_record(self.id(), &keeper.action.id).await?;
+        let read = call.map(|call| call.read.files).unwrap_or_default();
+        // The keeper itself may have been applied before the others.
+        let mut left = review
+            .map(|it| it.left_by_others.clone())
+            .unwrap_or_default();
+        for change in &effects.changes {
+            if let Some(from) = change.from.as_ref().filter(|from| read.contains_key(*from)) {
+                left.insert(from.clone(), None);
+            }
+            if read.contains_key(&change.path) {
+                let digest = change.after.as_ref().and_then(|after| after.digest.clone());
+                left.insert(change.path.clone(), digest);
+            }
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        if let Some(mut record) = store.effects(self.id(), &keeper.action.id).await? {
+            record.left_by_others.extend(left);
+            self.keep(&keeper.action, record).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether two runs make the same edits, of files that differ elsewhere.
+
+use super::{Change, ChangeKind, Effects};
+
+/// Lines that are removed and added at one place.
+#[derive(Debug, PartialEq, Eq)]
+struct Edit<'a> {
+    /// The line before them; none at the beginning of the file.
+    above: Option<&'a str>,
+    /// With their signs.
+    lines: Vec<&'a str>,
+    /// The line behind them; none at the end of the file.
+    below: Option<&'a str>,
+}
+
+impl Effects {
+    /// Whether both make the same changes, but that the lines of a file may stand elsewhere, since
+    /// other lines of it have changed. Each edit has the same lines around it: where somebody has
+    /// changed what it touches, it is another one.
+    pub fn has_same_edits(&self, other: &Effects) -> bool {
+        let pairs = self.changes.iter().zip(&other.changes);
+        self.verified
+            && other.verified
+            && self.changes.len() == other.changes.len()
+            && pairs
+                .into_iter()
+                .all(|(one, other)| one.is_same(other) || one.has_same_edits(other))
+    }
+}
+
+impl Change {
+    /// The same of one file. What is not shown can't be compared.
+    pub fn has_same_edits(&self, other: &Change) -> bool {
+        let mode = |change: &Change| {
+            let of = |facts: &Option<super::Facts>| facts.as_ref().map(|it| (it.object, it.mode));
+            (of(&change.before), of(&change.after))
+        };
+        let (Some(one), Some(another)) = (&self.diff, &other.diff) else {
+            return false;
+        };
+        self.kind == ChangeKind::Modified
+            && (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
+            && mode(self) == mode(other)
+            && edits(one) == edits(another)
+    }
+}
+
+/// The edits of a unified diff, in their order.
+fn edits(diff: &str) -> Vec<Edit<'_>> {
+    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let mut above = None;
+    let mut is_open = false;
+    // Behind the two lines that name the file.
+    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
+        match line.as_bytes().first() {
+            // That a file ends without a newline belongs to the line before.
+            Some(b'\\') => {
+                if let Some(edit) = edits.last_mut().filter(|_| is_open) {
+                    edit.lines.push(line);
+                }
+            }
+            Some(b'-' | b'+') => {
+                if !is_open {
+                    edits.push(Edit {
+                        above,
+                        lines: Vec::new(),
+                        below: None,
+                    });
+                    is_open = true;
+                }
+                if let Some(edit) = edits.last_mut() {
+                    edit.lines.push(line);
+                }
+            }
+            Some(b'@') => (above, is_open) = (None, false),
+            _ => {
+                if let Some(edit) = edits.last_mut().filter(|_| is_open) {
+                    edit.below = Some(line);
+                }
+                (above, is_open) = (Some(line), false);
+            }
+        }
+    }
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::{Facts, ObjectKind};
+
+    fn modified(diff: &str, digest: &str) -> Effects {
+        let mut change = Change::new(ChangeKind::Modified, "a.txt");
+        let mut facts = Facts::new(ObjectKind::File);
+        facts.digest = Some(digest.to_owned());
+        change.before = Some(facts.clone());
+        change.after = Some(facts);
+        change.diff = Some(diff.to_owned());
+        Effects::verified(vec![change])
+    }
+
+    #[test]
+    fn edits_are_the_same_on_other_lines_and_not_where_what_they_touch_has_changed() {
+        let diff = "--- a.txt\n+++ a.txt\n@@ -5,3 +5,3 @@\n five\n-six\n+SIX\n seven\n";
+        let check = |now: &str, expected: bool| {
+            let (then, now) = (modified(diff, "0"), modified(now, "1"));
+            assert_eq!(then.has_same_edits(&now), expected, "{now:?}");
+        };
+        check(diff, true);
+        check("@@ -9,3 +9,3 @@\n five\n-six\n+SIX\n seven\n", true);
+        check("@@ -9,4 +9,4 @@\n other\n five\n-six\n+SIX\n seven\n", true);
+        check("@@ -5,3 +5,3 @@\n FIVE\n-six\n+SIX\n seven\n", false);
+        check("@@ -5,2 +5,2 @@\n five\n-six\n+SIX\n", false);
+        check("@@ -5,3 +5,3 @@\n five\n-six\n+6\n seven\n", false);
+        check("@@ -5,3 +5,3 @@\n five\n-Six\n+SIX\n seven\n", false);
+        let twice = format!("{diff}@@ -50,2 +50,1 @@\n fifty\n-more\n");
+        check(&twice, false);
+        check("", false);
+    }
+
+    #[test]
+    fn what_is_not_shown_is_not_compared() {
+        let mut hidden = modified("", "1");
+        hidden.changes[0].diff = None;
+        assert!(!hidden.has_same_edits(&modified("", "0")));
+        assert!(hidden.has_same_edits(&hidden.clone()));
+        let unverified = Effects::unverified("no");
+        assert!(!unverified.has_same_edits(&unverified.clone()));
+    }
+}
