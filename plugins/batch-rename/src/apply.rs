@@ -124,10 +124,16 @@ fn undo(workspace: &Workspace, renames: &[Rename], done: &[Step], cause: Error) 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
 
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::nesting;
+    use crate::plan::tests::renames;
     use crate::workspace::tests::Sandbox;
+    use crate::workspace::{join, split};
 
     fn plan(sandbox: &Sandbox, renames: &[(&str, &str)]) -> Plan {
         let rename = |&(from, to): &(&str, &str)| Rename {
@@ -253,5 +259,101 @@ mod tests {
         let message = "disk full. The other files have their old names again, but not all could be renamed back:\n\
             - `a` is now `x` (renaming `x` to `a`: the new name is taken)";
         assert_eq!(error, Error::failed(message));
+    }
+
+    #[test]
+    fn directories_move_with_what_is_in_them() {
+        let check = |files: &[&str], text: &str, expected: &[&str]| {
+            let sandbox = Sandbox::with(files);
+            let plan = Plan::of(&sandbox.workspace(), &renames(text)).unwrap();
+            assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+            assert_eq!(sandbox.tree(), expected, "{text}");
+            for Rename { to, .. } in nesting::arrived(&plan.renames) {
+                assert!(sandbox.path(&to).exists(), "{to}");
+            }
+        };
+        check(&["a/x", "a/b/y"], "a>c", &["c/b/y:a/b/y", "c/x:a/x"]);
+        check(&["a/x"], "a>b a/x>a/y", &["b/y:a/x"]);
+        check(&["a/a/a"], "a>b a/a>a/b a/a/a>a/a/b", &["b/b/b:a/a/a"]);
+        // Their names are swapped, and so are those in one of them.
+        check(
+            &["a/x", "a/y", "b/x"],
+            "a>b b>a a/x>a/y a/y>a/x",
+            &["a/x:b/x", "b/x:a/y", "b/y:a/x"],
+        );
+        // A file takes the name that a directory had.
+        check(&["a/x", "f"], "a>b f>a", &["a:f", "b/x:a/x"]);
+        check(&["a/x"], "a>A", &["A/x:a/x"]);
+    }
+
+    #[test]
+    fn a_step_that_fails_takes_directories_back() {
+        let sandbox = Sandbox::with(&["a/x", "blocker/y"]);
+        let renames = renames("a>b a/x>a/y");
+        let mut steps = Order::of(&renames, "7").steps;
+        assert_eq!(steps[1].from, "a");
+        steps[1].to = "blocker".into();
+        let refused = run(&sandbox.workspace(), &renames, &steps);
+        let message =
+            "renaming `a` to `blocker`: the new name is taken. Every file has its old name again.";
+        assert_eq!(refused, Err(Error::failed(message)));
+        assert_eq!(sandbox.tree(), ["a/x:a/x", "blocker/y:blocker/y"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Every entry of a tree of directories gets another name among its siblings, in one plan.
+        #[test]
+        fn every_file_of_any_tree_arrives(
+            files in prop::collection::btree_set("[ab]/[ab]/[abc]|[cd]/[abc]|[ef]", 1..12),
+            shift in 0..3usize,
+            add in any::<bool>(),
+        ) {
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let sandbox = Sandbox::with(&files);
+            let mut folders = BTreeMap::<String, BTreeSet<String>>::new();
+            for file in &files {
+                let mut path = *file;
+                while !path.is_empty() {
+                    let (folder, name) = split(path);
+                    folders.entry(folder.into()).or_default().insert(name.into());
+                    path = folder;
+                }
+            }
+            let mut all = Vec::new();
+            for (folder, names) in &folders {
+                let names: Vec<_> = names.iter().collect();
+                for (index, name) in names.iter().enumerate() {
+                    let new = match add {
+                        true => format!("{name}+"),
+                        false => names[(index + shift) % names.len()].clone(),
+                    };
+                    if new != **name {
+                        let (from, to) = (join(folder, name), join(folder, &new));
+                        all.push(Rename { from, to });
+                    }
+                }
+            }
+            let arrived: BTreeMap<_, _> = nesting::arrived(&all)
+                .into_iter()
+                .map(|Rename { from, to }| (from, to))
+                .collect();
+            let plan = Plan::of(&sandbox.workspace(), &all).unwrap();
+            prop_assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+            for file in &files {
+                // One that keeps its own name moves along with its directory.
+                if let Some(to) = arrived.get(*file) {
+                    prop_assert_eq!(fs::read_to_string(sandbox.path(to)).unwrap(), *file);
+                }
+            }
+            let mut contents: Vec<_> = sandbox
+                .tree()
+                .iter()
+                .map(|it| it.split_once(':').unwrap().1.to_owned())
+                .collect();
+            contents.sort();
+            prop_assert_eq!(contents, files);
+        }
     }
 }

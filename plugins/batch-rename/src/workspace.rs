@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use airlock_tool::{Context, Error, session};
 use serde::{Deserialize, Serialize};
 
+use crate::form;
 use crate::name::shown;
 
 /// The directory in which everything happens.
@@ -82,9 +83,9 @@ impl Workspace {
         if self.stamp(to)?.is_none() {
             return Ok(false);
         }
-        // Where the file system ignores case, `A.txt` is there because `a.txt` is; only a listing
-        // can tell.
-        if from.to_lowercase() != to.to_lowercase() {
+        // Where the file system ignores case, or Unicode forms, `A.txt` is there because `a.txt` is;
+        // only a listing can tell.
+        if !form::may_be_one(from, to) {
             return Ok(true);
         }
         let (directory, name) = split(to);
@@ -119,7 +120,7 @@ impl Kind {
     }
 
     pub(crate) fn can_be_renamed(self) -> bool {
-        matches!(self, Self::File | Self::Link)
+        matches!(self, Self::File | Self::Link | Self::Directory)
     }
 }
 
@@ -219,6 +220,26 @@ pub(crate) mod tests {
                 format!("{}:{content}", path.file_name().unwrap().display())
             };
             let mut files: Vec<_> = entries.map(show).collect();
+            files.sort();
+            files
+        }
+
+        /// All files, each as `path:content`, sorted.
+        pub(crate) fn tree(&self) -> Vec<String> {
+            let mut files = Vec::new();
+            let mut open = vec![String::new()];
+            while let Some(directory) = open.pop() {
+                for (name, kind) in self.workspace().list(&directory).unwrap() {
+                    let path = join(&directory, &name);
+                    match kind {
+                        Kind::Directory => open.push(path),
+                        _ => files.push(format!(
+                            "{path}:{}",
+                            fs::read_to_string(self.path(&path)).unwrap()
+                        )),
+                    }
+                }
+            }
             files.sort();
             files
         }
