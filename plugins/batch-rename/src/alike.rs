@@ -1,40 +1,52 @@
-//! Paths that look the same in a list, such as `é` in NFC and in NFD.
+//! What a row of the list does not show: that it looks like another, such as `é` in NFC and in NFD,
+//! or that a file is hidden under its new name.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::form;
+use crate::form::{self, Form};
 use crate::name::shown;
 use crate::plan::Rename;
+use crate::workspace::split;
 
-/// What is to be said of the renames that look like another, by their index. `exists` tells whether
-/// a path is there and stays.
+/// What is to be said of the renames, by their index. `exists` tells whether a path is there and
+/// stays.
 pub(crate) fn notes(renames: &[Rename], exists: impl Fn(&str) -> bool) -> HashMap<usize, String> {
-    let mut seen = HashMap::<_, usize>::new();
+    let mut old_looks = HashMap::<_, usize>::new();
+    let mut new_looks = HashMap::<_, usize>::new();
+    let mut folded_names = HashMap::<_, usize>::new();
     for Rename { from, to } in renames {
-        *seen.entry((false, look(from))).or_default() += 1;
-        *seen.entry((true, look(to))).or_default() += 1;
+        *old_looks.entry(look(from)).or_default() += 1;
+        *new_looks.entry(look(to)).or_default() += 1;
+        *folded_names.entry(form::folded(to)).or_default() += 1;
     }
     let mut notes = HashMap::new();
     for (index, Rename { from, to }) in renames.iter().enumerate() {
-        let is_one_of_many = |is_new, path| seen[&(is_new, look(path))] > 1;
         let mut said = Vec::new();
         if look(from) == look(to) {
             said.push(format!("looks the same, but is {} then", form(to)));
         } else {
-            if is_one_of_many(false, from) {
+            if old_looks[&look(from)] > 1 {
                 said.push(format!("old name {}", form(from)));
             }
-            if is_one_of_many(true, to) {
+            if new_looks[&look(to)] > 1 {
                 said.push(format!("new name {}", form(to)));
             }
         }
-        let others = [form::Form::Nfc, form::Form::Nfd].map(|form| form.write(to));
-        let other = others
-            .iter()
-            .find(|it| *it != to && *it != from && exists(it));
+        if folded_names[&form::folded(to)] > new_looks[&look(to)] {
+            said.push("another new name differs only in case".to_owned());
+        }
+        let others = [Form::Nfc, Form::Nfd].map(|form| form.write(to));
+        let other = (others.iter()).find(|it| *it != to && *it != from && exists(it));
         if let Some(other) = other {
             said.push(format!("another file looks the same, {}", form(other)));
+        }
+        if split(to).1.starts_with('.') && !split(from).1.starts_with('.') {
+            said.push("hidden under the new name".to_owned());
+        }
+        let ends_badly = |path: &str| path.ends_with([' ', '.']);
+        if ends_badly(to) && !ends_badly(from) {
+            said.push("ends in a space or a dot, which Windows drops".to_owned());
         }
         if !said.is_empty() {
             notes.insert(index, said.join("; "));
@@ -101,5 +113,10 @@ mod tests {
                 (1, "old name in plain letters"),
             ],
         );
+        let case = "another new name differs only in case";
+        check("b>A c>a d>e", "", &[(0, case), (1, case)]);
+        check("a>.a .b>.c", "", &[(0, "hidden under the new name")]);
+        let end = "ends in a space or a dot, which Windows drops";
+        check("a>a. b.>c.", "", &[(0, end)]);
     }
 }

@@ -212,7 +212,11 @@ mod tests {
         check(&["a", "b", "c", "d"], "a>b b>a c>d d>e", 5);
         check(&["a/x", "a/b/y"], "a>c a/x>a/z a/b>a/d a/b/y>a/b/z", 4);
         check(&["a/x", "a/y", "b"], "a/x>a/y a/y>a/x a>c b>a", 5);
-        check(&["a/x", "a/y", "b", "c/x/y"], "a/y>a/z a>b b>c c>d c/x>c/y", 5);
+        check(
+            &["a/x", "a/y", "b", "c/x/y"],
+            "a/y>a/z a>b b>c c>d c/x>c/y",
+            5,
+        );
     }
 
     #[test]

@@ -35,8 +35,12 @@ pub(crate) fn composed(text: &str) -> Cow<'_, str> {
 
 /// Whether a file system that ignores case and Unicode forms takes these names for one.
 pub(crate) fn may_be_one(a: &str, b: &str) -> bool {
-    let folded = |text: &str| composed(&composed(text).to_lowercase()).into_owned();
     a == b || folded(a) == folded(b)
+}
+
+/// The text without what file systems may ignore.
+pub(crate) fn folded(text: &str) -> String {
+    composed(&composed(text).to_lowercase()).into_owned()
 }
 
 /// The form that a text is in, in words.

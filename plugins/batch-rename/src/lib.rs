@@ -22,6 +22,8 @@ mod params;
 mod plan;
 mod regex;
 mod report;
+#[cfg(test)]
+mod reported;
 mod rule;
 mod select;
 mod template;

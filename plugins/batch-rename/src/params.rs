@@ -15,9 +15,9 @@ pub(crate) struct Params {
     pub(crate) files: Vec<String>,
 
     /// A regular expression (Rust syntax; `(?i)` at the start ignores case, `\p{L}` is any letter),
-    /// matched against each file's name without its directory. Every match in a name is replaced; anchor with `^` and
-    /// `$` to match the whole name, for example `^IMG_(\d+)\.jpe?g$`. Files whose name does not
-    /// match are left alone.
+    /// matched against each file's name without its directory. Every match in a name is replaced;
+    /// anchor with `^` and `$` to match the whole name, for example `^IMG_(\d+)\.jpe?g$`. Files
+    /// whose name does not match are left alone.
     #[schemars(length(min = 1))]
     pub(crate) find: String,
 
@@ -48,4 +48,25 @@ pub(crate) struct Params {
 
 fn one() -> u32 {
     1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_is_what_options_can_be_made_of() {
+        let schema = schemars::schema_for!(Params);
+        let property = |name: &str| schema.get("properties").unwrap()[name].clone();
+        assert_eq!(property("directories")["type"], "boolean");
+        assert_eq!(property("normalize")["type"], "string");
+        assert_eq!(
+            format!("{}", property("normalize")["enum"]),
+            r#"["nfc","nfd"]"#
+        );
+        assert_eq!(
+            format!("{}", schema.get("required").unwrap()),
+            r#"["files","find","replace"]"#
+        );
+    }
 }

@@ -113,7 +113,8 @@ impl Listing {
         self.is_directory.iter().filter(|it| **it).count()
     }
 
-    fn list(&self) -> String {
+    /// A line for each.
+    pub(crate) fn list(&self) -> String {
         let rows = self.renames.iter().zip(&self.is_directory).enumerate();
         let lines = rows.map(|(index, (Rename { from, to }, is_directory))| {
             let slash = if *is_directory { "/" } else { "" };

@@ -71,6 +71,8 @@ impl Rule {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     pub(crate) fn rule(find: &str, replace: &str) -> Rule {
@@ -151,5 +153,25 @@ pub(crate) mod tests {
         let message = Rule::new(&params("a(b", "")).err().unwrap().to_string();
         let expected = "`find` is not a valid regular expression: regex parse error:\n    a(b\n     ^\nerror: unclosed group";
         assert_eq!(message, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn a_normalized_name_is_the_same_for_either_form(
+            name in "[a\u{e9}\u{301}\u{5d0}\u{ac00}\u{1100}\u{1161}._ ]{1,10}",
+            find in "[.a\u{e9}]",
+        ) {
+            for form in [Form::Nfc, Form::Nfd] {
+                let mut params = params(&find, "[$0]");
+                params.normalize = Some(form);
+                let rule = Rule::new(&params).unwrap();
+                let of_nfc = rule.rename(&Form::Nfc.write(&name), 0).unwrap();
+                let of_nfd = rule.rename(&Form::Nfd.write(&name), 0).unwrap();
+                prop_assert_eq!(&of_nfc, &of_nfd);
+                if let Some(renamed) = of_nfc {
+                    prop_assert_eq!(form.write(&renamed), renamed);
+                }
+            }
+        }
     }
 }

@@ -190,6 +190,8 @@ fn group(name: &str, find: &Regex) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parse(find: &str, replace: &str) -> Result<Template, Error> {
@@ -306,5 +308,25 @@ mod tests {
             "1: `find` has no group `b`, only one group",
         );
         check("(a)", r"x-\1", r"3: a group is written `$1`, not `\1`");
+    }
+
+    proptest! {
+        /// Whatever a template is, it is read or refused; and what is read can be written.
+        #[test]
+        fn no_template_is_too_odd(text in "([${}:n123a]|upper|title|\\PC){0,12}", name in "\\PC{0,8}") {
+            let find = Regex::new("(?<a>[0-9]*)(.?)").unwrap();
+            match Template::parse(&text, &find) {
+                Ok(template) => for captures in find.matches(&name) {
+                    let mut written = String::new();
+                    if let Err(problem) = template.expand(&captures, &name, 7, &mut written) {
+                        prop_assert!(problem.contains("needs digits"), "{}", problem);
+                    }
+                },
+                Err(error) => {
+                    let begin = "`replace` is not valid at character ";
+                    prop_assert!(error.to_string().starts_with(begin), "{}", error);
+                }
+            }
+        }
     }
 }

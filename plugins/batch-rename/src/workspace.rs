@@ -83,16 +83,11 @@ impl Workspace {
         if self.stamp(to)?.is_none() {
             return Ok(false);
         }
-        // Where the file system ignores case, or Unicode forms, `A.txt` is there because `a.txt` is;
-        // only a listing can tell.
         if !form::may_be_one(from, to) {
             return Ok(true);
         }
-        let (directory, name) = split(to);
-        Ok(self
-            .list(directory)?
-            .iter()
-            .any(|(listed, _)| listed == name))
+        let listed = self.list(split(to).0)?;
+        Ok(is_listed(to, &listed))
     }
 
     /// Renames a file unless that would overwrite another.
@@ -157,6 +152,12 @@ impl Stamp {
             modified,
         }
     }
+}
+
+/// Whether what is at `path` really has that name. Where the file system ignores case, or Unicode
+/// forms, `A.txt` is there because `a.txt` is, and only a listing of its directory can tell.
+fn is_listed(path: &str, listed: &[(String, Kind)]) -> bool {
+    listed.iter().any(|(name, _)| name == split(path).1)
 }
 
 /// A path's directory, empty for the workspace itself, and its name.
@@ -260,6 +261,14 @@ pub(crate) mod tests {
         check("a.txt", "A.txt", false);
         check("b.txt", "B.txt", true);
         check("a.txt", "a.txt/x", false);
+    }
+
+    #[test]
+    fn on_a_file_system_that_ignores_case_a_file_is_not_in_its_own_way() {
+        let listed = ["d", "A.txt", "e\u{301}"].map(|name| (name.to_owned(), Kind::File));
+        assert!(!is_listed("x/a.txt", &listed));
+        assert!(!is_listed("x/\u{e9}", &listed));
+        assert!(is_listed("x/A.txt", &listed));
     }
 
     #[test]
