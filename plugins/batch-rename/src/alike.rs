@@ -3,49 +3,51 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use crate::form::{self, Form};
 use crate::name::shown;
 use crate::plan::Rename;
 use crate::workspace::split;
 
-/// What is to be said of the renames, by their index. `exists` tells whether a path is there and
-/// stays.
-pub(crate) fn notes(renames: &[Rename], exists: impl Fn(&str) -> bool) -> HashMap<usize, String> {
-    let mut old_looks = HashMap::<_, usize>::new();
-    let mut new_looks = HashMap::<_, usize>::new();
-    let mut folded_names = HashMap::<_, usize>::new();
-    for Rename { from, to } in renames {
-        *old_looks.entry(look(from)).or_default() += 1;
-        *new_looks.entry(look(to)).or_default() += 1;
-        *folded_names.entry(form::folded(to)).or_default() += 1;
-    }
+/// What is to be said of the renames, by their index. `stays` tells whether the directory of a
+/// rename has a file of another name, which is not renamed.
+pub(crate) fn notes(
+    renames: &[Rename],
+    stays: impl Fn(usize, &str) -> bool,
+) -> HashMap<usize, String> {
+    let old_looks: Vec<_> = renames.iter().map(|it| look(&it.from)).collect();
+    let new_looks: Vec<_> = renames.iter().map(|it| look(&it.to)).collect();
+    let folded: Vec<_> = renames.iter().map(|it| form::folded(&it.to)).collect();
+    let (old_counts, new_counts) = (counts(&old_looks), counts(&new_looks));
+    let folded_counts = counts(&folded);
     let mut notes = HashMap::new();
     for (index, Rename { from, to }) in renames.iter().enumerate() {
         let mut said = Vec::new();
-        if look(from) == look(to) {
+        if old_looks[index] == new_looks[index] {
             said.push(format!("looks the same, but is {} then", form(to)));
         } else {
-            if old_looks[&look(from)] > 1 {
+            if old_counts[&old_looks[index]] > 1 {
                 said.push(format!("old name {}", form(from)));
             }
-            if new_looks[&look(to)] > 1 {
+            if new_counts[&new_looks[index]] > 1 {
                 said.push(format!("new name {}", form(to)));
             }
         }
-        if folded_names[&form::folded(to)] > new_looks[&look(to)] {
+        if folded_counts[&folded[index]] > new_counts[&new_looks[index]] {
             said.push("another new name differs only in case".to_owned());
         }
-        let others = [Form::Nfc, Form::Nfd].map(|form| form.write(to));
-        let other = (others.iter()).find(|it| *it != to && *it != from && exists(it));
+        let (old, new) = (split(from).1, split(to).1);
+        let forms = [Form::Nfc, Form::Nfd].map(|form| form.write(new));
+        let other = (forms.iter()).find(|it| *it != new && stays(index, it));
         if let Some(other) = other {
             said.push(format!("another file looks the same, {}", form(other)));
         }
-        if split(to).1.starts_with('.') && !split(from).1.starts_with('.') {
+        if new.starts_with('.') && !old.starts_with('.') {
             said.push("hidden under the new name".to_owned());
         }
-        let ends_badly = |path: &str| path.ends_with([' ', '.']);
-        if ends_badly(to) && !ends_badly(from) {
+        let ends_badly = |name: &str| name.ends_with([' ', '.']);
+        if ends_badly(new) && !ends_badly(old) {
             said.push("ends in a space or a dot, which Windows drops".to_owned());
         }
         if !said.is_empty() {
@@ -53,6 +55,14 @@ pub(crate) fn notes(renames: &[Rename], exists: impl Fn(&str) -> bool) -> HashMa
         }
     }
     notes
+}
+
+fn counts<T: Eq + Hash>(all: &[T]) -> HashMap<&T, usize> {
+    let mut counts = HashMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
 }
 
 /// A path as it is seen.
@@ -79,7 +89,7 @@ mod tests {
     #[test]
     fn what_looks_the_same_is_told_apart() {
         let check = |text, there: &str, expected: &[(usize, &str)]| {
-            let notes = notes(&renames(text), |path| path == there);
+            let notes = notes(&renames(text), |_, name| name == there);
             let mut notes: Vec<_> = notes.iter().map(|(at, it)| (*at, it.as_str())).collect();
             notes.sort_unstable();
             assert_eq!(notes, expected, "{text}");

@@ -40,7 +40,10 @@ pub(crate) fn may_be_one(a: &str, b: &str) -> bool {
 
 /// The text without what file systems may ignore.
 pub(crate) fn folded(text: &str) -> String {
-    composed(&composed(text).to_lowercase()).into_owned()
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => composed(&composed(text).to_lowercase()).into_owned(),
+    }
 }
 
 /// The form that a text is in, in words.

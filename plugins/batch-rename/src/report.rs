@@ -12,7 +12,7 @@ use crate::name::shown;
 use crate::nesting;
 use crate::plan::{Plan, Planned, Rename};
 use crate::select::Selection;
-use crate::workspace::Kind;
+use crate::workspace::{Kind, join, split};
 
 /// The details of a preview and of an apply.
 #[derive(Serialize, JsonSchema)]
@@ -79,7 +79,10 @@ impl Listing {
     pub(crate) fn of(plan: &Plan, exists: impl Fn(&str) -> bool) -> Self {
         let renames = nesting::arrived(&plan.renames);
         let leaving: HashSet<&str> = renames.iter().map(|it| it.from.as_str()).collect();
-        let stays = |path: &str| !leaving.contains(path) && exists(path);
+        let stays = |index: usize, name: &str| {
+            let path = join(split(&plan.renames[index].from).0, name);
+            !leaving.contains(path.as_str()) && exists(&path)
+        };
         let notes = alike::notes(&renames, stays);
         let is_directory = plan.stamps.iter().map(|it| it.kind == Kind::Directory);
         Self {

@@ -220,6 +220,15 @@ fn two_forms_of_a_name_do_not_become_one_file() {
         .is_refused("which exists");
 }
 
+/// A file may get the other form of a name that stays, where these are two files.
+/// <https://github.com/ismaelgv/rnr/issues/31>
+#[test]
+fn a_name_that_looks_like_one_that_stays_is_marked() {
+    let case = Case::of(&["u\u{308}/a", "u\u{308}/e\u{301}"], "**/a", "a", "\u{e9}");
+    let note = "(another file looks the same, in NFD)";
+    assert_eq!(case.rows(), format!("u\u{308}/a -> u\u{308}/\u{e9} {note}"));
+}
+
 /// Files were gone, since their new names began with a dot.
 /// <https://github.com/trapd00r/vidir/issues/25>
 #[test]
