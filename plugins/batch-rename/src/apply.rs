@@ -124,16 +124,17 @@ fn undo(workspace: &Workspace, renames: &[Rename], done: &[Step], cause: Error) 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
 
     use proptest::prelude::*;
 
     use super::*;
-    use crate::nesting;
+    use crate::nesting::{
+        self,
+        tests::{TREE, renames_of_all},
+    };
     use crate::plan::tests::renames;
     use crate::workspace::tests::Sandbox;
-    use crate::workspace::{join, split};
 
     fn plan(sandbox: &Sandbox, renames: &[(&str, &str)]) -> Plan {
         let rename = |&(from, to): &(&str, &str)| Rename {
@@ -301,59 +302,55 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-        /// Every entry of a tree of directories gets another name among its siblings, in one plan.
         #[test]
         fn every_file_of_any_tree_arrives(
-            files in prop::collection::btree_set("[ab]/[ab]/[abc]|[cd]/[abc]|[ef]", 1..12),
+            files in prop::collection::btree_set(TREE, 1..12),
             shift in 0..3usize,
-            add in any::<bool>(),
+            to_new in any::<bool>(),
         ) {
             let files: Vec<&str> = files.iter().map(String::as_str).collect();
             let sandbox = Sandbox::with(&files);
-            let mut folders = BTreeMap::<String, BTreeSet<String>>::new();
-            for file in &files {
-                let mut path = *file;
-                while !path.is_empty() {
-                    let (folder, name) = split(path);
-                    folders.entry(folder.into()).or_default().insert(name.into());
-                    path = folder;
+            let all = renames_of_all(&files, shift, to_new);
+            let arrived = |file: &str| {
+                let mut renames = all.clone();
+                // What keeps its own name moves along with its directory.
+                if !all.iter().any(|it| it.from == file) {
+                    renames.push(Rename { from: file.into(), to: file.into() });
                 }
-            }
-            let mut all = Vec::new();
-            for (folder, names) in &folders {
-                let names: Vec<_> = names.iter().collect();
-                for (index, name) in names.iter().enumerate() {
-                    let new = match add {
-                        true => format!("{name}+"),
-                        false => names[(index + shift) % names.len()].clone(),
-                    };
-                    if new != **name {
-                        let (from, to) = (join(folder, name), join(folder, &new));
-                        all.push(Rename { from, to });
-                    }
-                }
-            }
-            let arrived: BTreeMap<_, _> = nesting::arrived(&all)
-                .into_iter()
-                .map(|Rename { from, to }| (from, to))
-                .collect();
+                let arrived = nesting::arrived(&renames);
+                arrived.into_iter().find(|it| it.from == file).unwrap().to
+            };
+            let mut expected: Vec<_> =
+                files.iter().map(|file| format!("{}:{file}", arrived(file))).collect();
+            expected.sort();
             let plan = Plan::of(&sandbox.workspace(), &all).unwrap();
             prop_assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
-            for file in &files {
-                // One that keeps its own name moves along with its directory.
-                if let Some(to) = arrived.get(*file) {
-                    prop_assert_eq!(fs::read_to_string(sandbox.path(to)).unwrap(), *file);
-                }
+            prop_assert_eq!(sandbox.tree(), expected);
+        }
+
+        #[test]
+        fn any_step_that_fails_takes_back_all_others(
+            files in prop::collection::btree_set(TREE, 1..12),
+            shift in 0..3usize,
+            to_new in any::<bool>(),
+            step: prop::sample::Index,
+        ) {
+            let mut files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let all = renames_of_all(&files, shift, to_new);
+            files.push("blocker");
+            let sandbox = Sandbox::with(&files);
+            let before = sandbox.tree();
+            let mut steps = Order::of(&all, "7").steps;
+            if !steps.is_empty() {
+                let step = step.index(steps.len());
+                steps[step].to = "blocker".into();
+                let refused = run(&sandbox.workspace(), &all, &steps).unwrap_err().to_string();
+                prop_assert!(refused.contains("the new name is taken"), "{}", refused);
+                prop_assert!(refused.ends_with("old name again."), "{}", refused);
             }
-            let mut contents: Vec<_> = sandbox
-                .tree()
-                .iter()
-                .map(|it| it.split_once(':').unwrap().1.to_owned())
-                .collect();
-            contents.sort();
-            prop_assert_eq!(contents, files);
+            prop_assert_eq!(sandbox.tree(), before);
         }
     }
 }

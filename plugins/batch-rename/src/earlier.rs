@@ -104,19 +104,43 @@ fn look_at_level(
         }
     }
 
-    let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
-    let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
-    let cycles_before = cyclic.iter().all(as_before);
-    let cycles_after = cyclic.iter().all(as_planned);
-    match (chained.is_empty(), cyclic.is_empty()) {
+    let cycles = cycles_of(&cyclic, order);
+    let states: Vec<_> = cycles.iter().map(|it| cycle(plan, now, it)).collect();
+    let is_any = |state| states.contains(&Some(state));
+    match (chained.is_empty(), cycles.is_empty()) {
         (_, true) if all_renamed => Ok(Earlier::Complete),
         // Chains come first: while they wait, no cycle has begun.
         (false, _) if traces.is_empty() => Ok(Earlier::Nothing),
         (false, _) if !all_renamed => Err(halfway(&traces)),
-        _ if cycles_after && !cycles_before => Ok(Earlier::Complete),
-        (true, _) if cycles_before && !cycles_after => Ok(Earlier::Nothing),
-        (false, _) if cycles_before && !cycles_after => Err(halfway(&traces)),
+        // One cycle comes after the other.
+        _ if states.last() == Some(&Some(Earlier::Complete)) && !is_any(Earlier::Nothing) => {
+            Ok(Earlier::Complete)
+        }
+        (true, _) if states[0] == Some(Earlier::Nothing) && !is_any(Earlier::Complete) => {
+            Ok(Earlier::Nothing)
+        }
+        (false, _) if is_any(Earlier::Nothing) => Err(halfway(&traces)),
         _ => Err(undecidable(cyclic.iter().map(|it| &plan.renames[*it]))),
+    }
+}
+
+/// The cycles, in the order in which they are renamed.
+fn cycles_of<'a>(cyclic: &'a [usize], order: &Order) -> Vec<&'a [usize]> {
+    let firsts: HashSet<usize> = order.temporaries.iter().map(|it| it.rename).collect();
+    cyclic.chunk_by(|_, next| !firsts.contains(next)).collect()
+}
+
+/// How far one cycle is, if that can be told: its names exist before as well as after.
+fn cycle(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Option<Earlier> {
+    let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
+    let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
+    match (
+        renames.iter().all(as_before),
+        renames.iter().all(as_planned),
+    ) {
+        (true, false) => Some(Earlier::Nothing),
+        (false, true) => Some(Earlier::Complete),
+        _ => None,
     }
 }
 
@@ -169,7 +193,10 @@ fn undecidable<'a>(renames: impl Iterator<Item = &'a Rename>) -> Error {
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::nesting::tests::{TREE, renames_of_all};
     use crate::plan::tests::renames;
     use crate::workspace::tests::Sandbox;
 
@@ -244,6 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn a_swap_that_can_not_be_told_is_not_repeated_because_another_can() {
+        let sandbox = Sandbox::with(&["a", "b", "c", "d"]);
+        fs::write(sandbox.path("c"), "longer").unwrap();
+        let mut plan = plan(&sandbox, "a>b b>a c>d d>c");
+        plan.stamps[1] = plan.stamps[0].clone();
+        fs::remove_file(sandbox.path("b")).unwrap();
+        fs::hard_link(sandbox.path("a"), sandbox.path("b")).unwrap();
+        let order = Order::of(&plan.renames, "7");
+        // Whether the first swap was done, nobody can see; the second was not.
+        let refused = look(&sandbox.workspace(), &plan, &order).unwrap_err();
+        assert!(
+            refused.to_string().contains("may have swapped"),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn a_target_that_appeared_is_no_trace() {
         let sandbox = Sandbox::with(&["a"]);
         let plan = plan(&sandbox, "a>b");
@@ -253,5 +297,37 @@ mod tests {
             look(&sandbox.workspace(), &plan, &order),
             Ok(Earlier::Nothing)
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+        /// A wrong answer would rename twice, or claim what never happened.
+        #[test]
+        fn no_state_of_any_tree_is_taken_for_another(
+            files in prop::collection::btree_set(TREE, 1..8),
+            shift in 1..3usize,
+            to_new in any::<bool>(),
+        ) {
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let sandbox = Sandbox::with(&files);
+            for (size, file) in files.iter().enumerate() {
+                fs::write(sandbox.path(file), "x".repeat(size)).unwrap();
+            }
+            let all = renames_of_all(&files, shift, to_new);
+            let plan = Plan::of(&sandbox.workspace(), &all).unwrap();
+            let order = Order::of(&plan.renames, "7");
+            for done in 0..=order.steps.len() {
+                if done > 0 {
+                    let step = &order.steps[done - 1];
+                    sandbox.workspace().rename(&step.from, &step.to).unwrap();
+                }
+                match look(&sandbox.workspace(), &plan, &order) {
+                    Ok(Earlier::Nothing) => prop_assert_eq!(done, 0),
+                    Ok(Earlier::Complete) => prop_assert_eq!(done, order.steps.len()),
+                    Err(_) => {}
+                }
+            }
+        }
     }
 }
