@@ -126,7 +126,14 @@ fn undo(workspace: &Workspace, renames: &[Rename], done: &[Step], cause: Error) 
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::nesting::{
+        self,
+        tests::{TREE, renames_of_all},
+    };
+    use crate::plan::tests::renames;
     use crate::workspace::tests::Sandbox;
 
     fn plan(sandbox: &Sandbox, renames: &[(&str, &str)]) -> Plan {
@@ -253,5 +260,97 @@ mod tests {
         let message = "disk full. The other files have their old names again, but not all could be renamed back:\n\
             - `a` is now `x` (renaming `x` to `a`: the new name is taken)";
         assert_eq!(error, Error::failed(message));
+    }
+
+    #[test]
+    fn directories_move_with_what_is_in_them() {
+        let check = |files: &[&str], text: &str, expected: &[&str]| {
+            let sandbox = Sandbox::with(files);
+            let plan = Plan::of(&sandbox.workspace(), &renames(text)).unwrap();
+            assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+            assert_eq!(sandbox.tree(), expected, "{text}");
+            for Rename { to, .. } in nesting::arrived(&plan.renames) {
+                assert!(sandbox.path(&to).exists(), "{to}");
+            }
+        };
+        check(&["a/x", "a/b/y"], "a>c", &["c/b/y:a/b/y", "c/x:a/x"]);
+        check(&["a/x"], "a>b a/x>a/y", &["b/y:a/x"]);
+        check(&["a/a/a"], "a>b a/a>a/b a/a/a>a/a/b", &["b/b/b:a/a/a"]);
+        // Their names are swapped, and so are those in one of them.
+        check(
+            &["a/x", "a/y", "b/x"],
+            "a>b b>a a/x>a/y a/y>a/x",
+            &["a/x:b/x", "b/x:a/y", "b/y:a/x"],
+        );
+        // A file takes the name that a directory had.
+        check(&["a/x", "f"], "a>b f>a", &["a:f", "b/x:a/x"]);
+        check(&["a/x"], "a>A", &["A/x:a/x"]);
+    }
+
+    #[test]
+    fn a_step_that_fails_takes_directories_back() {
+        let sandbox = Sandbox::with(&["a/x", "blocker/y"]);
+        let renames = renames("a>b a/x>a/y");
+        let mut steps = Order::of(&renames, "7").steps;
+        assert_eq!(steps[1].from, "a");
+        steps[1].to = "blocker".into();
+        let refused = run(&sandbox.workspace(), &renames, &steps);
+        let message =
+            "renaming `a` to `blocker`: the new name is taken. Every file has its old name again.";
+        assert_eq!(refused, Err(Error::failed(message)));
+        assert_eq!(sandbox.tree(), ["a/x:a/x", "blocker/y:blocker/y"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+        #[test]
+        fn every_file_of_any_tree_arrives(
+            files in prop::collection::btree_set(TREE, 1..12),
+            shift in 0..3usize,
+            to_new in any::<bool>(),
+        ) {
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let sandbox = Sandbox::with(&files);
+            let all = renames_of_all(&files, shift, to_new);
+            let arrived = |file: &str| {
+                let mut renames = all.clone();
+                // What keeps its own name moves along with its directory.
+                if !all.iter().any(|it| it.from == file) {
+                    renames.push(Rename { from: file.into(), to: file.into() });
+                }
+                let arrived = nesting::arrived(&renames);
+                arrived.into_iter().find(|it| it.from == file).unwrap().to
+            };
+            let mut expected: Vec<_> =
+                files.iter().map(|file| format!("{}:{file}", arrived(file))).collect();
+            expected.sort();
+            let plan = Plan::of(&sandbox.workspace(), &all).unwrap();
+            prop_assert_eq!(applied(&sandbox, &plan, 1), Ok(Outcome::Renamed));
+            prop_assert_eq!(sandbox.tree(), expected);
+        }
+
+        #[test]
+        fn any_step_that_fails_takes_back_all_others(
+            files in prop::collection::btree_set(TREE, 1..12),
+            shift in 0..3usize,
+            to_new in any::<bool>(),
+            step: prop::sample::Index,
+        ) {
+            let mut files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let all = renames_of_all(&files, shift, to_new);
+            files.push("blocker");
+            let sandbox = Sandbox::with(&files);
+            let before = sandbox.tree();
+            let mut steps = Order::of(&all, "7").steps;
+            if !steps.is_empty() {
+                let step = step.index(steps.len());
+                steps[step].to = "blocker".into();
+                let refused = run(&sandbox.workspace(), &all, &steps).unwrap_err().to_string();
+                prop_assert!(refused.contains("the new name is taken"), "{}", refused);
+                prop_assert!(refused.ends_with("old name again."), "{}", refused);
+            }
+            prop_assert_eq!(sandbox.tree(), before);
+        }
     }
 }

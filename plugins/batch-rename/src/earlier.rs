@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use airlock_tool::Error;
 
 use crate::name::shown;
+use crate::nesting;
 use crate::order::{Order, Temporary};
 use crate::plan::{Plan, Rename};
 use crate::report;
@@ -28,11 +29,59 @@ pub(crate) enum Earlier {
 /// If it stopped halfway, or if one that did everything can't be told from one that did nothing.
 pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<Earlier, Error> {
     let now = Now::read(workspace, plan)?;
-    let cyclic: HashSet<usize> = order.cyclic.iter().copied().collect();
-    let chained: Vec<_> = (0..plan.renames.len())
-        .filter(|it| !cyclic.contains(it))
-        .map(|it| &plan.renames[it])
+    let levels = nesting::levels(&plan.renames);
+    // What comes last is looked at first: as long as it is as before, so are the paths below.
+    for (above, level) in levels.iter().rev().enumerate() {
+        match look_at_level(workspace, plan, order, &now, level)? {
+            Earlier::Nothing => {}
+            Earlier::Complete if above == 0 => {
+                return complete(workspace, plan).map(|()| Earlier::Complete);
+            }
+            Earlier::Complete => return Err(halfway(&traces(plan, &now, level))),
+        }
+    }
+    Ok(Earlier::Nothing)
+}
+
+/// Refuses a plan of whose directories the outermost have their new names, while something that was
+/// in them does not.
+fn complete(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
+    let mut missing = Vec::new();
+    for Rename { from, to } in nesting::arrived(&plan.renames) {
+        if workspace.stamp(&to)?.is_none() {
+            missing.push(format!("`{}` is not `{}`", shown(&from), shown(&to)));
+        }
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(halfway(&missing)),
+    }
+}
+
+/// Names the renames that are done for sure.
+fn traces(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Vec<String> {
+    let renames = renames.iter().map(|it| &plan.renames[*it]);
+    renames
+        .filter(|rename| now.exists(&rename.to) && !now.exists(&rename.from))
+        .map(|Rename { from, to }| format!("`{}` is `{}` already", shown(from), shown(to)))
+        .collect()
+}
+
+fn look_at_level(
+    workspace: &Workspace,
+    plan: &Plan,
+    order: &Order,
+    now: &Now<'_>,
+    level: &[usize],
+) -> Result<Earlier, Error> {
+    let level: HashSet<usize> = level.iter().copied().collect();
+    let cyclic: Vec<usize> = (order.cyclic.iter().copied())
+        .filter(|it| level.contains(it))
         .collect();
+    let in_cycles: HashSet<usize> = cyclic.iter().copied().collect();
+    let mut others: Vec<_> = level.difference(&in_cycles).copied().collect();
+    others.sort_unstable();
+    let chained: Vec<_> = others.iter().map(|it| &plan.renames[*it]).collect();
 
     let arriving: HashSet<&str> = chained.iter().map(|rename| rename.to.as_str()).collect();
     let is_renamed = |rename: &&Rename| {
@@ -40,12 +89,9 @@ pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<
         now.exists(&rename.to) && old_name_is_free
     };
     let all_renamed = chained.iter().all(is_renamed);
-    let mut traces: Vec<_> = chained
-        .iter()
-        .filter(|rename| now.exists(&rename.to) && !now.exists(&rename.from))
-        .map(|Rename { from, to }| format!("`{}` is `{}` already", shown(from), shown(to)))
-        .collect();
-    for Temporary { rename, path } in &order.temporaries {
+    let mut traces = traces(plan, now, &others);
+    let temporaries = order.temporaries.iter();
+    for Temporary { rename, path } in temporaries.filter(|it| level.contains(&it.rename)) {
         if workspace.stamp(path)?.is_some() {
             let Rename { from, to } = &plan.renames[*rename];
             traces.push(format!(
@@ -58,21 +104,43 @@ pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<
         }
     }
 
-    let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
-    let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
-    let cycles_before = order.cyclic.iter().all(as_before);
-    let cycles_after = order.cyclic.iter().all(as_planned);
-    match (chained.is_empty(), order.cyclic.is_empty()) {
+    let cycles = cycles_of(&cyclic, order);
+    let states: Vec<_> = cycles.iter().map(|it| cycle(plan, now, it)).collect();
+    let is_any = |state| states.contains(&Some(state));
+    match (chained.is_empty(), cycles.is_empty()) {
         (_, true) if all_renamed => Ok(Earlier::Complete),
         // Chains come first: while they wait, no cycle has begun.
         (false, _) if traces.is_empty() => Ok(Earlier::Nothing),
         (false, _) if !all_renamed => Err(halfway(&traces)),
-        _ if cycles_after && !cycles_before => Ok(Earlier::Complete),
-        (true, _) if cycles_before && !cycles_after => Ok(Earlier::Nothing),
-        (false, _) if cycles_before && !cycles_after => Err(halfway(&traces)),
-        _ => Err(undecidable(
-            order.cyclic.iter().map(|it| &plan.renames[*it]),
-        )),
+        // One cycle comes after the other.
+        _ if states.last() == Some(&Some(Earlier::Complete)) && !is_any(Earlier::Nothing) => {
+            Ok(Earlier::Complete)
+        }
+        (true, _) if states[0] == Some(Earlier::Nothing) && !is_any(Earlier::Complete) => {
+            Ok(Earlier::Nothing)
+        }
+        (false, _) if is_any(Earlier::Nothing) => Err(halfway(&traces)),
+        _ => Err(undecidable(cyclic.iter().map(|it| &plan.renames[*it]))),
+    }
+}
+
+/// The cycles, in the order in which they are renamed.
+fn cycles_of<'a>(cyclic: &'a [usize], order: &Order) -> Vec<&'a [usize]> {
+    let firsts: HashSet<usize> = order.temporaries.iter().map(|it| it.rename).collect();
+    cyclic.chunk_by(|_, next| !firsts.contains(next)).collect()
+}
+
+/// How far one cycle is, if that can be told: its names exist before as well as after.
+fn cycle(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Option<Earlier> {
+    let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
+    let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
+    match (
+        renames.iter().all(as_before),
+        renames.iter().all(as_planned),
+    ) {
+        (true, false) => Some(Earlier::Nothing),
+        (false, true) => Some(Earlier::Complete),
+        _ => None,
     }
 }
 
@@ -125,23 +193,16 @@ fn undecidable<'a>(renames: impl Iterator<Item = &'a Rename>) -> Error {
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::nesting::tests::{TREE, renames_of_all};
+    use crate::plan::tests::renames;
     use crate::workspace::tests::Sandbox;
 
     /// A plan over real files, written as `a>b b>c`.
     fn plan(sandbox: &Sandbox, text: &str) -> Plan {
-        let rename = |it: &str| {
-            let (from, to) = it.split_once('>').unwrap();
-            Rename {
-                from: from.into(),
-                to: to.into(),
-            }
-        };
-        Plan::of(
-            &sandbox.workspace(),
-            &text.split(' ').map(rename).collect::<Vec<_>>(),
-        )
-        .unwrap()
+        Plan::of(&sandbox.workspace(), &renames(text)).unwrap()
     }
 
     /// What is found after some of the plan's steps, each file having a size of its own.
@@ -176,6 +237,13 @@ mod tests {
         check(&["a", "b"], "a>b b>a", 3);
         check(&["a", "b", "c"], "a>b b>c c>a", 4);
         check(&["a", "b", "c", "d"], "a>b b>a c>d d>e", 5);
+        check(&["a/x", "a/b/y"], "a>c a/x>a/z a/b>a/d a/b/y>a/b/z", 4);
+        check(&["a/x", "a/y", "b"], "a/x>a/y a/y>a/x a>c b>a", 5);
+        check(
+            &["a/x", "a/y", "b", "c/x/y"],
+            "a/y>a/z a>b b>c c>d c/x>c/y",
+            5,
+        );
     }
 
     #[test]
@@ -203,6 +271,23 @@ mod tests {
     }
 
     #[test]
+    fn a_swap_that_can_not_be_told_is_not_repeated_because_another_can() {
+        let sandbox = Sandbox::with(&["a", "b", "c", "d"]);
+        fs::write(sandbox.path("c"), "longer").unwrap();
+        let mut plan = plan(&sandbox, "a>b b>a c>d d>c");
+        plan.stamps[1] = plan.stamps[0].clone();
+        fs::remove_file(sandbox.path("b")).unwrap();
+        fs::hard_link(sandbox.path("a"), sandbox.path("b")).unwrap();
+        let order = Order::of(&plan.renames, "7");
+        // Whether the first swap was done, nobody can see; the second was not.
+        let refused = look(&sandbox.workspace(), &plan, &order).unwrap_err();
+        assert!(
+            refused.to_string().contains("may have swapped"),
+            "{refused}"
+        );
+    }
+
+    #[test]
     fn a_target_that_appeared_is_no_trace() {
         let sandbox = Sandbox::with(&["a"]);
         let plan = plan(&sandbox, "a>b");
@@ -212,5 +297,37 @@ mod tests {
             look(&sandbox.workspace(), &plan, &order),
             Ok(Earlier::Nothing)
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+        /// A wrong answer would rename twice, or claim what never happened.
+        #[test]
+        fn no_state_of_any_tree_is_taken_for_another(
+            files in prop::collection::btree_set(TREE, 1..8),
+            shift in 1..3usize,
+            to_new in any::<bool>(),
+        ) {
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let sandbox = Sandbox::with(&files);
+            for (size, file) in files.iter().enumerate() {
+                fs::write(sandbox.path(file), "x".repeat(size)).unwrap();
+            }
+            let all = renames_of_all(&files, shift, to_new);
+            let plan = Plan::of(&sandbox.workspace(), &all).unwrap();
+            let order = Order::of(&plan.renames, "7");
+            for done in 0..=order.steps.len() {
+                if done > 0 {
+                    let step = &order.steps[done - 1];
+                    sandbox.workspace().rename(&step.from, &step.to).unwrap();
+                }
+                match look(&sandbox.workspace(), &plan, &order) {
+                    Ok(Earlier::Nothing) => prop_assert_eq!(done, 0),
+                    Ok(Earlier::Complete) => prop_assert_eq!(done, order.steps.len()),
+                    Err(_) => {}
+                }
+            }
+        }
     }
 }

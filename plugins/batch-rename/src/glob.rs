@@ -3,6 +3,8 @@
 use airlock_tool::Error;
 use glob::Pattern;
 
+use crate::form;
+
 /// A pattern, component by component, so that whoever walks the tree can leave out what can't
 /// match.
 #[derive(Debug, PartialEq)]
@@ -33,6 +35,16 @@ pub(crate) fn parse(pattern: &str) -> Result<Vec<Glob>, Error> {
     expand_braces(pattern, &mut alternatives)
         .and_then(|()| alternatives.iter().map(|it| parse_one(it)).collect())
         .map_err(|problem| Error::tool(format!("`{pattern}` is not a valid pattern: {problem}")))
+}
+
+impl Glob {
+    /// One that a single path matches.
+    pub(crate) fn exact(path: &str) -> Self {
+        let name = |it| Component::Name(form::composed(it).into_owned());
+        Self {
+            components: path.split('/').map(name).collect(),
+        }
+    }
 }
 
 impl Component {

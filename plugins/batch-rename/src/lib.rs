@@ -3,21 +3,27 @@
 //!
 //! The preview decides everything: `select` finds the files, `rule` gives each its new name, and
 //! `plan` refuses whatever would overwrite or lose a file. What is left is put in an `order` that
-//! survives swaps and cycles, and `apply` follows it, undoing what it did where a step fails. Only
-//! files and symbolic links are renamed (the link, not what it points to), and each stays in its
-//! directory.
+//! survives swaps and cycles, and `apply` follows it, undoing what it did where a step fails. Files
+//! and symbolic links are renamed (the link, not what it points to), and directories if the caller
+//! asks for it; each stays in its directory.
 
+mod alike;
 mod apply;
 mod earlier;
+mod form;
+mod format;
 mod glob;
 mod kept;
 mod name;
 mod natural;
+mod nesting;
 mod order;
 mod params;
 mod plan;
 mod regex;
 mod report;
+#[cfg(test)]
+mod reported;
 mod rule;
 mod select;
 mod template;
@@ -26,8 +32,8 @@ mod workspace;
 use airlock_tool::{Action, Call, Error, Output, Preview, Resolution, Tool, Tools, export};
 
 use crate::params::Params;
-use crate::plan::{Limit, Plan, Planned};
-use crate::report::Details;
+use crate::plan::{Limit, Plan};
+use crate::report::{Details, Listing};
 use crate::rule::Rule;
 use crate::workspace::Workspace;
 
@@ -36,8 +42,9 @@ export!(tools);
 fn tools() -> Tools {
     let tool = Tool::new(
         "batch_rename_preview",
-        "Renames files by applying a regular expression to their names. Lists every old and new name and changes nothing \
-         until the plan is applied. Files stay in their directories, and none is ever overwritten.",
+        "Renames files, and directories if asked to, by applying a regular expression to their names. Lists every old \
+         and new name and changes nothing until the plan is applied. Files stay in their directories, and none is ever \
+         overwritten.",
     );
     Tools::new().with(
         tool.label("Batch Rename Preview")
@@ -51,22 +58,24 @@ fn tools() -> Tools {
 fn preview(params: Params, _call: &Call) -> Result<Preview<Plan>, Error> {
     let rule = Rule::new(&params)?;
     let workspace = Workspace::of_session()?;
-    let selection = select::select(&workspace, &params.files, &mut Limit::of(&rule))?;
+    let selection = select::select(&workspace, &params, &mut Limit::of(&rule))?;
     let planned = plan::plan(&selection.files, &rule, |from, to| {
         workspace.is_taken(from, to)
     })?;
-    let output = report::preview(&selection, &planned);
-    let Planned { renames, .. } = planned;
-    if renames.is_empty() {
-        return Ok(output.into());
+    if planned.renames.is_empty() {
+        return Ok(report::nothing(&selection, &planned).into());
     }
-    let action = Action::new(report::label(&renames), Plan::of(&workspace, &renames)?);
-    Ok(Preview::new(output).stage(action.details(Details::of(renames))))
+    let plan = Plan::of(&workspace, &planned.renames)?;
+    let listing = Listing::of(&plan, |path| {
+        workspace.stamp(path).is_ok_and(|stamp| stamp.is_some())
+    });
+    let action = Action::new(listing.label(), plan).details(listing.details());
+    Ok(Preview::new(report::preview(&selection, &planned, &listing)).stage(action))
 }
 
 fn apply(plan: Plan, resolution: &Resolution) -> Result<Output, Error> {
     let outcome = apply::apply(&Workspace::of_session()?, &plan, resolution)?;
-    Ok(report::applied(outcome, plan, &resolution.reason))
+    Ok(report::applied(outcome, &plan, &resolution.reason))
 }
 
 fn reject(_plan: Plan, resolution: &Resolution) -> Result<Option<Output>, Error> {

@@ -3,9 +3,12 @@
 /// The most bytes that a name has on the usual file systems.
 const MAX_BYTES: usize = 255;
 
-/// Why a file can't have this name, if it can't.
-pub(crate) fn problem(name: &str) -> Option<String> {
-    let character = |c: &char| matches!(c, '/' | '\\') || c.is_control();
+/// Why a file with the name `old` can't have this name, if it can't.
+pub(crate) fn problem(name: &str, old: &str) -> Option<String> {
+    // On Windows a backslash is a separator, and a workspace may be there; but where a name has
+    // one already it is a character like any other.
+    let is_separator = |c: char| c == '/' || c == '\\' && !old.contains('\\');
+    let character = |c: &char| is_separator(*c) || c.is_control();
     match name {
         "" => Some("the new name is empty".into()),
         "." | ".." => Some(format!("`{name}` is not a name for a file")),
@@ -14,7 +17,6 @@ pub(crate) fn problem(name: &str) -> Option<String> {
             name.len()
         )),
         _ => match name.chars().find(character)? {
-            // On Windows a backslash is a separator, and a workspace may be there.
             separator @ ('/' | '\\') => Some(format!(
                 "`{separator}` in the new name would move the file out of its directory"
             )),
@@ -44,8 +46,9 @@ mod tests {
 
     #[test]
     fn a_name_stays_in_its_directory_and_can_be_read() {
-        let check =
-            |name: &str, expected: Option<&str>| assert_eq!(problem(name).as_deref(), expected);
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(problem(name, "a").as_deref(), expected)
+        };
         check("a b.txt", None);
         check("...", None);
         check(".hidden", None);
@@ -70,6 +73,8 @@ mod tests {
             &"ä".repeat(128),
             Some("the new name is 256 bytes; the limit is 255"),
         );
+        assert_eq!(problem(r"a\b", r"x\y"), None);
+        assert!(problem("a/b", r"x\y").is_some());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::nesting;
 use crate::plan::Rename;
 use crate::workspace::{join, split};
 
@@ -52,39 +53,40 @@ impl Order {
 
         let mut order = Self::default();
         let mut is_ordered = vec![false; renames.len()];
-        // Chains, from the end whose target is free.
-        for end in
-            (0..renames.len()).filter(|index| !leaving.contains_key(renames[*index].to.as_str()))
-        {
-            let mut next = Some(end);
-            while let Some(rename) = next {
-                order.push(rename, &renames[rename].from, &renames[rename].to);
-                is_ordered[rename] = true;
-                next = waiting(rename);
+        for level in nesting::levels(renames) {
+            // Chains, from the end whose target is free.
+            let is_end = |index: &&usize| !leaving.contains_key(renames[**index].to.as_str());
+            for end in level.iter().filter(is_end) {
+                let mut next = Some(*end);
+                while let Some(rename) = next {
+                    order.push(rename, &renames[rename].from, &renames[rename].to);
+                    is_ordered[rename] = true;
+                    next = waiting(rename);
+                }
             }
-        }
-        // What is left are cycles, in which every target is in use.
-        for first in 0..renames.len() {
-            if is_ordered[first] {
-                continue;
+            // What is left are cycles, in which every target is in use.
+            for first in level {
+                if is_ordered[first] {
+                    continue;
+                }
+                let Rename { from, to } = &renames[first];
+                let temporary = temporary(from, action_id, order.temporaries.len() + 1);
+                order.push(first, from, &temporary);
+                let mut next = waiting(first).filter(|next| *next != first);
+                is_ordered[first] = true;
+                order.cyclic.push(first);
+                while let Some(rename) = next {
+                    order.push(rename, &renames[rename].from, &renames[rename].to);
+                    is_ordered[rename] = true;
+                    order.cyclic.push(rename);
+                    next = waiting(rename).filter(|next| *next != first);
+                }
+                order.push(first, &temporary, to);
+                order.temporaries.push(Temporary {
+                    rename: first,
+                    path: temporary,
+                });
             }
-            let Rename { from, to } = &renames[first];
-            let temporary = temporary(from, action_id, order.temporaries.len() + 1);
-            order.push(first, from, &temporary);
-            let mut next = waiting(first).filter(|next| *next != first);
-            is_ordered[first] = true;
-            order.cyclic.push(first);
-            while let Some(rename) = next {
-                order.push(rename, &renames[rename].from, &renames[rename].to);
-                is_ordered[rename] = true;
-                order.cyclic.push(rename);
-                next = waiting(rename).filter(|next| *next != first);
-            }
-            order.push(first, &temporary, to);
-            order.temporaries.push(Temporary {
-                rename: first,
-                path: temporary,
-            });
         }
         order
     }
@@ -109,18 +111,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-
-    /// Renames written as `a>b b>c`.
-    fn renames(text: &str) -> Vec<Rename> {
-        let rename = |it: &str| {
-            let (from, to) = it.split_once('>').unwrap();
-            Rename {
-                from: from.into(),
-                to: to.into(),
-            }
-        };
-        text.split_whitespace().map(rename).collect()
-    }
+    use crate::plan::tests::renames;
 
     #[test]
     fn chains_start_at_their_end_and_cycles_take_a_detour() {
@@ -148,6 +139,11 @@ mod tests {
         check(
             "a>b b>a p>q c>d d>c q>r",
             "q>r p>q a>.batch-rename-7-1 b>a .batch-rename-7-1>b c>.batch-rename-7-2 d>c .batch-rename-7-2>d",
+        );
+        check(
+            "a>b b>a a/x>a/y a/y>a/x b/c>b/d",
+            "b/c>b/d a/x>a/.batch-rename-7-1 a/y>a/x a/.batch-rename-7-1>a/y \
+             a>.batch-rename-7-2 b>a .batch-rename-7-2>b",
         );
     }
 

@@ -12,7 +12,8 @@ use crate::report;
 use crate::rule::Rule;
 use crate::workspace::{Stamp, Workspace, join, split};
 
-/// One file's old and new path, relative to the workspace and in the same directory.
+/// One file's old and new path, relative to the workspace.
+// In a plan both are in the same directory, which still has its old name: see `nesting`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Rename {
     pub(crate) from: String,
@@ -108,13 +109,19 @@ pub(crate) fn plan(
     let mut unchanged = 0;
     for from in files {
         let (directory, old) = split(from);
-        let Some(new) = rule.rename(old, matched) else {
-            continue;
+        let new = match rule.rename(old, matched) {
+            Ok(None) => continue,
+            Ok(Some(new)) => new,
+            Err(problem) => {
+                matched += 1;
+                problems.push(format!("`{}`: {problem}", shown(from)));
+                continue;
+            }
         };
         matched += 1;
         if new == old {
             unchanged += 1;
-        } else if let Some(problem) = name::problem(&new) {
+        } else if let Some(problem) = name::problem(&new, old) {
             problems.push(format!("`{}`: {problem}", shown(from)));
         } else {
             renames.push(Rename {
@@ -168,9 +175,24 @@ fn collisions(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::rule::tests::rule;
+
+    /// Renames written as `a>b b>c`.
+    pub(crate) fn renames(text: &str) -> Vec<Rename> {
+        let rename = |it: &str| {
+            let (from, to) = it.split_once('>').unwrap();
+            Rename {
+                from: from.into(),
+                to: to.into(),
+            }
+        };
+        text.split(' ')
+            .filter(|it| !it.is_empty())
+            .map(rename)
+            .collect()
+    }
 
     /// Plans over `files`, of which the ones behind a `!` exist but are not among the files to
     /// rename.
@@ -221,6 +243,9 @@ mod tests {
             (0, 0),
         );
         check(&["a"], "^a$", "a", &[], (1, 0));
+        // A directory, and a file in it.
+        check(&["x", "x/x"], "x", "y", &["x -> y", "x/x -> x/y"], (0, 0));
+        check(&[r"a\b"], "a", "c", &[r"a\b -> c\b"], (0, 0));
     }
 
     #[test]
@@ -269,6 +294,12 @@ mod tests {
             &["`d/a`: `/` in the new name would move the file out of its directory"],
         );
         check(&["a", "ab"], "^a", "", &["`a`: the new name is empty"]);
+        check(
+            &["d/a1", "d/ab"],
+            "a(.)",
+            "{1:2}",
+            &["`d/ab`: `{1:2}` needs digits, and the group is `b`"],
+        );
         check(
             &["x", "xx"],
             "x",

@@ -1,13 +1,18 @@
 //! What people and models read.
 
+use std::collections::{HashMap, HashSet};
+
 use airlock_tool::Output;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::alike;
 use crate::apply::Outcome;
 use crate::name::shown;
+use crate::nesting;
 use crate::plan::{Plan, Planned, Rename};
 use crate::select::Selection;
+use crate::workspace::{Kind, join, split};
 
 /// The details of a preview and of an apply.
 #[derive(Serialize, JsonSchema)]
@@ -60,50 +65,123 @@ fn escaped_bytes(path: &str) -> usize {
 const MAX_LISTED: usize = 200;
 const MAX_PROBLEMS: usize = 20;
 
-/// The pending action in one line. Like the other fixed texts it doesn't bend to a single file:
-/// programs may match it.
-pub(crate) fn label(renames: &[Rename]) -> String {
-    format!("Batch rename: {} files", renames.len())
+/// The renames of a plan, as they are listed: with the paths that all has in the end.
+pub(crate) struct Listing {
+    renames: Vec<Rename>,
+    /// Which of them are directories.
+    is_directory: Vec<bool>,
+    /// What is to be said of some, by their index.
+    notes: HashMap<usize, String>,
 }
 
-pub(crate) fn preview(selection: &Selection, planned: &Planned) -> Output {
-    let Planned {
-        renames,
-        unchanged,
-        unmatched,
-    } = planned;
-    let mut text = if renames.is_empty() {
-        nothing(selection, *unchanged)
-    } else {
-        let count = renames.len();
-        format!(
-            "Prepared rename plan for {count} files.\n\n{}",
-            list(renames)
-        )
-    };
-    if !renames.is_empty() && unchanged + unmatched > 0 {
-        text += &format!(
-            "\n\nOther selected files, which keep their names: {}.",
-            unchanged + unmatched
-        );
+impl Listing {
+    /// `exists` tells whether a path is there before anything is renamed.
+    pub(crate) fn of(plan: &Plan, exists: impl Fn(&str) -> bool) -> Self {
+        let renames = nesting::arrived(&plan.renames);
+        let leaving: HashSet<&str> = renames.iter().map(|it| it.from.as_str()).collect();
+        let stays = |index: usize, name: &str| {
+            let path = join(split(&plan.renames[index].from).0, name);
+            !leaving.contains(path.as_str()) && exists(&path)
+        };
+        let notes = alike::notes(&renames, stays);
+        let is_directory = plan.stamps.iter().map(|it| it.kind == Kind::Directory);
+        Self {
+            is_directory: is_directory.collect(),
+            notes,
+            renames,
+        }
     }
+
+    /// The pending action in one line. Like the other fixed texts it doesn't bend to a single file:
+    /// programs may match it.
+    pub(crate) fn label(&self) -> String {
+        format!("Batch rename: {}", self.count())
+    }
+
+    pub(crate) fn details(&self) -> Details {
+        Details::of(self.renames.clone())
+    }
+
+    fn count(&self) -> String {
+        match (self.directories(), self.renames.len()) {
+            (0, files) => format!("{files} files"),
+            (directories, all) if directories == all => format!("{directories} directories"),
+            (directories, all) => {
+                format!("{} files, {directories} directories", all - directories)
+            }
+        }
+    }
+
+    fn directories(&self) -> usize {
+        self.is_directory.iter().filter(|it| **it).count()
+    }
+
+    /// A line for each.
+    pub(crate) fn list(&self) -> String {
+        let rows = self.renames.iter().zip(&self.is_directory).enumerate();
+        let lines = rows.map(|(index, (Rename { from, to }, is_directory))| {
+            let slash = if *is_directory { "/" } else { "" };
+            let row = format!("{}{slash} -> {}{slash}", shown(from), shown(to));
+            match self.notes.get(&index) {
+                Some(note) => format!("{row} ({note})"),
+                None => row,
+            }
+        });
+        let elsewhere = match detailed(&self.renames) {
+            detailed if detailed == self.renames.len() => ", all of them in the details".to_owned(),
+            detailed => format!("; the details have the first {detailed}"),
+        };
+        cut(lines, self.renames.len(), MAX_LISTED, &elsewhere)
+    }
+}
+
+pub(crate) fn preview(selection: &Selection, planned: &Planned, listing: &Listing) -> Output {
+    let mut text = format!(
+        "Prepared rename plan for {}.\n\n{}",
+        listing.count(),
+        listing.list()
+    );
+    if listing.directories() > 0 {
+        text += "\n\nDirectories move with everything in them.";
+    }
+    let left = planned.unchanged + planned.unmatched;
+    if left > 0 {
+        text += &format!("\n\nOther selected files, which keep their names: {left}.");
+    }
+    if !selection.unmatched.is_empty() {
+        text += &format!("\n\nNo file matches {}.", quoted(&selection.unmatched));
+    }
+    Output::text(text).details(listing.details())
+}
+
+/// The preview of a plan that renames nothing.
+pub(crate) fn nothing(selection: &Selection, planned: &Planned) -> Output {
+    let why = match selection.files.len() {
+        0 => format!("no file matches {}", quoted(&selection.unmatched)),
+        files if planned.unchanged == 0 => {
+            format!("`find` matches none of the names (files selected: {files})")
+        }
+        _ => "every name that `find` matches stays as it is".to_owned(),
+    };
+    let mut text = format!("Nothing to rename: {why}.");
     if !selection.unmatched.is_empty() && !selection.files.is_empty() {
         text += &format!("\n\nNo file matches {}.", quoted(&selection.unmatched));
     }
-    Output::text(text).details(Details::of(renames.clone()))
+    Output::text(text).details(Details::of(Vec::new()))
 }
 
-pub(crate) fn applied(outcome: Outcome, plan: Plan, reason: &str) -> Output {
+pub(crate) fn applied(outcome: Outcome, plan: &Plan, reason: &str) -> Output {
     let what = match outcome {
         Outcome::Renamed => "Renamed",
         Outcome::AlreadyRenamed => "Nothing was left to do: an earlier attempt has renamed",
     };
-    let count = plan.renames.len();
-    let list = list(&plan.renames);
+    let listing = Listing::of(plan, |_| false);
     Output::text(format!(
-        "Applied batch rename. Reason: {reason}\n\n{what} {count} files:\n{list}"
+        "Applied batch rename. Reason: {reason}\n\n{what} {}:\n{}",
+        listing.count(),
+        listing.list()
     ))
-    .details(Details::of(plan.renames))
+    .details(listing.details())
 }
 
 pub(crate) fn discarded(reason: &str) -> Output {
@@ -117,28 +195,6 @@ pub(crate) fn problems(heading: &str, problems: &[String]) -> String {
         "{heading}\n{}",
         cut(lines, problems.len(), MAX_PROBLEMS, "")
     )
-}
-
-fn nothing(selection: &Selection, unchanged: usize) -> String {
-    let why = match selection.files.len() {
-        0 => format!("no file matches {}", quoted(&selection.unmatched)),
-        files if unchanged == 0 => {
-            format!("`find` matches none of the names (files selected: {files})")
-        }
-        _ => "every name that `find` matches stays as it is".to_owned(),
-    };
-    format!("Nothing to rename: {why}.")
-}
-
-fn list(renames: &[Rename]) -> String {
-    let lines = renames
-        .iter()
-        .map(|Rename { from, to }| format!("{} -> {}", shown(from), shown(to)));
-    let elsewhere = match detailed(renames) {
-        detailed if detailed == renames.len() => ", all of them in the details".to_owned(),
-        detailed => format!("; the details have the first {detailed}"),
-    };
-    cut(lines, renames.len(), MAX_LISTED, &elsewhere)
 }
 
 fn cut(lines: impl Iterator<Item = String>, total: usize, most: usize, elsewhere: &str) -> String {
@@ -162,6 +218,7 @@ mod tests {
     use airlock_tool::Content;
 
     use super::*;
+    use crate::workspace::Stamp;
 
     fn text(output: &Output) -> &str {
         match output.content() {
@@ -179,6 +236,12 @@ mod tests {
             .collect()
     }
 
+    fn listing(renames: Vec<Rename>, kind: impl Fn(usize) -> Kind) -> Listing {
+        let stamps = (0..renames.len()).map(|it| Stamp::of_kind(kind(it)));
+        let stamps = stamps.collect();
+        Listing::of(&Plan { renames, stamps }, |_| false)
+    }
+
     #[test]
     fn a_preview_lists_what_would_happen_and_what_would_not() {
         let check =
@@ -193,7 +256,15 @@ mod tests {
                     unchanged: left.0,
                     unmatched: left.1,
                 };
-                assert_eq!(text(&preview(&selection, &planned)), expected);
+                let output = match count {
+                    0 => nothing(&selection, &planned),
+                    _ => preview(
+                        &selection,
+                        &planned,
+                        &listing(renames(count), |_| Kind::File),
+                    ),
+                };
+                assert_eq!(text(&output), expected);
             };
         let prepared = "Prepared rename plan for 2 files.\n\na1 -> b1\na2 -> b2";
         check(&["a1", "a2"], &[], 2, (0, 0), prepared);
@@ -226,12 +297,13 @@ mod tests {
 
     #[test]
     fn the_fixed_texts_are_the_contracts() {
-        assert_eq!(label(&renames(3)), "Batch rename: 3 files");
+        let files = listing(renames(3), |_| Kind::File);
+        assert_eq!(files.label(), "Batch rename: 3 files");
         let plan = Plan {
             renames: renames(1),
-            stamps: Vec::new(),
+            stamps: vec![Stamp::of_kind(Kind::File)],
         };
-        let output = applied(Outcome::Renamed, plan, "tidy");
+        let output = applied(Outcome::Renamed, &plan, "tidy");
         assert_eq!(
             text(&output),
             "Applied batch rename. Reason: tidy\n\nRenamed 1 files:\na1 -> b1"
@@ -241,10 +313,42 @@ mod tests {
 
     #[test]
     fn a_long_list_is_cut() {
-        let listed = list(&renames(MAX_LISTED + 5));
+        let listed = listing(renames(MAX_LISTED + 5), |_| Kind::File).list();
         assert!(
             listed.ends_with("a200 -> b200\n… and 5 more, all of them in the details"),
             "{listed}"
         );
+    }
+
+    #[test]
+    fn directories_are_listed_as_such_with_the_paths_in_the_end() {
+        let renames = crate::plan::tests::renames("a>b a/x>a/y");
+        let directories_first = |index| match index {
+            0 => Kind::Directory,
+            _ => Kind::File,
+        };
+        let listing = listing(renames, directories_first);
+        assert_eq!(listing.label(), "Batch rename: 1 files, 1 directories");
+        assert_eq!(listing.list(), "a/ -> b/\na/x -> b/y");
+        assert_eq!(listing.details().renames[1].to, "b/y");
+        let output = preview(
+            &Selection::default(),
+            &Planned {
+                renames: Vec::new(),
+                unchanged: 0,
+                unmatched: 0,
+            },
+            &listing,
+        );
+        let end = "\n\nDirectories move with everything in them.";
+        assert!(text(&output).ends_with(end), "{}", text(&output));
+    }
+
+    #[test]
+    fn a_row_that_looks_like_another_says_so() {
+        let renames = crate::plan::tests::renames("e\u{301}>\u{e9}");
+        let listed = listing(renames, |_| Kind::File).list();
+        let note = " (looks the same, but is in NFC then)";
+        assert!(listed.ends_with(note), "{listed}");
     }
 }

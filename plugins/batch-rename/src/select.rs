@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use airlock_tool::{Error, check_cancelled};
 
+use crate::form::{self, Form};
 use crate::glob::{self, Component, Glob};
 use crate::name::shown;
 use crate::natural;
+use crate::params::Params;
 use crate::plan::Limit;
 use crate::workspace::{Kind, Workspace, join};
 
@@ -21,34 +23,54 @@ pub(crate) struct Selection {
 
 /// Finds the files, each given by its path or by a pattern. A path that exists is never taken for a
 /// pattern. What more is found is refused as the limit says.
+///
+/// # Errors
+/// If a path is missing or can't be renamed, a pattern is not valid, or there are too many files.
 pub(crate) fn select(
     workspace: &Workspace,
-    wanted: &[String],
+    params: &Params,
     limit: &mut Limit<'_>,
 ) -> Result<Selection, Error> {
     let mut files = BTreeSet::new();
     let mut unmatched = Vec::new();
     let mut missing = Vec::new();
-    for wanted in wanted {
+    let normalized = params.normalize.is_some();
+    for wanted in &params.files {
         let path = inside(wanted)?;
+        let only_directories = params.directories && wanted.ends_with('/');
         if let Some(stamp) = workspace.stamp(&path)? {
-            check_exact(workspace, &path, stamp.kind)?;
+            check_exact(workspace, &path, stamp.kind, params.directories)?;
             files.insert(path);
-        } else if glob::is_glob(&path) {
-            let mut found = Found {
-                workspace,
-                files: &mut files,
-                limit,
-                any: false,
+            continue;
+        }
+        let is_glob = glob::is_glob(&path);
+        let mut found = Found {
+            workspace,
+            files: &mut files,
+            limit,
+            with_files: !only_directories,
+            with_directories: params.directories,
+            normalized,
+            any: false,
+        };
+        if is_glob {
+            let pattern = if normalized {
+                form::composed(&path)
+            } else {
+                path.as_str().into()
             };
-            for glob in glob::parse(&path)? {
+            for glob in glob::parse(&pattern)? {
                 found.walk(&glob)?;
             }
-            if !found.any {
-                unmatched.push(path);
+        } else if normalized {
+            found.walk(&Glob::exact(&path))?;
+        }
+        match (found.any, is_glob) {
+            (true, _) => {}
+            (false, true) => unmatched.push(path),
+            (false, false) => {
+                missing.push(format!("`{}`{}", shown(&path), hint(workspace, &path)?))
             }
-        } else {
-            missing.push(format!("`{}`", shown(&path)));
         }
     }
     if !missing.is_empty() {
@@ -84,17 +106,32 @@ fn inside(path: &str) -> Result<String, Error> {
     Ok(parts.join("/"))
 }
 
+/// What to say of a missing path that another one looks like.
+fn hint(workspace: &Workspace, path: &str) -> Result<&'static str, Error> {
+    for form in [Form::Nfc, Form::Nfd] {
+        if workspace.stamp(&form.write(path))?.is_some() {
+            return Ok(" (one that looks the same exists: pass `normalize`)");
+        }
+    }
+    Ok("")
+}
+
 /// Refuses what was named exactly and can't be renamed.
-fn check_exact(workspace: &Workspace, path: &str, kind: Kind) -> Result<(), Error> {
+fn check_exact(
+    workspace: &Workspace,
+    path: &str,
+    kind: Kind,
+    with_directories: bool,
+) -> Result<(), Error> {
     let shown_path = shown(path);
-    if kind == Kind::Directory {
+    if kind == Kind::Directory && !with_directories {
         return Err(Error::tool(format!(
-            "`{shown_path}` is a directory, and directories are not renamed; for the files in it, give `{shown_path}/*`"
+            "`{shown_path}` is a directory: pass `directories` to rename it; for the files in it, give `{shown_path}/*`"
         )));
     }
     if !kind.can_be_renamed() {
         return Err(Error::tool(format!(
-            "`{shown_path}` is neither a file nor a symbolic link"
+            "`{shown_path}` is neither a file, a directory nor a symbolic link"
         )));
     }
     // Through a link the same file has two paths, and would be renamed twice.
@@ -119,6 +156,10 @@ struct Found<'a, 'l> {
     /// By all patterns so far.
     files: &'a mut BTreeSet<String>,
     limit: &'a mut Limit<'l>,
+    with_files: bool,
+    with_directories: bool,
+    /// Whether names are compared in NFC.
+    normalized: bool,
     /// Whether this pattern has found one.
     any: bool,
 }
@@ -138,7 +179,7 @@ impl Found<'_, '_> {
                 let is_last = next == glob.components.len();
                 for (name, kind) in self.children(&directory, component, &mut listed)? {
                     let path = join(&directory, &name);
-                    if is_last && kind.can_be_renamed() {
+                    if is_last && self.takes(kind) {
                         self.add(path)?;
                     } else if !is_last && kind == Kind::Directory {
                         open.push((path, next));
@@ -152,6 +193,13 @@ impl Found<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn takes(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Directory => self.with_directories,
+            _ => self.with_files && kind.can_be_renamed(),
+        }
     }
 
     fn add(&mut self, path: String) -> Result<(), Error> {
@@ -170,17 +218,21 @@ impl Found<'_, '_> {
         listed: &mut Option<Vec<(String, Kind)>>,
     ) -> Result<Vec<(String, Kind)>, Error> {
         if let Component::Name(name) = component {
-            let stamp = self.workspace.stamp(&join(directory, name))?;
-            return Ok(stamp
-                .map(|stamp| (name.clone(), stamp.kind))
-                .into_iter()
-                .collect());
+            if let Some(stamp) = self.workspace.stamp(&join(directory, name))? {
+                return Ok(vec![(name.clone(), stamp.kind)]);
+            }
+            if !self.normalized {
+                return Ok(Vec::new());
+            }
         }
         let listed = match listed {
             Some(listed) => listed,
             None => listed.insert(self.workspace.list(directory)?),
         };
-        let matching = listed.iter().filter(|(name, _)| component.matches(name));
+        let matching = listed.iter().filter(|(name, _)| match self.normalized {
+            true => component.matches(&form::composed(name)),
+            false => component.matches(name),
+        });
         Ok(matching.cloned().collect())
     }
 }
@@ -188,11 +240,22 @@ impl Found<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::tests::rule;
+    use crate::rule::tests::{params, rule};
     use crate::workspace::tests::Sandbox;
 
     fn select(workspace: &Workspace, wanted: &[String]) -> Result<Selection, Error> {
-        super::select(workspace, wanted, &mut Limit::of(&rule("a", "b")))
+        select_with(workspace, wanted, |_| {})
+    }
+
+    fn select_with(
+        workspace: &Workspace,
+        wanted: &[String],
+        set: impl Fn(&mut Params),
+    ) -> Result<Selection, Error> {
+        let mut params = params("a", "b");
+        params.files = wanted.to_vec();
+        set(&mut params);
+        super::select(workspace, &params, &mut Limit::of(&rule("a", "b")))
     }
 
     fn sandbox() -> Sandbox {
@@ -278,11 +341,63 @@ mod tests {
         check(&["a\0"], "`a\\u{0}` has a NUL character in it");
         check(
             &["sub/"],
-            "`sub` is a directory, and directories are not renamed; for the files in it, give `sub/*`",
+            "`sub` is a directory: pass `directories` to rename it; for the files in it, give `sub/*`",
         );
         check(
             &["link/b.txt"],
             "`link/b.txt` goes through the symbolic link `link`: give the path without it",
         );
+    }
+
+    #[test]
+    fn directories_are_found_if_asked_for() {
+        let sandbox = sandbox();
+        let check = |wanted: &[&str], files: &[&str]| {
+            let wanted: Vec<_> = wanted.iter().map(ToString::to_string).collect();
+            let with = |params: &mut Params| params.directories = true;
+            let selection = select_with(&sandbox.workspace(), &wanted, with).unwrap();
+            assert_eq!(selection.files, files, "{wanted:?}");
+        };
+        check(&["sub"], &["sub"]);
+        check(&["s*", "sub/*"], &["sub", "sub/b.txt", "sub/deep"]);
+        check(&["sub/**"], &["sub/b.txt", "sub/deep", "sub/deep/c.txt"]);
+        check(&["**/"], &["sub", "sub/deep"]);
+        check(&["*/", "a1.txt"], &["a1.txt", "sub"]);
+        // A link is a file of its own, wherever it leads.
+        check(&["l*"], &["link"]);
+    }
+
+    #[test]
+    fn a_path_is_found_in_another_unicode_form_if_asked_for() {
+        let (nfd_folder, nfd) = ("\u{e9}", "e\u{301}/e\u{301}.txt");
+        let sandbox = Sandbox::with(&[nfd]);
+        let nfc = format!("{nfd_folder}/\u{e9}.txt");
+        let find = |wanted: &str, set: fn(&mut Params)| {
+            select_with(&sandbox.workspace(), &[wanted.to_owned()], set)
+        };
+        for wanted in [&nfc, nfd, "\u{e9}/*", "*/\u{e9}.*", "**/[\u{e9}].txt"] {
+            let found = find(wanted, |params| params.normalize = Some(Form::Nfc)).unwrap();
+            assert_eq!(found.files, [nfd], "{wanted}");
+        }
+        let missing = format!(
+            "No such file in the workspace: `{nfc}` (one that looks the same exists: pass `normalize`)"
+        );
+        assert_eq!(find(&nfc, |_| {}), Err(Error::tool(missing)));
+        assert_eq!(find("\u{e9}/*", |_| {}).unwrap().unmatched, ["\u{e9}/*"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_backslash_is_a_character_of_a_name() {
+        let sandbox = Sandbox::with(&[r"a\b.txt", r"d\/c.txt"]);
+        for (wanted, found) in [
+            (r"a\b.txt", r"a\b.txt"),
+            (r"a\*", r"a\b.txt"),
+            (r"*[\]*", r"a\b.txt"),
+            (r"d\/*", r"d\/c.txt"),
+        ] {
+            let selection = select(&sandbox.workspace(), &[wanted.to_owned()]).unwrap();
+            assert_eq!(selection.files, [found], "{wanted}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use airlock_tool::{Context, Error, session};
 use serde::{Deserialize, Serialize};
 
+use crate::form;
 use crate::name::shown;
 
 /// The directory in which everything happens.
@@ -82,16 +83,11 @@ impl Workspace {
         if self.stamp(to)?.is_none() {
             return Ok(false);
         }
-        // Where the file system ignores case, `A.txt` is there because `a.txt` is; only a listing
-        // can tell.
-        if from.to_lowercase() != to.to_lowercase() {
+        if !form::may_be_one(from, to) {
             return Ok(true);
         }
-        let (directory, name) = split(to);
-        Ok(self
-            .list(directory)?
-            .iter()
-            .any(|(listed, _)| listed == name))
+        let listed = self.list(split(to).0)?;
+        Ok(is_listed(to, &listed))
     }
 
     /// Renames a file unless that would overwrite another.
@@ -119,7 +115,7 @@ impl Kind {
     }
 
     pub(crate) fn can_be_renamed(self) -> bool {
-        matches!(self, Self::File | Self::Link)
+        matches!(self, Self::File | Self::Link | Self::Directory)
     }
 }
 
@@ -156,6 +152,12 @@ impl Stamp {
             modified,
         }
     }
+}
+
+/// Whether what is at `path` really has that name. Where the file system ignores case, or Unicode
+/// forms, `A.txt` is there because `a.txt` is, and only a listing of its directory can tell.
+fn is_listed(path: &str, listed: &[(String, Kind)]) -> bool {
+    listed.iter().any(|(name, _)| name == split(path).1)
 }
 
 /// A path's directory, empty for the workspace itself, and its name.
@@ -222,6 +224,26 @@ pub(crate) mod tests {
             files.sort();
             files
         }
+
+        /// All files, each as `path:content`, sorted.
+        pub(crate) fn tree(&self) -> Vec<String> {
+            let mut files = Vec::new();
+            let mut open = vec![String::new()];
+            while let Some(directory) = open.pop() {
+                for (name, kind) in self.workspace().list(&directory).unwrap() {
+                    let path = join(&directory, &name);
+                    match kind {
+                        Kind::Directory => open.push(path),
+                        _ => files.push(format!(
+                            "{path}:{}",
+                            fs::read_to_string(self.path(&path)).unwrap()
+                        )),
+                    }
+                }
+            }
+            files.sort();
+            files
+        }
     }
 
     #[test]
@@ -239,6 +261,14 @@ pub(crate) mod tests {
         check("a.txt", "A.txt", false);
         check("b.txt", "B.txt", true);
         check("a.txt", "a.txt/x", false);
+    }
+
+    #[test]
+    fn on_a_file_system_that_ignores_case_a_file_is_not_in_its_own_way() {
+        let listed = ["d", "A.txt", "e\u{301}"].map(|name| (name.to_owned(), Kind::File));
+        assert!(!is_listed("x/a.txt", &listed));
+        assert!(!is_listed("x/\u{e9}", &listed));
+        assert!(is_listed("x/A.txt", &listed));
     }
 
     #[test]

@@ -278,3 +278,28 @@ async fn folders_that_are_called_as_the_guests_own_are_reached() {
         held(&[("scratch/b", "scratch/a"), ("workspace/b", "workspace/a")])
     );
 }
+
+#[tokio::test]
+async fn directories_move_with_what_is_in_them() {
+    let folder = Folder::with(&["A1/x1.txt", "A1/keep/y", "A2/x2.txt"]).await;
+    let params = json!({
+        "files": ["**"],
+        "find": r"^([A-Za-z])(\d)",
+        "replace": "{1:lower}-{2:2}",
+        "directories": true,
+    });
+    let session = &folder.session;
+    let preview = session.call("batch_rename_preview", &params).await.unwrap();
+    let text = preview.text();
+    for line in ["A1/ -> a-01/", "A1/x1.txt -> a-01/x-01.txt"] {
+        assert!(text.lines().any(|it| it == line), "{line} in {text}");
+    }
+    let fine = Resolution::apply("fine");
+    session.resolve(fine, Tester).await.unwrap();
+    let after = held(&[
+        ("a-01/keep/y", "A1/keep/y"),
+        ("a-01/x-01.txt", "A1/x1.txt"),
+        ("a-02/x-02.txt", "A2/x2.txt"),
+    ]);
+    assert_eq!(folder.files(), after);
+}
