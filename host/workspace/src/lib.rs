@@ -67,6 +67,8 @@
 //!   permissions can't be changed.
 //! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
 //!   can be neither moved nor removed: such a commit fails with `EXDEV`, and everything goes back.
+//! - What is mounted inside the folder can be read and not changed: such a change is refused with
+//!   [`std::io::ErrorKind::CrossesDevices`], which names the mount.
 //! - A workspace of another user's that lies in this one, or that this one lies in, is not locked.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:
 //!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the
@@ -84,6 +86,7 @@ pub mod held;
 mod lock;
 mod lower;
 mod metadata;
+mod mount;
 mod parents;
 mod path;
 mod reads;
