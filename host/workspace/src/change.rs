@@ -1,6 +1,6 @@
 //! What a layer changes, as whoever decides about it reads it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::content::read_full;
+use crate::kept::{Ability, Kept};
 use crate::lower::{Kind, Lower, Stamp};
 use crate::parents::Parents;
 use crate::path::parent_and_name;
@@ -43,6 +44,44 @@ pub struct Change {
     /// What is there then; none for what is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Facts>,
+    /// What happens to a file beside that.
+    #[serde(default, skip_serializing_if = "SideEffects::is_empty")]
+    pub side_effects: SideEffects,
+}
+
+/// What a change of a file's contents or permissions changes beside them, since a new file takes its
+/// place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideEffects {
+    /// How many names (hard links) the file has: this one gets a file of its own, and the others
+    /// keep the contents of before. None for a single name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts_hard_links: Option<u64>,
+    /// The user whose file it is, if this process can't keep that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerChange>,
+    /// The file's group, if this process can't keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<OwnerChange>,
+    /// The names of extended attributes that are lost, such as `system.posix_acl_access` (an ACL).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_kept: Vec<String>,
+}
+
+/// A file's users or groups, by name; by number if they have none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerChange {
+    /// The one of before.
+    pub from: String,
+    /// The new one.
+    pub to: String,
+}
+
+impl SideEffects {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The kind of a change.
@@ -100,14 +139,16 @@ impl View {
 /// What a layer changes.
 pub(crate) struct Compared {
     pub changes: ChangeSet,
-    /// What the real folder has, and has other contents or permissions in the layer.
-    pub rewritten: HashSet<NodeId>,
+    /// What the real folder has, and has other contents or permissions in the layer; with what
+    /// files keep.
+    pub rewritten: HashMap<NodeId, Option<Kept>>,
 }
 
 pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
     let mut parents = lower.parents();
     let moved_directories = moved_directories(tree)?;
-    let mut rewritten = HashSet::new();
+    let ability = Ability::of(lower)?;
+    let mut rewritten = HashMap::new();
     let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
@@ -121,6 +162,7 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
                     from: None,
                     before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
                     after: None,
+                    side_effects: SideEffects::default(),
                 };
                 // What is made at its path doesn't take its place.
                 match is_below(&origin.path, &moved_directories) {
@@ -133,21 +175,30 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
                 // directory is another one since, that is told.
                 let moved = !tree.is_in_place(id)
                     && (path != *origin.path || is_below(&path, &moved_directories));
-                let Some((before, after)) = kept(&mut parents, node, origin, moved)? else {
+                let Some((before, mut after)) = kept(&mut parents, node, origin, moved)? else {
                     continue;
                 };
-                if before.digest != after.digest || node.mode != origin.stamp.mode {
-                    rewritten.insert(id);
+                let is_rewritten = before.digest != after.digest || node.mode != origin.stamp.mode;
+                let (mut keeps, mut side_effects) = (None, SideEffects::default());
+                if is_rewritten && before.kind == Kind::File {
+                    let (real, _) = parents.open_file(&origin.path)?;
+                    let (kept, beside) = ability.keep(&real, &origin.stamp)?;
+                    after.mode = kept.mode(node.mode);
+                    (keeps, side_effects) = (Some(kept), beside);
                 }
                 let Some(kind) = kind_of(moved, &before, &after) else {
                     continue;
                 };
+                if is_rewritten {
+                    rewritten.insert(id, keeps);
+                }
                 found.push(Change {
                     kind,
                     from: (moved || path != *origin.path).then(|| origin.path.to_string()),
                     path,
                     before: Some(before),
                     after: Some(after),
+                    side_effects,
                 });
             }
         }
@@ -173,6 +224,7 @@ fn created(node: &Node, path: String) -> io::Result<Change> {
         from: None,
         before: None,
         after: Some(after),
+        side_effects: SideEffects::default(),
     })
 }
 
@@ -279,6 +331,7 @@ fn joined(found: Vec<Change>) -> Vec<Change> {
                 from: None,
                 before,
                 after,
+                side_effects: SideEffects::default(),
             }];
         }
         changes

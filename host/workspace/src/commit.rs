@@ -1,5 +1,6 @@
 //! From a layer to the folder, in one step that a crash leaves undone or done.
 
+mod attributes;
 mod check;
 mod files;
 mod made;
@@ -9,7 +10,7 @@ mod recover;
 mod run;
 mod staging;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
@@ -17,6 +18,7 @@ use rustix::io::Errno;
 
 use crate::change::{ChangeSet, Compared, compare};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
+use crate::kept::Kept;
 use crate::lock::lock;
 use crate::lower::{Kind, Lower};
 use crate::path::PRIVATE;
@@ -273,7 +275,7 @@ fn check_id(id: &str) -> Result<(), CommitError> {
 fn commit(
     workspace: &Opened,
     tree: &Tree,
-    rewritten: &HashSet<NodeId>,
+    rewritten: &HashMap<NodeId, Option<Kept>>,
     ticket: &Ticket,
 ) -> Result<Option<RecoverError>, CommitError> {
     let lower = &*workspace.lower;
@@ -300,7 +302,7 @@ fn prepare(
     private: &Private<'_>,
     folder: &File,
     lower: &Lower,
-    (tree, rewritten): (&Tree, &HashSet<NodeId>),
+    (tree, rewritten): (&Tree, &HashMap<NodeId, Option<Kept>>),
     ticket: &Ticket,
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);

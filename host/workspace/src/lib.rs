@@ -62,7 +62,8 @@
 //! - A program that has a file open, and writes to it after the commit has replaced it, writes to
 //!   the file of before.
 //! - A file with several names (hard links) is parted from them when it is written to; others keep
-//!   the contents of before.
+//!   the contents of before. [`Change::side_effects`] says so, and also which of a file's owner,
+//!   group and extended attributes (ACLs too) this process can't keep. The others are kept.
 //! - Times that were set are not kept: what is committed has the time of the commit. Directories'
 //!   permissions can't be changed.
 //! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
@@ -78,11 +79,13 @@
 mod change;
 mod commit;
 mod content;
+mod credentials;
 mod directory;
 mod error;
 mod fault;
 mod file;
 pub mod held;
+mod kept;
 mod lock;
 mod lower;
 mod metadata;
@@ -104,7 +107,7 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
-pub use change::{Change, ChangeKind, ChangeSet, Facts};
+pub use change::{Change, ChangeKind, ChangeSet, Facts, OwnerChange, SideEffects};
 pub use commit::{Committed, Outcome, Recovered, Ticket};
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError};

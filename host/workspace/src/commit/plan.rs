@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::staging::{Staged, Staging};
 use crate::error::CommitError;
+use crate::kept::Kept;
 use crate::lower::{Kind, Stamp};
 use crate::path::{depth, join, parent_and_name};
 use crate::tree::{NodeId, ROOT, Tree};
@@ -93,7 +94,7 @@ impl Object {
 /// Stages what is new, and plans the renames.
 pub(crate) fn plan(
     tree: &Tree,
-    rewritten: &HashSet<NodeId>,
+    rewritten: &HashMap<NodeId, Option<Kept>>,
     staging: &mut Staging<'_>,
 ) -> Result<Vec<Step>, CommitError> {
     let mut planner = Planner {
@@ -131,7 +132,7 @@ enum Vacated {
 
 struct Planner<'a, 'b> {
     tree: &'a Tree,
-    rewritten: &'a HashSet<NodeId>,
+    rewritten: &'a HashMap<NodeId, Option<Kept>>,
     staging: &'a mut Staging<'b>,
     /// Files that go with an exchange.
     replaced: HashSet<NodeId>,
@@ -142,7 +143,7 @@ struct Planner<'a, 'b> {
 impl Planner<'_, '_> {
     /// Whether an object's contents wait in a slot.
     fn is_staged(&self, id: NodeId) -> bool {
-        self.tree.node(id).origin.is_none() || self.rewritten.contains(&id)
+        self.tree.node(id).origin.is_none() || self.rewritten.contains_key(&id)
     }
 
     fn is_directory(&self, id: NodeId) -> bool {
@@ -189,7 +190,7 @@ impl Planner<'_, '_> {
             .collect();
         let (moved, removed): (Vec<_>, Vec<_>) = leaving
             .into_iter()
-            .partition(|id| self.tree.node(*id).link.is_some() && !self.rewritten.contains(id));
+            .partition(|id| self.tree.node(*id).link.is_some() && !self.rewritten.contains_key(id));
         for id in removed {
             self.park(id);
         }
@@ -254,7 +255,7 @@ impl Planner<'_, '_> {
     /// moves or is new, so that the path is the same now and then.
     fn destination(&self, id: NodeId) -> Option<(String, Option<NodeId>)> {
         let (directory, name) = self.tree.node(id).link.as_ref()?;
-        if self.rewritten.contains(&id) {
+        if self.rewritten.contains_key(&id) {
             return None;
         }
         let mut at = *directory;
@@ -312,14 +313,11 @@ impl Planner<'_, '_> {
             let path = join(path, name);
             let inner = slot.map(|slot| join(slot, name));
             if self.is_staged(id) {
-                let staged = match &inner {
-                    // A file with new contents that was moved to a new directory is new there.
-                    Some(slot) => self.staging.stage(tree.node(id), slot)?,
-                    None => {
-                        let slot = self.staging.new_slot(MADE);
-                        self.staging.stage(tree.node(id), &slot)?
-                    }
-                };
+                // A file with new contents that was moved to a new directory is new there.
+                let slot = inner.clone();
+                let slot = slot.unwrap_or_else(|| self.staging.new_slot(MADE));
+                let kept = self.rewritten.get(&id).and_then(Option::as_ref);
+                let staged = self.staging.stage(tree.node(id), (&path, kept), slot)?;
                 if self.is_directory(id) {
                     // Its own go into the slot first, and what is moved into it comes after it has
                     // its place.

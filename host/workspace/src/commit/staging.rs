@@ -4,13 +4,15 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::attributes;
 use super::files::{Durable, sync};
 use super::plan::Step;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
+use crate::kept::Kept;
 use crate::lower::{Lower, open_beneath};
 use crate::parents::Parents;
 use crate::tree::{Body, Node};
@@ -38,6 +40,12 @@ pub(crate) struct Staged {
     pub inode: u64,
 }
 
+/// What was made: a link can't be opened.
+enum Made {
+    Opened(File),
+    Link(u64),
+}
+
 impl<'a> Staging<'a> {
     pub fn new(folder: &'a File, lower: &'a Lower) -> Self {
         Self {
@@ -55,33 +63,51 @@ impl<'a> Staging<'a> {
         format!("{prefix}{}", self.slots)
     }
 
-    /// Makes what a node has that is new, under a name below the transaction's folder.
-    pub fn stage(&mut self, node: &Node, slot: &str) -> Result<Staged, CommitError> {
-        let inode = self
-            .make(node, slot)
-            .doing(|| "stage a change beside the files".to_owned())?;
-        Ok(Staged {
-            slot: slot.to_owned(),
-            inode,
-        })
+    /// Makes what a node has that is new, under a name below the transaction's folder. `path`:
+    /// where it is going to be. `kept`: what a file has of the real one.
+    pub fn stage(
+        &mut self,
+        node: &Node,
+        (path, kept): (&str, Option<&Kept>),
+        slot: String,
+    ) -> Result<Staged, CommitError> {
+        let staging = || format!("stage {path}");
+        let made = self.make(node, &slot).doing(staging)?;
+        let inode = match (made, &node.body) {
+            (Made::Link(inode), _) => inode,
+            (Made::Opened(made), Body::File(_)) => {
+                match (kept, &node.origin) {
+                    (Some(kept), Some(origin)) => {
+                        let (real, _) = self.real.open_file(&origin.path).doing(staging)?;
+                        attributes::keep(kept, (&real, &origin.path), &made, node.mode)?;
+                    }
+                    _ => set_mode(&made, node.mode).doing(staging)?,
+                }
+                self.keep(made).doing(staging)?
+            }
+            (Made::Opened(made), _) => {
+                set_mode(&made, node.mode).doing(staging)?;
+                self.keep(made).doing(staging)?
+            }
+        };
+        Ok(Staged { slot, inode })
     }
 
-    fn make(&mut self, node: &Node, slot: &str) -> io::Result<u64> {
+    /// For nobody but this user yet.
+    fn make(&mut self, node: &Node, slot: &str) -> io::Result<Made> {
         let (parent, name) = self.made_in.of(slot)?;
         step()?;
         match &node.body {
             Body::Directory(_) => {
                 rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(0o700))?;
-                let made = File::from(open_beneath(&parent, name, OFlags::RDONLY)?);
-                step()?;
-                rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
-                self.keep(made)
+                let made = open_beneath(&parent, name, OFlags::RDONLY)?;
+                Ok(Made::Opened(File::from(made)))
             }
             Body::Link(Some(target)) => {
                 rustix::fs::symlinkat(&**target, &*parent, name)?;
                 let made = rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 self.made += 1;
-                Ok(made.st_ino)
+                Ok(Made::Link(made.st_ino))
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -93,10 +119,7 @@ impl<'a> Staging<'a> {
                     // Other permissions, and the contents of before.
                     None => self.copy_real(node, &made)?,
                 }
-                self.like_before(node, &made)?;
-                step()?;
-                rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
-                self.keep(made)
+                Ok(Made::Opened(made))
             }
             Body::Link(None) | Body::Special => Err(Errno::INVAL.into()),
         }
@@ -108,34 +131,6 @@ impl<'a> Staging<'a> {
         if rustix::fs::ioctl_ficlone(to, &from).is_err() {
             let mut to = to;
             io::copy(&mut from, &mut to)?;
-        }
-        Ok(())
-    }
-
-    /// A file that is replaced keeps its owner and its extended attributes, access lists among
-    /// them.
-    fn like_before(&mut self, node: &Node, made: &File) -> io::Result<()> {
-        let Some(origin) = &node.origin else {
-            return Ok(());
-        };
-        let now = rustix::fs::fstat(made)?;
-        let (user, group) = origin.stamp.owner;
-        if (now.st_uid, now.st_gid) != (user, group) {
-            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-            step()?;
-            rustix::fs::fchown(made, Some(user), Some(group))?;
-        }
-        let (real, _) = self.real.open_file(&origin.path)?;
-        for name in extended_attributes(&real)? {
-            let mut value = vec![0; rustix::fs::fgetxattr(&real, &*name, &mut [0; 0][..])?];
-            let length = rustix::fs::fgetxattr(&real, &*name, &mut value[..])?;
-            value.truncate(length);
-            step()?;
-            match rustix::fs::fsetxattr(made, &*name, &value, XattrFlags::empty()) {
-                // What the system itself gives each file, and lets nobody set.
-                Err(Errno::PERM | Errno::OPNOTSUPP) if name.starts_with("security.") => {}
-                set => set?,
-            }
         }
         Ok(())
     }
@@ -174,22 +169,9 @@ pub(crate) fn durable(count: usize) -> Durable {
     }
 }
 
-fn extended_attributes(file: &File) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    let length = match rustix::fs::flistxattr(file, &mut [0; 0][..]) {
-        Err(Errno::OPNOTSUPP) => return Ok(names),
-        length => length?,
-    };
-    let mut list = vec![0; length];
-    let length = rustix::fs::flistxattr(file, &mut list[..])?;
-    for name in list[..length].split(|byte| *byte == 0) {
-        if let Ok(name) = std::str::from_utf8(name)
-            && !name.is_empty()
-        {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
+fn set_mode(made: &File, mode: u32) -> io::Result<()> {
+    step()?;
+    Ok(rustix::fs::fchmod(made, Mode::from_raw_mode(mode))?)
 }
 
 /// Syncs the directories in which names were changed.
