@@ -67,18 +67,7 @@ impl Ability {
                     ACL => keeps_group,
                     name => credentials.may_set_attribute(name),
                 });
-        let side_effects = SideEffects {
-            parts_hard_links: (stamp.links > 1).then_some(stamp.links),
-            owner: (!owner).then(|| OwnerChange {
-                from: user_name(user),
-                to: user_name(credentials.user()),
-            }),
-            group: (!keeps_group).then(|| OwnerChange {
-                from: group_name(group),
-                to: group_name(self.new_group),
-            }),
-            not_kept: not_kept.clone(),
-        };
+        let side_effects = self.side_effects(stamp, owner, keeps_group, not_kept.clone());
         let is_acl = |name: &String| name == ACL;
         let kept = Kept {
             owner: owner.then_some(user),
@@ -89,6 +78,36 @@ impl Ability {
             may_set_group_id: credentials.may_set_group_id(group),
         };
         Ok((kept, side_effects))
+    }
+
+    /// What happens beside a change in which a tool puts a file of its own in the place of this one,
+    /// which keeps nothing.
+    pub fn replace(&self, file: &File, stamp: &Stamp) -> io::Result<SideEffects> {
+        let owner = stamp.owner.0 == self.credentials.user();
+        let group = stamp.owner.1 == self.new_group;
+        Ok(self.side_effects(stamp, owner, group, attributes(file)?))
+    }
+
+    fn side_effects(
+        &self,
+        stamp: &Stamp,
+        keeps_owner: bool,
+        keeps_group: bool,
+        not_kept: Vec<String>,
+    ) -> SideEffects {
+        let (user, group) = stamp.owner;
+        SideEffects {
+            parts_hard_links: (stamp.links > 1).then_some(stamp.links),
+            owner: (!keeps_owner).then(|| OwnerChange {
+                from: user_name(user),
+                to: user_name(self.credentials.user()),
+            }),
+            group: (!keeps_group).then(|| OwnerChange {
+                from: group_name(group),
+                to: group_name(self.new_group),
+            }),
+            not_kept,
+        }
     }
 }
 

@@ -220,3 +220,20 @@ fn a_file_of_another_owner_is_changed_and_nobody_else_can_read_more() {
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!(now.mode() & 0o7777, 0o600);
 }
+
+#[test]
+fn what_a_file_loses_that_a_tool_replaces_is_said() {
+    let place = Place::new();
+    set(&place.file(), "user.tag", b"hello");
+    let workspace = open(&place.folder());
+    let view = workspace.view(0).unwrap();
+    let spill = place.folders.path().join("spill");
+    view.begin(&LayerOptions::new(spill)).unwrap();
+    let root = view.root();
+    put(&root, "new", "new");
+    root.rename("new", &root, "file").unwrap();
+    let changes = view.changes().unwrap().changes;
+    assert_eq!(side_effects(&changes).not_kept, ["user.tag"]);
+    view.commit(&workspace, &ticket("it")).unwrap();
+    assert_eq!(get(&place.file(), "user.tag"), None);
+}
