@@ -3,6 +3,7 @@
 mod attributes;
 mod check;
 mod files;
+mod inherited;
 mod made;
 mod plan;
 mod private;
@@ -28,6 +29,8 @@ use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
 use files::{Durable, sync, sync_together};
+#[cfg(test)]
+pub(crate) use inherited::DEFAULT_ACL;
 use made::note_made;
 use plan::{plan, touched_directories};
 use private::Journal;

@@ -80,8 +80,8 @@ impl Ability {
         Ok((kept, side_effects))
     }
 
-    /// What happens beside a change in which a tool puts a file of its own in the place of this one,
-    /// which keeps nothing.
+    /// What happens beside a change in which a tool puts a file of its own in the place of this
+    /// one. It keeps nothing.
     pub fn replace(&self, file: &File, stamp: &Stamp) -> io::Result<SideEffects> {
         let owner = stamp.owner.0 == self.credentials.user();
         let group = stamp.owner.1 == self.new_group;

@@ -119,12 +119,15 @@ mod tests {
 
     #[test]
     fn effects_from_before_there_were_side_effects_are_read() {
-        let old = r#"{"kind":"modified","path":"a.js","after":{"type":"file","size":1,"mode":420}}"#;
+        let old = r#"{"kind":"modified","path":"a","after":{"type":"file","size":1,"mode":420}}"#;
         let read: Change = serde_json::from_str(old).unwrap();
         assert!(read.side_effects.is_empty());
         assert_eq!(serde_json::to_string(&read).unwrap(), old);
         let text = serde_json::to_string(&change()).unwrap();
-        assert!(text.contains(r#""sideEffects":{"partsHardLinks":2,"#), "{text}");
+        assert!(
+            text.contains(r#""sideEffects":{"partsHardLinks":2,"#),
+            "{text}"
+        );
         assert_eq!(serde_json::from_str::<Change>(&text).unwrap(), change());
     }
 }

@@ -38,8 +38,8 @@ pub struct Facts {
     pub target: Option<String>,
 }
 
-/// What tells a file from others, and whether it has changed, as far as the system notes it. Not kept
-/// by copies; a reboot may change the device.
+/// What tells a file from others, and whether it has changed, as far as the system notes it. A copy
+/// has another one, and a reboot may change the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The file system that it lies on.

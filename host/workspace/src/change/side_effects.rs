@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a change of a file's contents or permissions changes beside them, since a new file takes its
-/// place.
+/// What a change of a file's contents or permissions changes beside them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideEffects {
     /// How many names (hard links) the file has: this one gets a file of its own, and the others

@@ -14,8 +14,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::staging::{Staged, Staging};
-use crate::error::CommitError;
+use super::staging::{Going, Staged, Staging};
+use crate::error::{CommitError, Doing};
 use crate::kept::Kept;
 use crate::lower::{Kind, Stamp};
 use crate::path::{depth, join, parent_and_name};
@@ -109,6 +109,8 @@ pub(crate) fn plan(
     planner.vacate_files();
     planner.vacate_directories();
     planner.place(ROOT, "", None)?;
+    let ending = || "stage the changes".to_owned();
+    planner.staging.end().doing(ending)?;
     Ok(planner.steps)
 }
 
@@ -140,7 +142,7 @@ struct Planner<'a, 'b> {
     steps: Vec<Step>,
 }
 
-impl Planner<'_, '_> {
+impl<'a> Planner<'a, '_> {
     /// Whether an object's contents wait in a slot.
     fn is_staged(&self, id: NodeId) -> bool {
         self.tree.node(id).origin.is_none() || self.rewritten.contains_key(&id)
@@ -317,7 +319,12 @@ impl Planner<'_, '_> {
                 let slot = inner.clone();
                 let slot = slot.unwrap_or_else(|| self.staging.new_slot(MADE));
                 let kept = self.rewritten.get(&id).and_then(Option::as_ref);
-                let staged = self.staging.stage(tree.node(id), (&path, kept), slot)?;
+                let going = Going {
+                    path: &path,
+                    directory: self.real_directory(directory),
+                    kept,
+                };
+                let staged = self.staging.stage(tree.node(id), &going, slot)?;
                 if self.is_directory(id) {
                     // Its own go into the slot first, and what is moved into it comes after it has
                     // its place.
@@ -351,6 +358,18 @@ impl Planner<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The path of the nearest directory at or above this one that the real folder has.
+    fn real_directory(&self, mut directory: NodeId) -> &'a str {
+        loop {
+            let node = self.tree.node(directory);
+            match (&node.origin, &node.link) {
+                (Some(origin), _) => return &origin.path,
+                (None, Some((above, _))) => directory = *above,
+                (None, None) => return "",
+            }
+        }
     }
 
     /// What a file is exchanged with.

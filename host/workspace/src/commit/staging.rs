@@ -9,11 +9,12 @@ use rustix::io::Errno;
 
 use super::attributes;
 use super::files::{Durable, sync};
+use super::inherited::Inherited;
 use super::plan::Step;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
 use crate::kept::Kept;
-use crate::lower::{Lower, open_beneath};
+use crate::lower::{Lower, Stamp, open_beneath};
 use crate::parents::Parents;
 use crate::tree::{Body, Node};
 
@@ -28,6 +29,7 @@ pub(crate) struct Staging<'a> {
     real: Parents<'a>,
     /// Of the slots.
     made_in: Parents<'a>,
+    inherited: Inherited<'a>,
     slots: u64,
     /// Files and directories that were made.
     unsynced: Vec<File>,
@@ -38,6 +40,16 @@ pub(crate) struct Staging<'a> {
 pub(crate) struct Staged {
     pub slot: String,
     pub inode: u64,
+}
+
+/// Where something is going to be.
+pub(crate) struct Going<'a> {
+    pub path: &'a str,
+    /// The nearest directory that the real folder has, by its path there: new ones inherit from it
+    /// too.
+    pub directory: &'a str,
+    /// What a file has of the real one.
+    pub kept: Option<&'a Kept>,
 }
 
 /// What was made: a link can't be opened.
@@ -52,6 +64,7 @@ impl<'a> Staging<'a> {
             folder,
             real: lower.parents(),
             made_in: Parents::new(folder),
+            inherited: Inherited::new(folder, lower),
             slots: 0,
             unsynced: Vec::new(),
             made: 0,
@@ -63,43 +76,52 @@ impl<'a> Staging<'a> {
         format!("{prefix}{}", self.slots)
     }
 
-    /// Makes what a node has that is new, under a name below the transaction's folder. `path`:
-    /// where it is going to be. `kept`: what a file has of the real one.
+    /// Makes what a node has that is new, under a name below the transaction's folder.
     pub fn stage(
         &mut self,
         node: &Node,
-        (path, kept): (&str, Option<&Kept>),
+        going: &Going<'_>,
         slot: String,
     ) -> Result<Staged, CommitError> {
-        let staging = || format!("stage {path}");
-        let made = self.make(node, &slot).doing(staging)?;
-        let inode = match (made, &node.body) {
-            (Made::Link(inode), _) => inode,
-            (Made::Opened(made), Body::File(_)) => {
-                match (kept, &node.origin) {
+        let staging = || format!("stage {}", going.path);
+        let inherits = match going.kept {
+            Some(_) => self.inherited.nothing().map(|()| false),
+            None => self.inherited.from(going.directory),
+        };
+        let inherits = inherits.doing(staging)?;
+        // For nobody but this user yet, as far as nothing is inherited.
+        let first = match inherits {
+            true => node.mode & 0o777,
+            false => 0,
+        };
+        let inode = match self.make(node, first, &slot).doing(staging)? {
+            Made::Link(inode) => inode,
+            Made::Opened(made) => {
+                match (going.kept, &node.origin) {
                     (Some(kept), Some(origin)) => {
                         let (real, _) = self.real.open_file(&origin.path).doing(staging)?;
                         attributes::keep(kept, (&real, &origin.path), &made, node.mode)?;
                     }
-                    _ => set_mode(&made, node.mode).doing(staging)?,
+                    _ => set_mode(&made, node.mode, inherits).doing(staging)?,
                 }
-                self.keep(made).doing(staging)?
-            }
-            (Made::Opened(made), _) => {
-                set_mode(&made, node.mode).doing(staging)?;
                 self.keep(made).doing(staging)?
             }
         };
         Ok(Staged { slot, inode })
     }
 
-    /// For nobody but this user yet.
-    fn make(&mut self, node: &Node, slot: &str) -> io::Result<Made> {
+    /// What is made next inherits nothing.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.inherited.nothing()
+    }
+
+    /// With these permissions, and those that its owner needs meanwhile.
+    fn make(&mut self, node: &Node, mode: u32, slot: &str) -> io::Result<Made> {
         let (parent, name) = self.made_in.of(slot)?;
         step()?;
         match &node.body {
             Body::Directory(_) => {
-                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(0o700))?;
+                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(mode | 0o700))?;
                 let made = open_beneath(&parent, name, OFlags::RDONLY)?;
                 Ok(Made::Opened(File::from(made)))
             }
@@ -111,7 +133,7 @@ impl<'a> Staging<'a> {
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let mode = Mode::from_raw_mode(0o600);
+                let mode = Mode::from_raw_mode(mode | 0o600);
                 let made = File::from(rustix::fs::openat(&*parent, name, flags, mode)?);
                 step()?;
                 match content {
@@ -169,9 +191,17 @@ pub(crate) fn durable(count: usize) -> Durable {
     }
 }
 
-fn set_mode(made: &File, mode: u32) -> io::Result<()> {
+/// Permissions of something new. What it has inherited may allow less.
+fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
+    let allowed = match inherits {
+        true => Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000,
+        false => 0o7777,
+    };
     step()?;
-    Ok(rustix::fs::fchmod(made, Mode::from_raw_mode(mode))?)
+    Ok(rustix::fs::fchmod(
+        made,
+        Mode::from_raw_mode(mode & allowed),
+    )?)
 }
 
 /// Syncs the directories in which names were changed.

@@ -10,10 +10,9 @@ use tempfile::TempDir;
 
 use super::changes::put;
 use super::model::{open, scratch, ticket};
+use crate::commit::DEFAULT_ACL;
 use crate::kept::{ACL, attribute};
 use crate::{Change, CommitError, LayerOptions, OwnerChange, SideEffects};
-
-const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// Users and groups that need no name.
 const BOB: u32 = 61_001;
@@ -124,6 +123,80 @@ fn a_default_acl_of_the_folder_does_not_come_to_files_that_had_none() {
     assert_eq!(get(&place.file(), ACL), None);
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!(now.mode() & 0o7777, 0o664);
+}
+
+#[test]
+fn what_is_new_inherits_from_its_directory_as_a_plain_file_does() {
+    let place = Place::new();
+    // The private folder is in the folder itself, which has another default ACL.
+    set(&place.folder(), DEFAULT_ACL, &acl(7, 5, 7, 5));
+    for (name, default) in [
+        ("team", Some(acl(7, 5, 7, 0))),
+        ("plain", None),
+        ("minimal", Some(MINIMAL.to_vec())),
+    ] {
+        let directory = place.folder().join(name);
+        fs::create_dir(&directory).unwrap();
+        match default {
+            Some(default) => set(&directory, DEFAULT_ACL, &default),
+            None => {
+                let directory = File::open(&directory).unwrap();
+                rustix::fs::fremovexattr(directory, DEFAULT_ACL).unwrap();
+            }
+        }
+    }
+    let workspace = open(&place.folder());
+    let view = workspace.view(0).unwrap();
+    let spill = place.folders.path().join("spill");
+    view.begin(&LayerOptions::new(spill)).unwrap();
+    let root = view.root();
+    for name in ["team", "plain", "minimal"] {
+        put(&root, &format!("{name}/file"), "new");
+        root.create_directory(&format!("{name}/below")).unwrap();
+        put(&root, &format!("{name}/below/file"), "new");
+    }
+    put(&root, "file", "new");
+    view.commit(&workspace, &ticket("it")).unwrap();
+    assert_eq!(get(&place.file(), ACL), None);
+    let facts = |path: PathBuf| {
+        let mode = fs::metadata(&path).unwrap().mode() & 0o7777;
+        (mode, get(&path, ACL), get(&path, DEFAULT_ACL))
+    };
+    // What the umask leaves.
+    let [file, below] = ["file", "below"].map(|name| place.folders.path().join(name));
+    fs::write(&file, "").unwrap();
+    fs::create_dir(&below).unwrap();
+    let modes = [file, below].map(|path| fs::metadata(path).unwrap().mode() & 0o777);
+    for name in ["team", "plain", "minimal"] {
+        let directory = place.folder().join(name);
+        let ours = ["file", "below", "below/file"].map(|it| facts(directory.join(it)));
+        fs::remove_dir_all(directory.join("below")).unwrap();
+        fs::remove_file(directory.join("file")).unwrap();
+        plain(&directory, modes);
+        let plain = ["file", "below", "below/file"].map(|it| facts(directory.join(it)));
+        assert_eq!(ours, plain, "{name}");
+    }
+}
+
+/// No permissions but the owner's.
+const MINIMAL: [u8; 28] = [
+    2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 4, 0, 0, 0, 255, 255, 255, 255, 0x20, 0, 0, 0, 255,
+    255, 255, 255,
+];
+
+/// Makes files and a directory with the permissions that the umask leaves, which the system ignores
+/// where there is a default ACL.
+fn plain(directory: &Path, [file, below]: [u32; 2]) {
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let make = |name: &str| {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true).mode(file);
+        options.open(directory.join(name)).unwrap();
+    };
+    make("file");
+    let mut builder = fs::DirBuilder::new();
+    builder.mode(below).create(directory.join("below")).unwrap();
+    make("below/file");
 }
 
 #[test]
