@@ -29,7 +29,8 @@ pub mod digest {
 pub mod effects {
     pub use airlock_model::effects::{
         ActionEffects, Change, ChangeKind, Counts, Difference, Effects, EffectsRecord,
-        EffectsSummary, Facts, ObjectKind, PackedEffects, Seed, Withheld,
+        EffectsSummary, Facts, Identity, ObjectKind, OwnerChange, PackedEffects, Seed, SideEffects,
+        Withheld,
     };
 }
 

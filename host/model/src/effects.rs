@@ -4,6 +4,7 @@
 mod difference;
 mod edits;
 mod record;
+mod side_effects;
 mod summary;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use crate::pending::ActionId;
 
 pub use difference::Difference;
 pub use record::{EffectsRecord, PackedEffects, Seed};
+pub use side_effects::{OwnerChange, SideEffects};
 pub use summary::{Counts, EffectsSummary};
 
 /// What an action does to the workspace, as the host saw it.
@@ -66,6 +68,13 @@ pub struct Change {
     /// Why there is no diff of contents that differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// What happens to a file beside that.
+    #[serde(
+        default,
+        rename = "sideEffects",
+        skip_serializing_if = "SideEffects::is_empty"
+    )]
+    pub side_effects: SideEffects,
 }
 
 /// Why contents that change are not shown.
@@ -111,11 +120,30 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// What tells a file of more than 1 MiB, in place of the digest, where it is only renamed:
+    /// nobody has read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
     /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.
     pub mode: u32,
     /// Where a link leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+}
+
+/// What tells a file from others, and whether it has changed, as far as the system notes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The file system that it lies on, as `stat` has it.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// In bytes.
+    pub size: u64,
+    /// When its contents were last changed, in seconds and nanoseconds since 1970.
+    pub modified: (i64, u32),
+    /// When anything of it was last changed.
+    pub changed: (i64, u32),
 }
 
 /// What there can be in a workspace.
@@ -172,6 +200,7 @@ impl Facts {
             object,
             size: 0,
             digest: None,
+            identity: None,
             mode: 0,
             target: None,
         }
@@ -189,6 +218,7 @@ impl Change {
             after: None,
             diff: None,
             withheld: None,
+            side_effects: SideEffects::default(),
         }
     }
 
@@ -196,6 +226,7 @@ impl Change {
     pub fn is_same(&self, other: &Change) -> bool {
         (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
             && (&self.before, &self.after) == (&other.before, &other.after)
+            && self.side_effects.is_same(&other.side_effects)
     }
 }
 
@@ -309,6 +340,9 @@ impl Effects {
         let mut text = format!("{}.", self.summary());
         for change in self.changes.iter().take(TOLD) {
             text.push_str(&format!("\n- {change}"));
+            for sentence in change.side_effects.sentences() {
+                text.push_str(&format!("; {sentence}"));
+            }
         }
         if self.changes.len() > TOLD {
             text.push_str(&format!("\n- and {} more", self.changes.len() - TOLD));

@@ -19,12 +19,17 @@ impl Block {
         effects.changes.iter().fold(block, |block, change| {
             let line = Line::new().with_quoted(Role::Plain, change.to_string());
             let block = block.line(line.indented(2).hanging(2));
+            let beside = change.side_effects.sentences().into_iter();
+            let block = beside.fold(block, |block, sentence| {
+                let line = Line::new().with_role(Role::Note, sentence);
+                block.line(line.indented(4).hanging(2))
+            });
             let said = match &change.diff {
                 Some(diff) if !is_in(preview, diff) => {
                     return block.block(Block::new().text(diff).indented(4));
                 }
                 Some(_) => Some("contents as in the preview above".to_owned()),
-                None => not_shown(change),
+                None => not_read(change).or_else(|| not_shown(change)),
             };
             match said {
                 Some(said) => {
@@ -72,6 +77,14 @@ fn summary(effects: &EffectsSummary) -> Line {
     line.hanging(2)
 }
 
+/// Of a large file that is only renamed.
+fn not_read(change: &Change) -> Option<String> {
+    let identity = |facts: &Option<Facts>| facts.as_ref()?.identity;
+    let (before, after) = (identity(&change.before), identity(&change.after));
+    let said = "renamed, contents unchanged (same inode, size and times)";
+    (before.is_some() && before == after).then(|| said.to_owned())
+}
+
 /// Of contents that change, and of which there is no diff.
 fn not_shown(change: &Change) -> Option<String> {
     let digest = |facts: &Option<Facts>| {
@@ -103,7 +116,9 @@ fn not_shown(change: &Change) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use airlock_model::content::Content;
-    use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind, Withheld};
+    use airlock_model::effects::{
+        Change, ChangeKind, Effects, Facts, Identity, ObjectKind, OwnerChange, Withheld,
+    };
 
     use expect_test::expect;
 
@@ -144,5 +159,35 @@ mod tests {
         let unverified = Block::effects(&Effects::unverified("it\nhung"));
         expect![[r#"The tool's own word, not verified by the host: it\nhung"#]]
             .assert_eq(&unverified.to_string());
+    }
+
+    #[test]
+    fn what_a_change_does_beside_stands_below_its_file() {
+        let mut modified = Change::new(ChangeKind::Modified, "a.js");
+        modified.side_effects.parts_hard_links = Some(2);
+        modified.side_effects.owner = Some(OwnerChange::new("alice", "bob"));
+        modified.diff = Some("+new\n".to_owned());
+        let mut renamed = Change::new(ChangeKind::Renamed, "new.mkv");
+        renamed.from = Some("old.mkv".to_owned());
+        let mut facts = Facts::new(ObjectKind::File);
+        facts.size = 1 << 32;
+        facts.identity = Some(Identity {
+            device: 1,
+            inode: 2,
+            size: 1 << 32,
+            modified: (3, 4),
+            changed: (5, 6),
+        });
+        (renamed.before, renamed.after) = (Some(facts.clone()), Some(facts));
+        let effects = Effects::verified(vec![modified, renamed]);
+        expect![[r#"
+            Verified by the host: 1 modified, 1 renamed
+              │ modified a.js
+                has 2 hard links; this name gets a file of its own
+                its owner changes from alice to bob
+                │ +new
+              │ renamed old.mkv -> new.mkv
+                renamed, contents unchanged (same inode, size and times)"#]]
+        .assert_eq(&Block::effects(&effects).to_string());
     }
 }

@@ -1,21 +1,24 @@
 //! What a layer changes, as whoever decides about it reads it.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
+mod facts;
+mod side_effects;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::content::read_full;
-use crate::lower::{Kind, Lower, Stamp};
+use crate::kept::{Ability, Kept};
+use crate::lower::{Kind, Lower};
 use crate::parents::Parents;
 use crate::path::parent_and_name;
 use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
-const READ_AT_ONCE: usize = 256 * 1024;
+pub(crate) use facts::real_facts;
+pub use facts::{Facts, Identity};
+use facts::{moved_facts, own_facts};
+pub use side_effects::{OwnerChange, SideEffects};
 
 /// All that a layer changes, in the order of paths.
 ///
@@ -43,6 +46,9 @@ pub struct Change {
     /// What is there then; none for what is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Facts>,
+    /// What happens to a file beside that.
+    #[serde(default, skip_serializing_if = "SideEffects::is_empty")]
+    pub side_effects: SideEffects,
 }
 
 /// The kind of a change.
@@ -61,23 +67,6 @@ pub enum ChangeKind {
     Mode,
     /// A link that is new, or leads elsewhere.
     Link,
-}
-
-/// What an object is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// What it is.
-    pub kind: Kind,
-    /// In bytes; 0 for a directory.
-    pub size: u64,
-    /// Permissions: 0o7777 at most; 0 for a link, which has none.
-    pub mode: u32,
-    /// The SHA-256 of a file's contents, in hexadecimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
-    /// Where a link leads; none where that is no UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
 }
 
 impl ChangeSet {
@@ -100,14 +89,16 @@ impl View {
 /// What a layer changes.
 pub(crate) struct Compared {
     pub changes: ChangeSet,
-    /// What the real folder has, and has other contents or permissions in the layer.
-    pub rewritten: HashSet<NodeId>,
+    /// What the real folder has, and has other contents or permissions in the layer; with what
+    /// files keep.
+    pub rewritten: HashMap<NodeId, Option<Kept>>,
 }
 
 pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
     let mut parents = lower.parents();
     let moved_directories = moved_directories(tree)?;
-    let mut rewritten = HashSet::new();
+    let ability = Ability::of(lower)?;
+    let mut rewritten = HashMap::new();
     let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
@@ -121,6 +112,7 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
                     from: None,
                     before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
                     after: None,
+                    side_effects: SideEffects::default(),
                 };
                 // What is made at its path doesn't take its place.
                 match is_below(&origin.path, &moved_directories) {
@@ -133,26 +125,38 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
                 // directory is another one since, that is told.
                 let moved = !tree.is_in_place(id)
                     && (path != *origin.path || is_below(&path, &moved_directories));
-                let Some((before, after)) = kept(&mut parents, node, origin, moved)? else {
+                let Some((before, mut after)) = kept(&mut parents, node, origin, moved)? else {
                     continue;
                 };
-                if before.digest != after.digest || node.mode != origin.stamp.mode {
-                    rewritten.insert(id);
+                let is_rewritten = before.digest != after.digest || node.mode != origin.stamp.mode;
+                let (mut keeps, mut side_effects) = (None, SideEffects::default());
+                if is_rewritten && before.kind == Kind::File {
+                    let (real, _) = parents.open_file(&origin.path)?;
+                    let (kept, beside) = ability.keep(&real, &origin.stamp)?;
+                    after.mode = kept.mode(node.mode);
+                    (keeps, side_effects) = (Some(kept), beside);
                 }
                 let Some(kind) = kind_of(moved, &before, &after) else {
                     continue;
                 };
+                if is_rewritten {
+                    rewritten.insert(id, keeps);
+                }
                 found.push(Change {
                     kind,
                     from: (moved || path != *origin.path).then(|| origin.path.to_string()),
                     path,
                     before: Some(before),
                     after: Some(after),
+                    side_effects,
                 });
             }
         }
     }
-    let mut changes = joined(found);
+    let mut changes = joined(found, |path| {
+        let (file, stamp) = parents.open_file(path)?;
+        ability.replace(&file, &stamp)
+    })?;
     changes.extend(elsewhere);
     changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
     Ok(Compared {
@@ -173,6 +177,7 @@ fn created(node: &Node, path: String) -> io::Result<Change> {
         from: None,
         before: None,
         after: Some(after),
+        side_effects: SideEffects::default(),
     })
 }
 
@@ -191,7 +196,11 @@ fn kept(
         }
         _ if !moved && node.mode == origin.stamp.mode => Ok(None),
         _ => {
-            let before = real_facts(parents, &origin.path, &origin.stamp)?;
+            let is_only_moved = node.mode == origin.stamp.mode;
+            let before = match is_only_moved {
+                true => moved_facts(parents, &origin.path, &origin.stamp)?,
+                false => real_facts(parents, &origin.path, &origin.stamp)?,
+            };
             let mode = match before.kind {
                 Kind::Link => 0,
                 _ => node.mode,
@@ -245,129 +254,50 @@ fn is_below(path: &str, directories: &HashSet<&str>) -> bool {
     false
 }
 
-/// What was removed and made again under the same path is one change, or none.
-fn joined(found: Vec<Change>) -> Vec<Change> {
+/// What was removed and made again under the same path is one change, or none. `replaced` says what
+/// a file's replacement does beside that.
+fn joined(
+    found: Vec<Change>,
+    mut replaced: impl FnMut(&str) -> io::Result<SideEffects>,
+) -> io::Result<Vec<Change>> {
     let mut by_path: BTreeMap<String, Vec<Change>> = BTreeMap::new();
     for change in found {
         by_path.entry(change.path.clone()).or_default().push(change);
     }
-    let joined = by_path.into_values().flat_map(|mut changes| {
-        let made = |change: &Change| change.before.is_none();
-        let gone = |change: &Change| change.after.is_none();
-        let (Some(made), Some(gone)) =
-            (changes.iter().position(made), changes.iter().position(gone))
+    let mut joined = Vec::new();
+    for (path, mut changes) in by_path {
+        changes.sort_by_key(|change| change.kind);
+        let made = changes.iter().find(|change| change.before.is_none());
+        let gone = changes.iter().find(|change| change.after.is_none());
+        let (Some(Some(after)), Some(Some(before))) =
+            (made.map(|it| &it.after), gone.map(|it| &it.before))
         else {
-            changes.sort_by_key(|change| change.kind);
-            return changes;
+            joined.extend(changes);
+            continue;
         };
-        let before = changes[gone].before.clone();
-        let after = changes[made].after.clone();
-        if before == after {
-            changes.clear();
-        } else if let (Some(old), Some(new)) = (&before, &after)
-            && old.kind == new.kind
-        {
-            let kind = match new.kind {
+        let side_effects = match (before.kind, after.kind) {
+            (Kind::File, Kind::File) => replaced(&path)?,
+            _ => SideEffects::default(),
+        };
+        if before == after && side_effects.is_empty() {
+            continue;
+        }
+        if before.kind != after.kind {
+            joined.extend(changes);
+            continue;
+        }
+        joined.push(Change {
+            kind: match after.kind {
                 Kind::Link => ChangeKind::Link,
-                _ if old.digest == new.digest => ChangeKind::Mode,
+                _ if before.digest == after.digest => ChangeKind::Mode,
                 _ => ChangeKind::Modified,
-            };
-            let path = changes[made].path.clone();
-            changes = vec![Change {
-                kind,
-                path,
-                from: None,
-                before,
-                after,
-            }];
-        }
-        changes
-    });
-    joined.collect()
-}
-
-/// Of what the layer has made, or has contents of.
-fn own_facts(node: &Node) -> io::Result<Facts> {
-    let mut facts = Facts {
-        kind: node.body.kind(),
-        size: 0,
-        mode: node.mode,
-        digest: None,
-        target: None,
-    };
-    match &node.body {
-        Body::File(Some(content)) => {
-            facts.size = content.len();
-            let read = |buffer: &mut [u8], offset| content.read_at(buffer, offset);
-            facts.digest = Some(digest_of(facts.size, read)?);
-        }
-        Body::Link(Some(target)) => {
-            facts.size = target.len() as u64;
-            facts.mode = 0;
-            facts.target = Some(target.to_string());
-        }
-        _ => {}
+            },
+            path,
+            from: None,
+            before: Some(before.clone()),
+            after: Some(after.clone()),
+            side_effects,
+        });
     }
-    Ok(facts)
-}
-
-pub(crate) fn real_facts(
-    parents: &mut Parents<'_>,
-    path: &str,
-    stamp: &Stamp,
-) -> io::Result<Facts> {
-    let mut facts = Facts {
-        kind: stamp.kind,
-        size: stamp.size,
-        mode: stamp.mode,
-        digest: None,
-        target: None,
-    };
-    match stamp.kind {
-        Kind::File => {
-            let (file, now) = parents.open_file(path)?;
-            if !stamp.has_same_contents(&now) {
-                return Err(Errno::STALE.into());
-            }
-            facts.digest = Some(digest_of_file(&file, now.size)?);
-        }
-        Kind::Link => {
-            facts.mode = 0;
-            match parents.read_link(path) {
-                Ok(target) => facts.target = Some(target),
-                Err(error) if error.raw_os_error() == Some(Errno::ILSEQ.raw_os_error()) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Kind::Directory => facts.size = 0,
-        Kind::Special => {}
-    }
-    Ok(facts)
-}
-
-fn digest_of_file(file: &File, size: u64) -> io::Result<String> {
-    digest_of(size, |buffer, offset| read_full(file, buffer, offset))
-}
-
-/// `size`: as it is expected, in bytes. `read` fills the buffer, or as far as there is anything.
-fn digest_of(size: u64, read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
-    let mut hasher = Sha256::new();
-    // With room for the byte that isn't there, which says that it ends.
-    let length = usize::try_from(size).unwrap_or(READ_AT_ONCE);
-    let mut buffer = vec![0; READ_AT_ONCE.min(length.saturating_add(1))];
-    let mut offset = 0;
-    loop {
-        let length = read(&mut buffer, offset)?;
-        hasher.update(&buffer[..length]);
-        offset += length as u64;
-        if length < buffer.len() {
-            break;
-        }
-    }
-    use std::fmt::Write;
-    let mut hex = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    Ok(hex)
+    Ok(joined)
 }

@@ -1,7 +1,9 @@
 //! From a layer to the folder, in one step that a crash leaves undone or done.
 
+mod attributes;
 mod check;
 mod files;
+mod inherited;
 mod made;
 mod plan;
 mod private;
@@ -9,7 +11,7 @@ mod recover;
 mod run;
 mod staging;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
@@ -17,6 +19,7 @@ use rustix::io::Errno;
 
 use crate::change::{ChangeSet, Compared, compare};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
+use crate::kept::Kept;
 use crate::lock::lock;
 use crate::lower::{Kind, Lower};
 use crate::path::PRIVATE;
@@ -26,6 +29,8 @@ use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
 use files::{Durable, sync, sync_together};
+#[cfg(test)]
+pub(crate) use inherited::DEFAULT_ACL;
 use made::note_made;
 use plan::{plan, touched_directories};
 use private::Journal;
@@ -273,7 +278,7 @@ fn check_id(id: &str) -> Result<(), CommitError> {
 fn commit(
     workspace: &Opened,
     tree: &Tree,
-    rewritten: &HashSet<NodeId>,
+    rewritten: &HashMap<NodeId, Option<Kept>>,
     ticket: &Ticket,
 ) -> Result<Option<RecoverError>, CommitError> {
     let lower = &*workspace.lower;
@@ -300,7 +305,7 @@ fn prepare(
     private: &Private<'_>,
     folder: &File,
     lower: &Lower,
-    (tree, rewritten): (&Tree, &HashSet<NodeId>),
+    (tree, rewritten): (&Tree, &HashMap<NodeId, Option<Kept>>),
     ticket: &Ticket,
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);

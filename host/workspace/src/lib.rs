@@ -62,11 +62,14 @@
 //! - A program that has a file open, and writes to it after the commit has replaced it, writes to
 //!   the file of before.
 //! - A file with several names (hard links) is parted from them when it is written to; others keep
-//!   the contents of before.
+//!   the contents of before. [`Change::side_effects`] says so, and also which of a file's owner,
+//!   group and extended attributes (ACLs too) this process can't keep. The others are kept.
 //! - Times that were set are not kept: what is committed has the time of the commit. Directories'
 //!   permissions can't be changed.
 //! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
 //!   can be neither moved nor removed: such a commit fails with `EXDEV`, and everything goes back.
+//! - What is mounted inside the folder can be read and not changed: such a change is refused with
+//!   [`std::io::ErrorKind::CrossesDevices`], which names the mount.
 //! - A workspace of another user's that lies in this one, or that this one lies in, is not locked.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:
 //!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the
@@ -76,14 +79,17 @@
 mod change;
 mod commit;
 mod content;
+mod credentials;
 mod directory;
 mod error;
 mod fault;
 mod file;
 pub mod held;
+mod kept;
 mod lock;
 mod lower;
 mod metadata;
+mod mount;
 mod parents;
 mod path;
 mod reads;
@@ -101,7 +107,7 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
-pub use change::{Change, ChangeKind, ChangeSet, Facts};
+pub use change::{Change, ChangeKind, ChangeSet, Facts, Identity, OwnerChange, SideEffects};
 pub use commit::{Committed, Outcome, Recovered, Ticket};
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError};

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Sta
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::mount::Mount;
 use crate::parents::Parents;
 use crate::path::{is_private, parent_and_name};
 
@@ -146,15 +147,15 @@ impl Stamp {
 #[derive(Debug)]
 pub(crate) struct Lower {
     root: File,
-    pub device: u64,
+    mount: Mount,
 }
 
 impl Lower {
     /// # Errors
     /// Where the system can't keep accesses inside of a folder (`openat2`, Linux 5.6).
     pub fn new(root: File) -> io::Result<Self> {
-        let device = rustix::fs::fstat(&root)?.st_dev;
-        let lower = Self { root, device };
+        let mount = Mount::of(&root, "")?;
+        let lower = Self { root, mount };
         match lower.open("", OFlags::PATH) {
             Err(error) if error.raw_os_error() == Some(Errno::NOSYS.raw_os_error()) => {
                 Err(io::Error::new(
@@ -221,6 +222,25 @@ impl Lower {
         let link = self.open(path, OFlags::PATH)?;
         let target = rustix::fs::readlinkat(&link, "", Vec::new())?;
         target.into_string().map_err(|_| Errno::ILSEQ.into())
+    }
+
+    /// Fails for what is mounted in the folder: no rename leads there, and none replaces it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::CrossesDevices`] with the mount's path; those of the system.
+    pub fn check_mount(&self, path: &str) -> io::Result<()> {
+        let (parent, name) = parent_and_name(path);
+        let found = match parent {
+            "" => Mount::of(&self.root, name)?,
+            parent => Mount::of(self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?, name)?,
+        };
+        match found == self.mount {
+            true => Ok(()),
+            false => Err(io::Error::new(
+                io::ErrorKind::CrossesDevices,
+                format!("{path} is a mount of its own: nothing is changed there"),
+            )),
+        }
     }
 
     /// The names in a directory, but `.`, `..` and the private folder, with what the system tells

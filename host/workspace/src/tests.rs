@@ -2,6 +2,8 @@
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod attributes;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod conflicts;

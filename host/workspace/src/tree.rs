@@ -234,9 +234,7 @@ impl Tree {
                 self.own(lower, reads, &At::Lower(Arc::from(parent), stamp))?
             }
         };
-        if stamp.device != lower.device {
-            return Err(Errno::XDEV.into());
-        }
+        lower.check_mount(path)?;
         let stamp = match reads.first_seen(path) {
             Some(first) if first.kind != stamp.kind => return Err(Errno::STALE.into()),
             first => first.copied().unwrap_or(stamp),

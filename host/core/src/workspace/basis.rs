@@ -12,7 +12,7 @@ use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Stalene
 use airlock_model::store::ActionBasis;
 use airlock_workspace::{Facts, Kind, ReadSet, RealFolder, Stamp, View};
 
-use super::effects::facts;
+use super::effects::{facts, identity};
 
 /// How many paths are noted of what one run of a guest reads.
 pub(super) const PATHS: usize = 20_000;
@@ -201,6 +201,12 @@ impl Basis {
             let what = match &stamp {
                 None => Some(Staleness::Gone),
                 Some(stamp) if self.is_known(path, stamp) => None,
+                // Nobody has read it.
+                Some(stamp) if before.identity.is_some() => {
+                    let is_same = before.identity == Some(identity(&stamp.identity()))
+                        && before.mode == stamp.mode;
+                    (!is_same).then_some(Staleness::Changed)
+                }
                 Some(_) => match view.facts(path) {
                     Now::Is(now) if facts(&now) == *before => None,
                     Now::Is(_) | Now::Unreadable => Some(Staleness::Changed),

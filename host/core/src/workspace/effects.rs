@@ -3,7 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use airlock_model::effects::{Change, ChangeKind, Facts, ObjectKind, Withheld};
+use airlock_model::effects::{
+    Change, ChangeKind, Facts, Identity, ObjectKind, OwnerChange, SideEffects, Withheld,
+};
 use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
 use similar::TextDiff;
 
@@ -65,6 +67,17 @@ fn change(change: &workspace::Change) -> Change {
     told.from = change.from.clone();
     told.before = change.before.as_ref().map(facts);
     told.after = change.after.as_ref().map(facts);
+    told.side_effects = side_effects(&change.side_effects);
+    told
+}
+
+fn side_effects(found: &workspace::SideEffects) -> SideEffects {
+    let owner = |it: &workspace::OwnerChange| OwnerChange::new(&*it.from, &*it.to);
+    let mut told = SideEffects::default();
+    told.parts_hard_links = found.parts_hard_links;
+    told.owner = found.owner.as_ref().map(owner);
+    told.group = found.group.as_ref().map(owner);
+    told.not_kept = found.not_kept.clone();
     told
 }
 
@@ -78,8 +91,19 @@ pub(super) fn facts(facts: &workspace::Facts) -> Facts {
     told.size = facts.size;
     told.mode = facts.mode;
     told.digest = facts.digest.clone();
+    told.identity = facts.identity.as_ref().map(identity);
     told.target = facts.target.clone();
     told
+}
+
+pub(super) fn identity(found: &workspace::Identity) -> Identity {
+    Identity {
+        device: found.device,
+        inode: found.inode,
+        size: found.size,
+        modified: found.modified,
+        changed: found.changed,
+    }
 }
 
 fn has_other_contents(change: &Change) -> bool {

@@ -140,5 +140,9 @@ pub(super) fn code(error: io::Error) -> ErrorCode {
             _ => {}
         }
     }
+    // The crate airlock-workspace names the mount.
+    if error.kind() == io::ErrorKind::CrossesDevices {
+        return ErrorCode::CrossDevice;
+    }
     ErrorCode::from(error)
 }

@@ -14,8 +14,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::staging::{Staged, Staging};
-use crate::error::CommitError;
+use super::staging::{Going, Staged, Staging};
+use crate::error::{CommitError, Doing};
+use crate::kept::Kept;
 use crate::lower::{Kind, Stamp};
 use crate::path::{depth, join, parent_and_name};
 use crate::tree::{NodeId, ROOT, Tree};
@@ -93,7 +94,7 @@ impl Object {
 /// Stages what is new, and plans the renames.
 pub(crate) fn plan(
     tree: &Tree,
-    rewritten: &HashSet<NodeId>,
+    rewritten: &HashMap<NodeId, Option<Kept>>,
     staging: &mut Staging<'_>,
 ) -> Result<Vec<Step>, CommitError> {
     let mut planner = Planner {
@@ -108,6 +109,8 @@ pub(crate) fn plan(
     planner.vacate_files();
     planner.vacate_directories();
     planner.place(ROOT, "", None)?;
+    let ending = || "stage the changes".to_owned();
+    planner.staging.end().doing(ending)?;
     Ok(planner.steps)
 }
 
@@ -131,7 +134,7 @@ enum Vacated {
 
 struct Planner<'a, 'b> {
     tree: &'a Tree,
-    rewritten: &'a HashSet<NodeId>,
+    rewritten: &'a HashMap<NodeId, Option<Kept>>,
     staging: &'a mut Staging<'b>,
     /// Files that go with an exchange.
     replaced: HashSet<NodeId>,
@@ -139,10 +142,10 @@ struct Planner<'a, 'b> {
     steps: Vec<Step>,
 }
 
-impl Planner<'_, '_> {
+impl<'a> Planner<'a, '_> {
     /// Whether an object's contents wait in a slot.
     fn is_staged(&self, id: NodeId) -> bool {
-        self.tree.node(id).origin.is_none() || self.rewritten.contains(&id)
+        self.tree.node(id).origin.is_none() || self.rewritten.contains_key(&id)
     }
 
     fn is_directory(&self, id: NodeId) -> bool {
@@ -189,7 +192,7 @@ impl Planner<'_, '_> {
             .collect();
         let (moved, removed): (Vec<_>, Vec<_>) = leaving
             .into_iter()
-            .partition(|id| self.tree.node(*id).link.is_some() && !self.rewritten.contains(id));
+            .partition(|id| self.tree.node(*id).link.is_some() && !self.rewritten.contains_key(id));
         for id in removed {
             self.park(id);
         }
@@ -254,7 +257,7 @@ impl Planner<'_, '_> {
     /// moves or is new, so that the path is the same now and then.
     fn destination(&self, id: NodeId) -> Option<(String, Option<NodeId>)> {
         let (directory, name) = self.tree.node(id).link.as_ref()?;
-        if self.rewritten.contains(&id) {
+        if self.rewritten.contains_key(&id) {
             return None;
         }
         let mut at = *directory;
@@ -312,14 +315,16 @@ impl Planner<'_, '_> {
             let path = join(path, name);
             let inner = slot.map(|slot| join(slot, name));
             if self.is_staged(id) {
-                let staged = match &inner {
-                    // A file with new contents that was moved to a new directory is new there.
-                    Some(slot) => self.staging.stage(tree.node(id), slot)?,
-                    None => {
-                        let slot = self.staging.new_slot(MADE);
-                        self.staging.stage(tree.node(id), &slot)?
-                    }
+                // A file with new contents that was moved to a new directory is new there.
+                let slot = inner.clone();
+                let slot = slot.unwrap_or_else(|| self.staging.new_slot(MADE));
+                let kept = self.rewritten.get(&id).and_then(Option::as_ref);
+                let going = Going {
+                    path: &path,
+                    directory: self.real_directory(directory),
+                    kept,
                 };
+                let staged = self.staging.stage(tree.node(id), &going, slot)?;
                 if self.is_directory(id) {
                     // Its own go into the slot first, and what is moved into it comes after it has
                     // its place.
@@ -353,6 +358,18 @@ impl Planner<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The path of the nearest directory at or above this one that the real folder has.
+    fn real_directory(&self, mut directory: NodeId) -> &'a str {
+        loop {
+            let node = self.tree.node(directory);
+            match (&node.origin, &node.link) {
+                (Some(origin), _) => return &origin.path,
+                (None, Some((above, _))) => directory = *above,
+                (None, None) => return "",
+            }
+        }
     }
 
     /// What a file is exchanged with.

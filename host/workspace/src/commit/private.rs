@@ -66,11 +66,7 @@ impl<'a> Private<'a> {
             }
             Err(error) => return Err(error),
         };
-        let stat = rustix::fs::fstat(&folder)?;
-        if stat.st_dev != workspace.lower.device {
-            let message = format!("{PRIVATE} lies on another file system than the workspace");
-            return Err(io::Error::other(message));
-        }
+        workspace.lower.check_mount(PRIVATE)?;
         Ok(Some(Self { workspace, folder }))
     }
 

@@ -4,14 +4,17 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::attributes;
 use super::files::{Durable, sync};
+use super::inherited::Inherited;
 use super::plan::Step;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
-use crate::lower::{Lower, open_beneath};
+use crate::kept::Kept;
+use crate::lower::{Lower, Stamp, open_beneath};
 use crate::parents::Parents;
 use crate::tree::{Body, Node};
 
@@ -26,6 +29,7 @@ pub(crate) struct Staging<'a> {
     real: Parents<'a>,
     /// Of the slots.
     made_in: Parents<'a>,
+    inherited: Inherited<'a>,
     slots: u64,
     /// Files and directories that were made.
     unsynced: Vec<File>,
@@ -38,12 +42,29 @@ pub(crate) struct Staged {
     pub inode: u64,
 }
 
+/// Where something is going to be.
+pub(crate) struct Going<'a> {
+    pub path: &'a str,
+    /// The nearest directory that the real folder has, by its path there: new ones inherit from it
+    /// too.
+    pub directory: &'a str,
+    /// What a file has of the real one.
+    pub kept: Option<&'a Kept>,
+}
+
+/// What was made: a link can't be opened.
+enum Made {
+    Opened(File),
+    Link(u64),
+}
+
 impl<'a> Staging<'a> {
     pub fn new(folder: &'a File, lower: &'a Lower) -> Self {
         Self {
             folder,
             real: lower.parents(),
             made_in: Parents::new(folder),
+            inherited: Inherited::new(folder, lower),
             slots: 0,
             unsynced: Vec::new(),
             made: 0,
@@ -56,36 +77,63 @@ impl<'a> Staging<'a> {
     }
 
     /// Makes what a node has that is new, under a name below the transaction's folder.
-    pub fn stage(&mut self, node: &Node, slot: &str) -> Result<Staged, CommitError> {
-        let inode = self
-            .make(node, slot)
-            .doing(|| "stage a change beside the files".to_owned())?;
-        Ok(Staged {
-            slot: slot.to_owned(),
-            inode,
-        })
+    pub fn stage(
+        &mut self,
+        node: &Node,
+        going: &Going<'_>,
+        slot: String,
+    ) -> Result<Staged, CommitError> {
+        let staging = || format!("stage {}", going.path);
+        let inherits = match going.kept {
+            Some(_) => self.inherited.nothing().map(|()| false),
+            None => self.inherited.from(going.directory),
+        };
+        let inherits = inherits.doing(staging)?;
+        // For nobody but this user yet, as far as nothing is inherited.
+        let first = match inherits {
+            true => node.mode & 0o777,
+            false => 0,
+        };
+        let inode = match self.make(node, first, &slot).doing(staging)? {
+            Made::Link(inode) => inode,
+            Made::Opened(made) => {
+                match (going.kept, &node.origin) {
+                    (Some(kept), Some(origin)) => {
+                        let (real, _) = self.real.open_file(&origin.path).doing(staging)?;
+                        attributes::keep(kept, (&real, &origin.path), &made, node.mode)?;
+                    }
+                    _ => set_mode(&made, node.mode, inherits).doing(staging)?,
+                }
+                self.keep(made).doing(staging)?
+            }
+        };
+        Ok(Staged { slot, inode })
     }
 
-    fn make(&mut self, node: &Node, slot: &str) -> io::Result<u64> {
+    /// What is made next inherits nothing.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.inherited.nothing()
+    }
+
+    /// With these permissions, and those that its owner needs meanwhile.
+    fn make(&mut self, node: &Node, mode: u32, slot: &str) -> io::Result<Made> {
         let (parent, name) = self.made_in.of(slot)?;
         step()?;
         match &node.body {
             Body::Directory(_) => {
-                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(0o700))?;
-                let made = File::from(open_beneath(&parent, name, OFlags::RDONLY)?);
-                step()?;
-                rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
-                self.keep(made)
+                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(mode | 0o700))?;
+                let made = open_beneath(&parent, name, OFlags::RDONLY)?;
+                Ok(Made::Opened(File::from(made)))
             }
             Body::Link(Some(target)) => {
                 rustix::fs::symlinkat(&**target, &*parent, name)?;
                 let made = rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 self.made += 1;
-                Ok(made.st_ino)
+                Ok(Made::Link(made.st_ino))
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let mode = Mode::from_raw_mode(0o600);
+                let mode = Mode::from_raw_mode(mode | 0o600);
                 let made = File::from(rustix::fs::openat(&*parent, name, flags, mode)?);
                 step()?;
                 match content {
@@ -93,10 +141,7 @@ impl<'a> Staging<'a> {
                     // Other permissions, and the contents of before.
                     None => self.copy_real(node, &made)?,
                 }
-                self.like_before(node, &made)?;
-                step()?;
-                rustix::fs::fchmod(&made, Mode::from_raw_mode(node.mode))?;
-                self.keep(made)
+                Ok(Made::Opened(made))
             }
             Body::Link(None) | Body::Special => Err(Errno::INVAL.into()),
         }
@@ -108,34 +153,6 @@ impl<'a> Staging<'a> {
         if rustix::fs::ioctl_ficlone(to, &from).is_err() {
             let mut to = to;
             io::copy(&mut from, &mut to)?;
-        }
-        Ok(())
-    }
-
-    /// A file that is replaced keeps its owner and its extended attributes, access lists among
-    /// them.
-    fn like_before(&mut self, node: &Node, made: &File) -> io::Result<()> {
-        let Some(origin) = &node.origin else {
-            return Ok(());
-        };
-        let now = rustix::fs::fstat(made)?;
-        let (user, group) = origin.stamp.owner;
-        if (now.st_uid, now.st_gid) != (user, group) {
-            let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-            step()?;
-            rustix::fs::fchown(made, Some(user), Some(group))?;
-        }
-        let (real, _) = self.real.open_file(&origin.path)?;
-        for name in extended_attributes(&real)? {
-            let mut value = vec![0; rustix::fs::fgetxattr(&real, &*name, &mut [0; 0][..])?];
-            let length = rustix::fs::fgetxattr(&real, &*name, &mut value[..])?;
-            value.truncate(length);
-            step()?;
-            match rustix::fs::fsetxattr(made, &*name, &value, XattrFlags::empty()) {
-                // What the system itself gives each file, and lets nobody set.
-                Err(Errno::PERM | Errno::OPNOTSUPP) if name.starts_with("security.") => {}
-                set => set?,
-            }
         }
         Ok(())
     }
@@ -174,22 +191,17 @@ pub(crate) fn durable(count: usize) -> Durable {
     }
 }
 
-fn extended_attributes(file: &File) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    let length = match rustix::fs::flistxattr(file, &mut [0; 0][..]) {
-        Err(Errno::OPNOTSUPP) => return Ok(names),
-        length => length?,
+/// Permissions of something new. What it has inherited may allow less.
+fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
+    let allowed = match inherits {
+        true => Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000,
+        false => 0o7777,
     };
-    let mut list = vec![0; length];
-    let length = rustix::fs::flistxattr(file, &mut list[..])?;
-    for name in list[..length].split(|byte| *byte == 0) {
-        if let Ok(name) = std::str::from_utf8(name)
-            && !name.is_empty()
-        {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
+    step()?;
+    Ok(rustix::fs::fchmod(
+        made,
+        Mode::from_raw_mode(mode & allowed),
+    )?)
 }
 
 /// Syncs the directories in which names were changed.

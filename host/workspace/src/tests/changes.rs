@@ -100,3 +100,45 @@ fn what_is_removed_and_made_again_is_one_change_or_none() {
         assert_eq!(told, expected);
     }
 }
+
+/// Reading this one to its end would take minutes.
+#[test]
+fn a_large_file_that_is_only_renamed_is_not_read() {
+    let folders = TempDir::new().unwrap();
+    let folder = folders.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    for (name, size) in [
+        ("large", (1 << 40) + 1),
+        ("limit", 1 << 20),
+        ("mode", (1 << 20) + 1),
+    ] {
+        let file = fs::File::create(folder.join(name)).unwrap();
+        file.set_len(size).unwrap();
+    }
+    let workspace = open(&folder);
+    let view = workspace.view(1000).unwrap();
+    view.begin(&LayerOptions::new(folders.path())).unwrap();
+    let root = view.root();
+    for name in ["large", "limit", "mode"] {
+        root.rename(name, &root, &format!("{name}.new")).unwrap();
+    }
+    root.set_mode_at("mode.new", 0o600).unwrap();
+    let changes = view.changes().unwrap().changes;
+    let told = |at: usize| {
+        let change = &changes[at];
+        assert_eq!(change.kind, ChangeKind::Renamed);
+        let [before, after] = [&change.before, &change.after].map(|it| it.clone().unwrap());
+        assert_eq!(
+            (&before.digest, before.identity),
+            (&after.digest, after.identity)
+        );
+        (before.identity, before.digest.is_some())
+    };
+    let stamp = view.real().stamp("large").unwrap().unwrap();
+    assert_eq!(told(0), (Some(stamp.identity()), false));
+    assert_eq!((told(1), told(2)), ((None, true), (None, true)));
+    view.commit(&workspace, &super::model::ticket("it"))
+        .unwrap();
+    let size = fs::metadata(folder.join("large.new")).unwrap().len();
+    assert_eq!(size, (1 << 40) + 1);
+}

@@ -250,3 +250,102 @@ fn files_of_an_overlays_lower_layer_are_changed_and_its_directories_stay_where_t
         ["new", "other", "below"]
     );
 }
+
+/// Something that is mounted, until it is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(at: &Path, arguments: &[&str]) -> Self {
+        let done = Command::new("mount").args(arguments).arg(at).status();
+        assert!(done.unwrap().success(), "mount {arguments:?}");
+        Self(at.to_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+const TMPFS: [&str; 3] = ["-t", "tmpfs", "airlock-test"];
+
+#[test]
+#[ignore = "tests/file-systems runs it as root, who can mount an overlay"]
+fn files_of_an_overlay_of_two_file_systems_are_changed_and_renamed() {
+    let place = Place::new();
+    let [lower, upper] = ["lower", "upper"].map(|name| {
+        let at = place.folders.path().join(name);
+        fs::create_dir(&at).unwrap();
+        Mounted::new(&at, &TMPFS)
+    });
+    for name in ["file", "moved"] {
+        fs::write(lower.0.join(name), "old").unwrap();
+    }
+    for name in ["upper", "work"] {
+        fs::create_dir(upper.0.join(name)).unwrap();
+    }
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={},xino=off",
+        lower.0.display(),
+        upper.0.join("upper").display(),
+        upper.0.join("work").display()
+    );
+    let folder = Mounted::new(
+        &place.folder(),
+        &["-t", "overlay", "-o", &options, "overlay"],
+    );
+    let devices = ["", "file"].map(|name| fs::metadata(folder.0.join(name)).unwrap().dev());
+    assert_ne!(devices[0], devices[1]);
+    for round in ["1", "2"] {
+        let workspace = open(&folder.0);
+        let view = workspace.view(1000).unwrap();
+        view.begin(&LayerOptions::new(place.spill.path())).unwrap();
+        let root = view.root();
+        put(&root, "file", round.as_bytes());
+        root.rename("moved", &root, "there").unwrap();
+        view.commit(&workspace, &ticket(round)).unwrap();
+        assert_eq!(fs::read_to_string(folder.0.join("file")).unwrap(), round);
+        assert_eq!(fs::read_to_string(folder.0.join("there")).unwrap(), "old");
+        fs::rename(folder.0.join("there"), folder.0.join("moved")).unwrap();
+    }
+    super::crash::check_nothing_left(&folder.0);
+}
+
+#[test]
+#[ignore = "tests/file-systems runs it as root, who can mount"]
+fn a_mount_in_the_folder_is_named_and_stops_no_change_elsewhere() {
+    let place = Place::new();
+    let (workspace, folder) = (open(&place.folder()), place.folder());
+    let bound = place.folders.path().join("bound");
+    fs::write(&bound, "of elsewhere").unwrap();
+    let bound = bound.to_str().unwrap();
+    // Another file system, one directory more of the same one, and a file that is mounted.
+    let inside = place.folders.path().to_str().unwrap();
+    let _mounts = [
+        Mounted::new(&folder.join("e"), &TMPFS),
+        Mounted::new(&folder.join("d/e"), &["--bind", inside]),
+        Mounted::new(&folder.join("a"), &["--bind", bound]),
+    ];
+    fs::write(folder.join("e/file"), "there").unwrap();
+    let view = workspace.view(1000).unwrap();
+    view.begin(&LayerOptions::new(place.spill.path())).unwrap();
+    let root = view.root();
+    put(&root, "b", b"new");
+    root.rename("d/a", &root, "d/moved").unwrap();
+    let check = |mount: &str, refused: std::io::Result<()>| {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::CrossesDevices);
+        let named = format!("{mount} is a mount of its own: nothing is changed there");
+        assert_eq!(error.to_string(), named);
+    };
+    check("e", root.rename("e/file", &root, "file"));
+    check("e", root.remove_file("e/file"));
+    check("e", root.create_directory("e/new"));
+    check("d/e", root.rename("d/b", &root, "d/e/b"));
+    check("a", root.remove_file("a"));
+    view.commit(&workspace, &ticket("it")).unwrap();
+    assert_eq!(fs::read_to_string(folder.join("b")).unwrap(), "new");
+    assert_eq!(fs::read_to_string(folder.join("e/file")).unwrap(), "there");
+    assert!(folder.join("d/moved").exists() && !folder.join("d/a").exists());
+}

@@ -316,7 +316,10 @@ fn collect(folder: &Path, below: &str, found: &mut BTreeMap<String, String>) {
             "directory".to_owned()
         } else {
             let bytes = fs::read(entry.path()).unwrap();
-            format!("{} {:x}", bytes.len(), hash(&bytes))
+            let note = fs::File::open(entry.path());
+            let note = note.and_then(|file| crate::kept::attribute(&file, "user.note"));
+            let note = note.unwrap().map(|note| hash(&note));
+            format!("{} {:x} {note:x?}", bytes.len(), hash(&bytes))
         };
         found.insert(path, format!("{what}, {:o}", metadata.mode() & 0o7777));
     }

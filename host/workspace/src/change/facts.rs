@@ -1,0 +1,179 @@
+//! What an object is, before and after a change.
+
+use std::fs::File;
+use std::io;
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::content::read_full;
+use crate::lower::{Kind, Stamp};
+use crate::parents::Parents;
+use crate::tree::{Body, Node};
+
+const READ_AT_ONCE: usize = 256 * 1024;
+
+/// Up to this size a file that is only moved is read for its digest, in bytes.
+const DIGESTED: u64 = 1 << 20;
+
+/// What an object is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What it is.
+    pub kind: Kind,
+    /// In bytes; 0 for a directory.
+    pub size: u64,
+    /// Permissions: 0o7777 at most; 0 for a link, which has none.
+    pub mode: u32,
+    /// The SHA-256 of a file's contents, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What tells a file of more than 1 MiB, in place of the digest, where it is only moved: nobody
+    /// has read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+    /// Where a link leads; none where that is no UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+/// What tells a file from others, and whether it has changed, as far as the system notes it. A copy
+/// has another one, and a reboot may change the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The file system that it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// In bytes.
+    pub size: u64,
+    /// When its contents were last changed, in seconds and nanoseconds since 1970.
+    pub modified: (i64, u32),
+    /// When anything of it was last changed.
+    pub changed: (i64, u32),
+}
+
+impl Stamp {
+    /// What tells the object, and whether it has changed.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            device: self.device,
+            inode: self.inode,
+            size: self.size,
+            modified: self.modified,
+            changed: self.changed,
+        }
+    }
+}
+
+/// Of what the layer has made, or has contents of.
+pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
+    let mut facts = Facts {
+        kind: node.body.kind(),
+        size: 0,
+        mode: node.mode,
+        digest: None,
+        identity: None,
+        target: None,
+    };
+    match &node.body {
+        Body::File(Some(content)) => {
+            facts.size = content.len();
+            let read = |buffer: &mut [u8], offset| content.read_at(buffer, offset);
+            facts.digest = Some(digest_of(facts.size, read)?);
+        }
+        Body::Link(Some(target)) => {
+            facts.size = target.len() as u64;
+            facts.mode = 0;
+            facts.target = Some(target.to_string());
+        }
+        _ => {}
+    }
+    Ok(facts)
+}
+
+/// Of what the real folder has and the layer only moves: a large file is not read.
+pub(super) fn moved_facts(
+    parents: &mut Parents<'_>,
+    path: &str,
+    stamp: &Stamp,
+) -> io::Result<Facts> {
+    if stamp.kind != Kind::File || stamp.size <= DIGESTED {
+        return real_facts(parents, path, stamp);
+    }
+    let now = parents.stamp(path)?.ok_or(Errno::NOENT)?;
+    if !stamp.has_same_contents(&now) {
+        return Err(Errno::STALE.into());
+    }
+    Ok(Facts {
+        kind: stamp.kind,
+        size: stamp.size,
+        mode: stamp.mode,
+        digest: None,
+        identity: Some(stamp.identity()),
+        target: None,
+    })
+}
+
+pub(crate) fn real_facts(
+    parents: &mut Parents<'_>,
+    path: &str,
+    stamp: &Stamp,
+) -> io::Result<Facts> {
+    let mut facts = Facts {
+        kind: stamp.kind,
+        size: stamp.size,
+        mode: stamp.mode,
+        digest: None,
+        identity: None,
+        target: None,
+    };
+    match stamp.kind {
+        Kind::File => {
+            let (file, now) = parents.open_file(path)?;
+            if !stamp.has_same_contents(&now) {
+                return Err(Errno::STALE.into());
+            }
+            facts.digest = Some(digest_of_file(&file, now.size)?);
+        }
+        Kind::Link => {
+            facts.mode = 0;
+            match parents.read_link(path) {
+                Ok(target) => facts.target = Some(target),
+                Err(error) if error.raw_os_error() == Some(Errno::ILSEQ.raw_os_error()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Kind::Directory => facts.size = 0,
+        Kind::Special => {}
+    }
+    Ok(facts)
+}
+
+fn digest_of_file(file: &File, size: u64) -> io::Result<String> {
+    digest_of(size, |buffer, offset| read_full(file, buffer, offset))
+}
+
+/// `size`: as it is expected, in bytes. `read` fills the buffer, or as far as there is anything.
+fn digest_of(size: u64, read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    // With room for the byte that isn't there, which says that it ends.
+    let length = usize::try_from(size).unwrap_or(READ_AT_ONCE);
+    let mut buffer = vec![0; READ_AT_ONCE.min(length.saturating_add(1))];
+    let mut offset = 0;
+    loop {
+        let length = read(&mut buffer, offset)?;
+        hasher.update(&buffer[..length]);
+        offset += length as u64;
+        if length < buffer.len() {
+            break;
+        }
+    }
+    use std::fmt::Write;
+    let mut hex = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    Ok(hex)
+}

@@ -1,0 +1,93 @@
+//! Gives a staged file what it keeps of the file whose place it takes. In an order in which nobody
+//! has more of it at any moment than of the file of before: it is made with permissions for its
+//! owner alone, the owner comes before the ACL, and the permissions come last.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{Gid, Mode, Uid, XattrFlags, fchmod, fchown, fremovexattr, fsetxattr, fstat};
+use rustix::io::Errno;
+
+use crate::error::{Doing, Failed};
+use crate::fault::step;
+use crate::kept::{ACL, Kept, attribute};
+use crate::lower::Stamp;
+
+/// `real`: the file of before, at `path` in the folder. `mode`: the permissions that are wanted.
+pub(super) fn keep(
+    kept: &Kept,
+    (real, path): (&File, &str),
+    made: &File,
+    mode: u32,
+) -> Result<(), Failed> {
+    let keeping = |what: &str| format!("keep {what} of {path}");
+    if !kept.has_acl {
+        remove_inherited_acl(made).doing(|| format!("stage {path}"))?;
+    }
+    let (early, late): (Vec<_>, Vec<_>) = kept.attributes.iter().partition(|name| is_early(name));
+    for name in early {
+        copy(name, real, made).doing(|| keeping(name))?;
+    }
+    own(kept, made).doing(|| keeping("the owner and the group"))?;
+    for name in late {
+        copy(name, real, made).doing(|| keeping(name))?;
+    }
+    let mode = kept.mode(mode);
+    set_mode(made, mode).doing(|| keeping("the permissions"))?;
+    check(kept, made, mode).doing(|| keeping("the owner and the permissions"))
+}
+
+/// Another owner's file can't be written to, and a change of the owner removes what the security
+/// attributes say.
+fn is_early(name: &str) -> bool {
+    name.starts_with("user.") || name.starts_with("trusted.")
+}
+
+/// A file that had no ACL gets none by way of the private folder.
+fn remove_inherited_acl(made: &File) -> io::Result<()> {
+    step()?;
+    match fremovexattr(made, ACL) {
+        Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn copy(name: &str, real: &File, made: &File) -> io::Result<()> {
+    // Another program may have removed it since.
+    let Some(value) = attribute(real, name)? else {
+        return Ok(());
+    };
+    // The system gives each new file some of them, and lets nobody set those.
+    if name.starts_with("security.") && attribute(made, name)?.as_ref() == Some(&value) {
+        return Ok(());
+    }
+    step()?;
+    Ok(fsetxattr(made, name, &value, XattrFlags::empty())?)
+}
+
+fn own(kept: &Kept, made: &File) -> io::Result<()> {
+    let now = Stamp::of(&fstat(made)?).owner;
+    let user = kept.owner.filter(|user| *user != now.0);
+    let group = kept.group.filter(|group| *group != now.1);
+    if user.is_some() || group.is_some() {
+        step()?;
+        fchown(made, user.map(Uid::from_raw), group.map(Gid::from_raw))?;
+    }
+    Ok(())
+}
+
+fn set_mode(made: &File, mode: u32) -> io::Result<()> {
+    step()?;
+    Ok(fchmod(made, Mode::from_raw_mode(mode))?)
+}
+
+/// The system may leave out a part of what was asked for, and say nothing.
+fn check(kept: &Kept, made: &File, mode: u32) -> io::Result<()> {
+    let now = Stamp::of(&fstat(made)?);
+    let is_owned = kept.owner.is_none_or(|user| user == now.owner.0)
+        && kept.group.is_none_or(|group| group == now.owner.1);
+    match is_owned && now.mode & !mode == 0 {
+        true => Ok(()),
+        false => Err(Errno::PERM.into()),
+    }
+}

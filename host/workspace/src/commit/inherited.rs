@@ -1,0 +1,83 @@
+//! The access control list (ACL) that a new file or directory inherits from the directory that it
+//! is going to be in, and not from the private folder in which it is made.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{OFlags, XattrFlags, fremovexattr, fsetxattr};
+use rustix::io::Errno;
+
+use crate::fault::step;
+use crate::kept::attribute;
+use crate::lower::Lower;
+
+/// The attribute in which Linux keeps what new files in a directory inherit.
+pub(crate) const DEFAULT_ACL: &str = "system.posix_acl_default";
+
+/// The default ACLs of directories. The one of the transaction's folder is set to the one that is
+/// needed, so that the system itself makes the ACL of what is made there.
+pub(super) struct Inherited<'a> {
+    folder: &'a File,
+    lower: &'a Lower,
+    /// By path.
+    known: HashMap<String, Option<Vec<u8>>>,
+    /// What the transaction's folder has. None before it was looked at: it may have one of the
+    /// private folder.
+    now: Option<Option<Vec<u8>>>,
+}
+
+impl<'a> Inherited<'a> {
+    pub fn new(folder: &'a File, lower: &'a Lower) -> Self {
+        Self {
+            folder,
+            lower,
+            known: HashMap::new(),
+            now: None,
+        }
+    }
+
+    /// What is made next in the transaction's folder inherits from this directory of the real
+    /// folder. Returns whether that has anything to inherit.
+    pub fn from(&mut self, directory: &str) -> io::Result<bool> {
+        let acl = match self.known.get(directory) {
+            Some(known) => known.clone(),
+            None => {
+                let acl = self.default_acl(directory)?;
+                self.known.insert(directory.to_owned(), acl.clone());
+                acl
+            }
+        };
+        self.set(acl)
+    }
+
+    /// What is made next inherits nothing.
+    pub fn nothing(&mut self) -> io::Result<()> {
+        self.set(None).map(drop)
+    }
+
+    fn default_acl(&self, directory: &str) -> io::Result<Option<Vec<u8>>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        match self.lower.open(directory, flags) {
+            Ok(directory) => attribute(&File::from(directory), DEFAULT_ACL),
+            // It can be written to all the same.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn set(&mut self, acl: Option<Vec<u8>>) -> io::Result<bool> {
+        if self.now.as_ref() != Some(&acl) {
+            step()?;
+            match &acl {
+                Some(acl) => fsetxattr(self.folder, DEFAULT_ACL, acl, XattrFlags::empty())?,
+                None => match fremovexattr(self.folder, DEFAULT_ACL) {
+                    Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+                    Err(error) => return Err(error.into()),
+                },
+            }
+            self.now = Some(acl);
+        }
+        Ok(matches!(self.now, Some(Some(_))))
+    }
+}
