@@ -42,7 +42,7 @@ pub struct Facts {
 /// has another one, and a reboot may change the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The file system that it lies on.
+    /// The file system that it is on, as `stat` has it.
     pub device: u64,
     /// Its number there.
     pub inode: u64,

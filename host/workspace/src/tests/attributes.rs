@@ -103,13 +103,13 @@ fn acls_and_attributes_are_kept() {
     set(&place.file(), ACL, &acl(6, 0, 4, 0));
     set(&place.file(), "user.tag", b"hello");
     set(&place.file(), "user.empty", b"");
-    set(&place.file(), "user.long", &[7; 3000]);
+    set(&place.file(), "user.long", &[7; 300]);
     let changes = place.change().unwrap();
     assert_eq!(*side_effects(&changes), SideEffects::default());
     assert_eq!(get(&place.file(), ACL), Some(acl(6, 0, 4, 0)));
     assert_eq!(get(&place.file(), "user.tag").unwrap(), b"hello");
     assert_eq!(get(&place.file(), "user.empty").unwrap(), b"");
-    assert_eq!(get(&place.file(), "user.long").unwrap(), [7; 3000]);
+    assert_eq!(get(&place.file(), "user.long").unwrap(), [7; 300]);
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!(now.mode() & 0o7777, 0o640);
 }
