@@ -1,6 +1,7 @@
 //! The protocol's side of a server, which is nobody else's.
 
-use airlock_host::tool::RESOLVE;
+use airlock_host::json::Json;
+use airlock_host::tool::{RESOLVE, resolve_tool};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
@@ -17,7 +18,7 @@ use crate::changes::Hearing;
 use crate::http::{NoConversation, Visit};
 use crate::server::Server;
 use crate::tasks::Tasks;
-use crate::{answer, listing, params};
+use crate::{answer, arguments, listing, params};
 
 /// Where requests and `server/discover`'s result have which conversation is meant, where the
 /// transport has no sessions.
@@ -73,10 +74,11 @@ impl Place {
         tools
     }
 
-    fn has(&self, tool: &str) -> bool {
+    /// The schema of a tool's params, if it has the tool.
+    fn parameters(&self, tool: &str) -> Option<Json> {
         match tool {
-            RESOLVE => self.may_decide(),
-            tool => self.listing().has(tool),
+            RESOLVE => self.may_decide().then(|| resolve_tool().parameters),
+            tool => self.listing().parameters(tool),
         }
     }
 
@@ -212,11 +214,13 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !self.place.has(&request.name) {
+        let Some(schema) = self.place.parameters(&request.name) else {
             let tool = &request.name;
             let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
             return Err(ErrorData::invalid_params(message, None));
-        }
+        };
+        let sent = request.arguments.take().unwrap_or_default();
+        request.arguments = Some(arguments::fitted(&request.name, &schema, sent));
         let caller = Caller::of(&request, &context, self.place.principal());
         let span = span(&request, &caller, &context);
         let calling = async {

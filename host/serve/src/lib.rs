@@ -16,6 +16,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod arguments;
 mod asking;
 mod changes;
 mod deciding;

@@ -8,6 +8,7 @@ use airlock_desk::configuration::Decide;
 use airlock_desk::store::Store;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
+use airlock_host::json::Json;
 use airlock_host::pending::{Actor, Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::RESOLVE;
@@ -181,9 +182,10 @@ impl Server {
         tools.iter().map(listing::of_session).collect()
     }
 
-    /// Whether it has a tool of this name, but for `resolve`.
-    pub(crate) fn has(&self, tool: &str) -> bool {
-        !self.session.tools_named(&[tool]).is_empty()
+    /// The schema of the params of a tool that is not `resolve`.
+    pub(crate) fn parameters(&self, tool: &str) -> Option<Json> {
+        let tools = self.session.tools_named(&[tool]);
+        tools.into_iter().next().map(|it| it.parameters)
     }
 
     pub(crate) fn instructions(&self) -> &str {
