@@ -29,6 +29,7 @@ mod question;
 mod seal;
 mod server;
 mod stdio;
+mod surrogates;
 mod tasks;
 
 pub use airlock_desk::configuration::Decide;
