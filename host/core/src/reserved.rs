@@ -1,10 +1,10 @@
 //! Names that a plugin's tool can't have, since a person or a model would take it for another.
 
 use airlock_model::digest::Digest;
-use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
+use airlock_model::tool::{LIST_PENDING, RESOLVE, RejectedTool, ToolDefinition};
 
 /// The tools of the host itself.
-const OWN: [&str; 2] = [RESOLVE, "ast_edit"];
+const OWN: [&str; 3] = [RESOLVE, LIST_PENDING, "ast_edit"];
 
 /// The host's own names, and those of the plugins that come with a program. Set with
 /// [`EngineBuilder::reserve_tool`](crate::EngineBuilder::reserve_tool).

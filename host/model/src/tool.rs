@@ -12,6 +12,9 @@ use crate::json::Json;
 /// The host's own tool, which a plugin can't define.
 pub const RESOLVE: &str = "resolve";
 
+/// The tool by which a server lists what is pending, which a plugin can't define either.
+pub const LIST_PENDING: &str = "list_pending";
+
 /// One tool, as a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,7 +93,7 @@ impl RejectedTool {
     /// The tool's name is, or looks like, one of the host's or of a plugin that comes with it.
     pub fn reserved(name: &str, reserved: &str) -> Self {
         let reason = match (name == reserved, reserved) {
-            (true, RESOLVE) => "the name `resolve` is the host's own".to_owned(),
+            (true, RESOLVE | LIST_PENDING) => format!("the name `{reserved}` is the host's own"),
             (true, _) => format!("the name `{reserved}` is that of a bundled tool"),
             (false, _) => format!("the name looks like that of the host's tool `{reserved}`"),
         };

@@ -1,7 +1,7 @@
 //! The protocol's side of a server, which is nobody else's.
 
 use airlock_host::json::Json;
-use airlock_host::tool::{RESOLVE, resolve_tool};
+use airlock_host::tool::{LIST_PENDING, RESOLVE, resolve_tool};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
@@ -10,7 +10,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::Instrument;
 
 use crate::asking::Caller;
@@ -18,7 +18,7 @@ use crate::changes::Hearing;
 use crate::http::{NoConversation, Visit};
 use crate::server::Server;
 use crate::tasks::Tasks;
-use crate::{answer, arguments, listing, params};
+use crate::{answer, arguments, listing, params, waiting};
 
 /// Where requests and `server/discover`'s result have which conversation is meant, where the
 /// transport has no sessions.
@@ -70,6 +70,7 @@ impl Place {
 
     fn tools(&self) -> Vec<Tool> {
         let mut tools = self.listing().tools();
+        tools.push(waiting::tool());
         tools.extend(self.may_decide().then(listing::resolve));
         tools
     }
@@ -78,7 +79,16 @@ impl Place {
     fn parameters(&self, tool: &str) -> Option<Json> {
         match tool {
             RESOLVE => self.may_decide().then(|| resolve_tool().parameters),
+            LIST_PENDING => Some(Json::of_own(&json!({"type": "object"}))),
             tool => self.listing().parameters(tool),
+        }
+    }
+
+    /// The other conversations of the same principal.
+    fn beside(&self, here: &Server) -> Vec<Server> {
+        match self {
+            Place::Stdio(_) => Vec::new(),
+            Place::Http(visit) => visit.beside(here),
         }
     }
 
@@ -126,7 +136,7 @@ impl Place {
         let id = call.arguments.as_ref().and_then(|it| it.get("id"));
         Ok(match id.and_then(Value::as_str) {
             Some(id) => Ok(visit.where_named(here, id).await),
-            None => match visit.must_name(&here).await {
+            None => match waiting::must_name(&here, &visit.beside(&here)).await {
                 Some(told) => Err(told),
                 None => Ok(here),
             },
@@ -229,7 +239,11 @@ impl ServerHandler for Handler {
                     let params = Value::Object(request.arguments.take().unwrap_or_default());
                     Ok(match &*request.name {
                         RESOLVE => server.resolve(params, &caller, &context).await,
-                        tool => server.call(tool, &params, &context).await,
+                        LIST_PENDING => {
+                            let others = self.place.beside(&server);
+                            waiting::answer(&server, &others).await.into()
+                        }
+                        tool => server.call(tool, &params, &caller, &context).await,
                     })
                 }
                 Err(told) => Ok(answer::of_mistake(&told).into()),

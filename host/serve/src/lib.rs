@@ -23,6 +23,7 @@ mod deciding;
 mod handler;
 pub mod http;
 mod listing;
+mod owners;
 mod params;
 mod progress;
 mod question;
@@ -31,6 +32,7 @@ mod server;
 mod stdio;
 mod surrogates;
 mod tasks;
+mod waiting;
 
 pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

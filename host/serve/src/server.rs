@@ -23,12 +23,13 @@ use crate::asking::{Caller, Instead, Way};
 use crate::changes::{Changes, Ending};
 use crate::deciding::{Decider, asked_in};
 use crate::handler::{Handler, Place};
+use crate::owners::Owners;
 use crate::progress::Listeners;
 use crate::question::Choice;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::tasks::Tasks;
-use crate::{answer, listing};
+use crate::{answer, listing, waiting};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -38,6 +39,8 @@ pub struct Server {
     tasks: Tasks,
     listeners: Listeners,
     instructions: Arc<str>,
+    skips_while_pending: bool,
+    owners: Owners,
     changes: Changes,
     /// Read by each call while it is under way.
     calls: Arc<RwLock<()>>,
@@ -97,9 +100,19 @@ impl Server {
             tasks: Tasks::default(),
             listeners,
             instructions: instructions(decides, others).into(),
+            skips_while_pending: false,
+            owners: Owners::default(),
             changes: Changes::default(),
             calls: Arc::default(),
         })
+    }
+
+    /// Has calls of other tools than `resolve` and `list_pending` skipped while something is
+    /// pending: the model is told to resolve it first. They are not skipped by default.
+    #[must_use]
+    pub fn skip_while_pending(mut self, skips: bool) -> Self {
+        self.skips_while_pending = skips;
+        self
     }
 
     /// The session.
@@ -188,6 +201,11 @@ impl Server {
         tools.into_iter().next().map(|it| it.parameters)
     }
 
+    /// Which client made each preview.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
     pub(crate) fn instructions(&self) -> &str {
         &self.instructions
     }
@@ -198,9 +216,15 @@ impl Server {
         &self,
         tool: &str,
         params: &Value,
+        caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let _under_way = self.calls.read().await;
+        if self.skips_while_pending
+            && let Some(skipped) = waiting::skipped(self, tool).await
+        {
+            return skipped.into();
+        }
         let call = self.session.call(tool, params);
         let call = call.cancelled_by(&context.ct).into_future();
         let token = context.meta.get_progress_token();
@@ -210,9 +234,21 @@ impl Server {
         {
             self.discard_unheard_of(&outcome.pushed).await;
         }
+        if let Ok(outcome) = &outcome
+            && self.owners.add(&outcome.pushed, &caller.client)
+        {
+            self.forget_owners().await;
+        }
         match outcome {
             Ok(outcome) => answer::of_outcome(&outcome).into(),
             Err(error) => answer::of_error(&error).into(),
+        }
+    }
+
+    /// Forgets whose the actions were that are not pending any more.
+    async fn forget_owners(&self) {
+        if let Ok(pending) = self.session.pending().await {
+            self.owners.keep(pending.iter().map(|it| &it.action.id));
         }
     }
 
@@ -348,7 +384,7 @@ fn instructions(decides: Decide, others: usize) -> String {
     };
     let mut text = format!(
         "Every tool here but `resolve` only previews: calling one changes nothing, and its result says what would change, as the host itself has seen it. \
-         What is previewed stays pending until `resolve` applies or discards it. {decides} \
+         What is previewed stays pending until `resolve` applies or discards it; `list_pending` lists it. {decides} \
          Look at a preview before you resolve it, and leave nothing pending that nobody wants."
     );
     match others {
