@@ -90,7 +90,10 @@ fn other_tools_are_skipped_while_a_preview_is_pending_if_the_operator_wants_that
     let skipped = server.preview();
     assert_eq!(skipped["isError"], true, "{skipped}");
     let told = text(&skipped);
-    assert!(told.starts_with("Skipped") && told.contains("`resolve`"), "{told}");
+    assert!(
+        told.starts_with("Skipped") && told.contains("`resolve`"),
+        "{told}"
+    );
     let listed = server.call("list_pending", json!({}));
     assert_eq!(listed["structuredContent"]["count"], 1, "{listed}");
     assert_eq!(server.resolve("discard")["isError"], false);
@@ -160,8 +163,7 @@ fn batches_are_answered_in_the_one_version_that_has_them() {
     assert_eq!(server.next().as_array().map(Vec::len), Some(64));
 
     for version in ["2024-11-05", "2025-06-18"] {
-        let (mut server, _) =
-            Server::initialized(&store, folder.path(), &[], version, json!({}));
+        let (mut server, _) = Server::initialized(&store, folder.path(), &[], version, json!({}));
         server.write(&batch(json!([ping(700)])));
         assert_eq!(error(&server.next()).0, -32600);
     }
