@@ -2,8 +2,8 @@
 //!
 //! | sent | by | taken as |
 //! | --- | --- | --- |
-//! | `2.0` for an integer | clients whose numbers are floats, such as those in Go and Lua | `2` |
-//! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code, Cursor, some models | the value that the text is |
+//! | `2.0` for an integer | clients whose numbers are floats | `2` |
+//! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code | what the text is |
 //! | `"2"` for a number, `"true"` for a boolean | smaller models | `2`, `true` |
 //! | `null` for an optional param that can't be null | clients that send every param | left out |
 //! | `""` for an optional param that can't be empty | the same, and models that fill forms | left out |

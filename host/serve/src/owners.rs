@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use airlock_host::PendingAction;
 use airlock_host::pending::ActionId;
+use airlock_host::{PendingAction, Session};
 
 /// How many are remembered before those are forgotten that are not pending any more.
 const KEPT: usize = 256;
@@ -21,9 +21,18 @@ impl Owners {
         self.with(|by_id| by_id.get(id).map(|it| it.to_string()))
     }
 
-    /// Remembers the client of these actions. Returns whether there are so many that those that
-    /// are not pending should be [forgotten](Owners::keep).
-    pub fn add(&self, pushed: &[Arc<PendingAction>], client: &str) -> bool {
+    /// Remembers the client of the actions that a call in this session has pushed.
+    pub async fn remember(&self, session: &Session, pushed: &[Arc<PendingAction>], client: &str) {
+        if !pushed.is_empty()
+            && self.add(pushed, client)
+            && let Ok(pending) = session.pending().await
+        {
+            self.keep(pending.iter().map(|it| &it.action.id));
+        }
+    }
+
+    /// Returns whether there are so many that those that are not pending should be forgotten.
+    fn add(&self, pushed: &[Arc<PendingAction>], client: &str) -> bool {
         let client: Arc<str> = client.into();
         self.with(|by_id| {
             let before = by_id.len();
@@ -35,7 +44,7 @@ impl Owners {
     }
 
     /// Forgets all but these.
-    pub fn keep<'a>(&self, pending: impl Iterator<Item = &'a ActionId>) {
+    fn keep<'a>(&self, pending: impl Iterator<Item = &'a ActionId>) {
         self.with(|by_id| {
             let kept = pending.filter_map(|id| by_id.remove_entry(id)).collect();
             *by_id = kept;

@@ -234,21 +234,14 @@ impl Server {
         {
             self.discard_unheard_of(&outcome.pushed).await;
         }
-        if let Ok(outcome) = &outcome
-            && self.owners.add(&outcome.pushed, &caller.client)
-        {
-            self.forget_owners().await;
-        }
         match outcome {
-            Ok(outcome) => answer::of_outcome(&outcome).into(),
+            Ok(outcome) => {
+                let pushed = &outcome.pushed;
+                let remembering = self.owners.remember(&self.session, pushed, &caller.client);
+                remembering.await;
+                answer::of_outcome(&outcome).into()
+            }
             Err(error) => answer::of_error(&error).into(),
-        }
-    }
-
-    /// Forgets whose the actions were that are not pending any more.
-    async fn forget_owners(&self) {
-        if let Ok(pending) = self.session.pending().await {
-            self.owners.keep(pending.iter().map(|it| &it.action.id));
         }
     }
 

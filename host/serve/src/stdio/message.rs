@@ -19,6 +19,10 @@ pub struct Refused {
 pub type Message = Result<Option<ClientJsonRpcMessage>, Refused>;
 
 /// What a line has.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most lines are one message, and it is taken at once"
+)]
 pub enum Read {
     Message(Message),
     /// Never empty.
