@@ -6,7 +6,7 @@
 //! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code | what the text is |
 //! | `"2"` for a number, `"true"` for a boolean | smaller models | `2`, `true` |
 //! | `null` for an optional param that can't be null | clients that send every param | left out |
-//! | `""` for an optional param that can't be empty | the same, and models that fill forms | left out |
+//! | `""` for an optional param that can't be empty | models that fill forms | left out |
 //!
 //! Only a value that the schema of its param can't mean is changed, and only into the one value
 //! that it can stand for. The host checks the result by the schema as it checks everything else.

@@ -3,7 +3,7 @@
 //! | refused | by | sent instead |
 //! | --- | --- | --- |
 //! | `$schema` | Ajv: it has no such meta-schema | nothing |
-//! | `format: "uint32"` and other unknown formats | Ajv in strict mode | the bounds that the format stands for |
+//! | `format: "uint32"` and other unknown formats | strict Ajv | the bounds that it stands for |
 //! | an object without `properties` | Gemini, OpenAI | `properties: {}` |
 //! | `oneOf`, `anyOf` or `allOf` at the top | Claude, OpenAI | the properties of all branches |
 //! | `true` as a schema | Gemini | `{}` |
