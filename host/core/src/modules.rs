@@ -131,6 +131,6 @@ pub mod store {
 pub mod tool {
     pub use crate::params::Params;
     pub use airlock_model::tool::{
-        RESOLVE, RejectedTool, ToolDefinition, ToolTraits, resolve_tool,
+        LIST_PENDING, RESOLVE, RejectedTool, ToolDefinition, ToolTraits, portable, resolve_tool,
     };
 }

@@ -84,7 +84,7 @@ pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
     let top = waiting.first()?;
     let told = format!(
         "Skipped, since a preview is pending: {}. Apply or discard it with `resolve`, and then call `{tool}` again.",
-        NamedAction::from(&top.stacked.action)
+        NamedAction::from(&*top.stacked.action)
     );
     Some(answer::of_mistake(&told))
 }
