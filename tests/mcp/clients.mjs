@@ -14,7 +14,7 @@ import { bearer, serving, within } from "./serving.mjs";
 const airlock = process.env.AIRLOCK;
 const rename = { name: "batch_rename_preview", arguments: { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" } };
 const apply = (id) => ({ name: "resolve", arguments: { action: "apply", reason: "the model's", ...(id && { id }) } });
-const previews = { batch_rename_preview: true, ast_edit: true };
+const previews = { batch_rename_preview: true, ast_edit: true, list_pending: true };
 const info = { name: "clients.mjs", version: "1" };
 
 /** Each makes a client, whose person answers by `ask` where there is one, and has its transports. */

@@ -16,7 +16,7 @@ from serving import TOKENS, Http, Place, Stdio
 
 RENAME = {"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"}
 APPLY = {"action": "apply", "reason": "the model's"}
-PREVIEWS = {"batch_rename_preview": True, "ast_edit": True}
+PREVIEWS = {"batch_rename_preview": True, "ast_edit": True, "list_pending": True}
 TOOLS = {**PREVIEWS, "resolve": False}
 
 

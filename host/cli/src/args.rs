@@ -202,6 +202,9 @@ pub struct InspectArgs {
     /// Print one JSON object, with the full schemas
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub call: CallArgs,
 }
 
 /// List what comes with this program: plugins, and tools that need none

@@ -105,7 +105,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         }
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Config(command) => config::run(&command.into(), out),
-        Command::Inspect(args) => block_on(inspect::inspect(&args.plugin, verbose, out)),
+        Command::Inspect(args) => block_on(inspect::inspect(args, verbose, out)),
         #[cfg(feature = "author")]
         Command::New(args) => block_on(author::new::new(args.into(), out)),
         #[cfg(feature = "author")]

@@ -132,6 +132,6 @@ pub mod store {
 pub mod tool {
     pub use crate::params::Params;
     pub use airlock_model::tool::{
-        RESOLVE, RejectedTool, ToolDefinition, ToolTraits, resolve_tool,
+        RESOLVE, RejectedTool, ToolDefinition, ToolTraits, portable, resolve_tool,
     };
 }

@@ -107,6 +107,10 @@ pub enum TurnReport {
     /// thinking at length, in none in which it does. Another action is tried afresh, since the
     /// refusal may have had a reason that has passed.
     ForcedChoiceRefused,
+    /// The turn did not take place for another reason, say a lost connection, and is asked for
+    /// again: nothing counts as ignored. Its reminders are in the conversation already, and are not
+    /// given again.
+    NotSent,
 }
 
 /// The most turns between two reminders of an action.
@@ -326,6 +330,7 @@ impl Steering {
             }
             // Nothing was forced, so that can't be it.
             TurnReport::ForcedChoiceRefused => {}
+            TurnReport::NotSent => {}
         }
     }
 }
@@ -362,7 +367,7 @@ mod tests {
     }
 
     use ToolChoice::{Auto, Resolve};
-    use TurnReport::{ForcedChoiceRefused, Ignored, Resolved};
+    use TurnReport::{ForcedChoiceRefused, Ignored, NotSent, Resolved};
 
     const PLAIN: TurnSettings = TurnSettings {
         offers_resolve: true,
@@ -546,6 +551,21 @@ mod tests {
                 ("a", PLAIN, Auto, "", Ignored),
                 ("a", THINKING, Auto, "", Ignored),
                 ("ba", THINKING, Resolve, "b", Ignored),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_turn_that_is_retried_ignored_nothing() {
+        check(
+            ToolChoicePolicy::Remind { max_forced: 1 },
+            &[
+                ("a", PLAIN, Auto, "a", NotSent),
+                ("a", PLAIN, Auto, "", NotSent),
+                ("a", PLAIN, Auto, "", Ignored),
+                ("a", PLAIN, Resolve, "a", NotSent),
+                ("a", PLAIN, Resolve, "", Ignored),
+                ("a", PLAIN, Auto, "", Ignored),
             ],
         );
     }

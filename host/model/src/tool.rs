@@ -1,5 +1,7 @@
 //! Definitions of tools, as models, people and stores read them.
 
+pub mod portable;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! The protocol's side of a server, which is nobody else's.
 
-use airlock_host::tool::RESOLVE;
+use airlock_host::json::Json;
+use airlock_host::tool::{RESOLVE, resolve_tool};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult,
@@ -9,7 +10,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::Instrument;
 
 use crate::asking::Caller;
@@ -17,7 +18,8 @@ use crate::changes::Hearing;
 use crate::http::{NoConversation, Visit};
 use crate::server::Server;
 use crate::tasks::Tasks;
-use crate::{answer, listing, params};
+use crate::waiting::LIST_PENDING;
+use crate::{answer, arguments, listing, params, waiting};
 
 /// Where requests and `server/discover`'s result have which conversation is meant, where the
 /// transport has no sessions.
@@ -69,14 +71,32 @@ impl Place {
 
     fn tools(&self) -> Vec<Tool> {
         let mut tools = self.listing().tools();
+        if self.lists_pending() {
+            tools.push(waiting::tool());
+        }
         tools.extend(self.may_decide().then(listing::resolve));
         tools
     }
 
-    fn has(&self, tool: &str) -> bool {
+    /// Whether `list_pending` is the server's own, and no plugin's.
+    fn lists_pending(&self) -> bool {
+        self.listing().parameters(LIST_PENDING).is_none()
+    }
+
+    /// The schema of a tool's params, if it has the tool.
+    fn parameters(&self, tool: &str) -> Option<Json> {
         match tool {
-            RESOLVE => self.may_decide(),
-            tool => self.listing().has(tool),
+            RESOLVE => self.may_decide().then(|| resolve_tool().parameters),
+            LIST_PENDING if self.lists_pending() => Some(Json::of_own(&json!({"type": "object"}))),
+            tool => self.listing().parameters(tool),
+        }
+    }
+
+    /// The other conversations of the same principal.
+    fn beside(&self, here: &Server) -> Vec<Server> {
+        match self {
+            Place::Stdio(_) => Vec::new(),
+            Place::Http(visit) => visit.beside(here),
         }
     }
 
@@ -124,7 +144,7 @@ impl Place {
         let id = call.arguments.as_ref().and_then(|it| it.get("id"));
         Ok(match id.and_then(Value::as_str) {
             Some(id) => Ok(visit.where_named(here, id).await),
-            None => match visit.must_name(&here).await {
+            None => match waiting::must_name(&here, &visit.beside(&here)).await {
                 Some(told) => Err(told),
                 None => Ok(here),
             },
@@ -212,11 +232,13 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !self.place.has(&request.name) {
+        let Some(schema) = self.place.parameters(&request.name) else {
             let tool = &request.name;
             let message = format!("there is no tool `{tool}` here: `tools/list` has all of them");
             return Err(ErrorData::invalid_params(message, None));
-        }
+        };
+        let sent = request.arguments.take().unwrap_or_default();
+        request.arguments = Some(arguments::fitted(&request.name, &schema, sent));
         let caller = Caller::of(&request, &context, self.place.principal());
         let span = span(&request, &caller, &context);
         let calling = async {
@@ -225,7 +247,11 @@ impl ServerHandler for Handler {
                     let params = Value::Object(request.arguments.take().unwrap_or_default());
                     Ok(match &*request.name {
                         RESOLVE => server.resolve(params, &caller, &context).await,
-                        tool => server.call(tool, &params, &context).await,
+                        LIST_PENDING if self.place.lists_pending() => {
+                            let others = self.place.beside(&server);
+                            waiting::answer(&server, &others).await.into()
+                        }
+                        tool => server.call(tool, &params, &caller, &context).await,
                     })
                 }
                 Err(told) => Ok(answer::of_mistake(&told).into()),

@@ -4,6 +4,8 @@
 //! its own; no other principal can see or resolve what is pending there. Transport encryption is a
 //! proxy's.
 
+mod accept;
+mod batch;
 mod bodies;
 mod connections;
 mod conversations;

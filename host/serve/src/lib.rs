@@ -16,19 +16,23 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod arguments;
 mod asking;
 mod changes;
 mod deciding;
 mod handler;
 pub mod http;
 mod listing;
+mod owners;
 mod params;
 mod progress;
 mod question;
 mod seal;
 mod server;
 mod stdio;
+mod surrogates;
 mod tasks;
+mod waiting;
 
 pub use airlock_desk::configuration::Decide;
 pub use server::{ServeError, Server};

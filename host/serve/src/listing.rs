@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use airlock_host::json::Json;
-use airlock_host::tool::{ToolDefinition, resolve_tool};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::Value;
+use airlock_host::tool::{ToolDefinition, portable, resolve_tool};
+use rmcp::model::{Tool, ToolAnnotations};
 
 /// A tool of a session. Calling it previews, and the sandbox sees to that: so it is read-only, and
 /// destroys nothing, whatever the tool says of its apply.
@@ -27,25 +25,18 @@ pub fn resolve() -> Tool {
     listed(&tool).with_annotations(annotations)
 }
 
+/// A tool with the schemas that clients accept.
 fn listed(tool: &ToolDefinition) -> Tool {
     let listed = Tool::new(
         tool.name.clone(),
         tool.description.clone(),
-        object(&tool.parameters),
+        Arc::new(portable::params(&tool.parameters).schema),
     );
     let listed = listed.with_title(&tool.label);
-    match &tool.output {
-        Some(output) => listed.with_raw_output_schema(object(output)),
+    match tool.output.as_ref().and_then(portable::output) {
+        Some(output) => listed.with_raw_output_schema(Arc::new(output.schema)),
         None => listed,
     }
-}
-
-/// A schema, which was checked to be an object when the plugin was loaded.
-fn object(schema: &Json) -> Arc<JsonObject> {
-    Arc::new(match schema.value() {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
-    })
 }
 
 #[cfg(test)]

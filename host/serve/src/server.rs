@@ -8,6 +8,7 @@ use airlock_desk::configuration::Decide;
 use airlock_desk::store::Store;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
+use airlock_host::json::Json;
 use airlock_host::pending::{Actor, Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::RESOLVE;
@@ -22,12 +23,13 @@ use crate::asking::{Caller, Instead, Way};
 use crate::changes::{Changes, Ending};
 use crate::deciding::{Decider, asked_in};
 use crate::handler::{Handler, Place};
+use crate::owners::Owners;
 use crate::progress::Listeners;
 use crate::question::Choice;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::tasks::Tasks;
-use crate::{answer, listing};
+use crate::{answer, listing, waiting};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -37,6 +39,8 @@ pub struct Server {
     tasks: Tasks,
     listeners: Listeners,
     instructions: Arc<str>,
+    skips_while_pending: bool,
+    owners: Owners,
     changes: Changes,
     /// Read by each call while it is under way.
     calls: Arc<RwLock<()>>,
@@ -96,9 +100,19 @@ impl Server {
             tasks: Tasks::default(),
             listeners,
             instructions: instructions(decides, others).into(),
+            skips_while_pending: false,
+            owners: Owners::default(),
             changes: Changes::default(),
             calls: Arc::default(),
         })
+    }
+
+    /// Has calls of other tools than `resolve` and `list_pending` skipped while something is
+    /// pending: the model is told to resolve it first. They are not skipped by default.
+    #[must_use]
+    pub fn skip_while_pending(mut self, skips: bool) -> Self {
+        self.skips_while_pending = skips;
+        self
     }
 
     /// The session.
@@ -181,9 +195,15 @@ impl Server {
         tools.iter().map(listing::of_session).collect()
     }
 
-    /// Whether it has a tool of this name, but for `resolve`.
-    pub(crate) fn has(&self, tool: &str) -> bool {
-        !self.session.tools_named(&[tool]).is_empty()
+    /// The schema of the params of a tool that is not `resolve`.
+    pub(crate) fn parameters(&self, tool: &str) -> Option<Json> {
+        let tools = self.session.tools_named(&[tool]);
+        tools.into_iter().next().map(|it| it.parameters)
+    }
+
+    /// Which client made each preview.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.owners
     }
 
     pub(crate) fn instructions(&self) -> &str {
@@ -196,9 +216,15 @@ impl Server {
         &self,
         tool: &str,
         params: &Value,
+        caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
         let _under_way = self.calls.read().await;
+        if self.skips_while_pending
+            && let Some(skipped) = waiting::skipped(self, tool).await
+        {
+            return skipped.into();
+        }
         let call = self.session.call(tool, params);
         let call = call.cancelled_by(&context.ct).into_future();
         let token = context.meta.get_progress_token();
@@ -209,7 +235,12 @@ impl Server {
             self.discard_unheard_of(&outcome.pushed).await;
         }
         match outcome {
-            Ok(outcome) => answer::of_outcome(&outcome).into(),
+            Ok(outcome) => {
+                let pushed = &outcome.pushed;
+                let remembering = self.owners.remember(&self.session, pushed, &caller.client);
+                remembering.await;
+                answer::of_outcome(&outcome).into()
+            }
             Err(error) => answer::of_error(&error).into(),
         }
     }
@@ -346,7 +377,7 @@ fn instructions(decides: Decide, others: usize) -> String {
     };
     let mut text = format!(
         "Every tool here but `resolve` only previews: calling one changes nothing, and its result says what would change, as the host itself has seen it. \
-         What is previewed stays pending until `resolve` applies or discards it. {decides} \
+         What is previewed stays pending until `resolve` applies or discards it; `list_pending` lists it. {decides} \
          Look at a preview before you resolve it, and leave nothing pending that nobody wants."
     );
     match others {

@@ -3,11 +3,13 @@
 //! In place of `rmcp`'s own transport, which takes requests without a bound, and answers no line
 //! that is not JSON or too long.
 
+mod batches;
 mod lines;
 mod message;
 mod requests;
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
-    JsonRpcRequest, ProtocolVersion, ServerJsonRpcMessage,
+    JsonRpcRequest, ProtocolVersion, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
@@ -26,8 +28,9 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::params;
+use batches::{Answered, Batches};
 use lines::{LONGEST, Line, Lines};
-use message::{Refused, read};
+use message::{Message, Read, Refused, read};
 use requests::Requests;
 
 /// How long requests that wait may still begin when the client has closed its end; `rmcp` waits as
@@ -40,6 +43,11 @@ pub struct Stdio<R, W> {
     writer: Arc<Mutex<W>>,
     requests: Requests,
     begun: Begun,
+    /// Whether the version that was negotiated has batches.
+    has_batches: bool,
+    batches: Batches,
+    /// Of a batch, what is passed on.
+    read: VecDeque<ClientJsonRpcMessage>,
     /// Where the client says no more: until when its requests may still begin.
     last_turns: Option<Instant>,
     /// An error that is being written. Nothing is read meanwhile, so that a client has to read as
@@ -64,6 +72,9 @@ impl<R: AsyncRead + Unpin, W> Stdio<R, W> {
             writer: Arc::new(Mutex::new(writer)),
             requests: Requests::default(),
             begun: Begun::Not,
+            has_batches: false,
+            batches: Batches::default(),
+            read: VecDeque::new(),
             last_turns: None,
             refusing: None,
         }
@@ -90,13 +101,26 @@ where
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let turn = answered.and_then(|id| self.requests.answered(id));
+        if let JsonRpcMessage::Response(response) = &message
+            && let ServerResult::InitializeResult(result) = &response.result
+        {
+            self.has_batches = result.protocol_version == ProtocolVersion::V_2025_03_26;
+        }
+        let answered = match answered {
+            Some(id) => {
+                let turn = self.requests.answered(id);
+                self.batches.answered(id, &message, turn)
+            }
+            None => Answered::Alone(None),
+        };
         let writer = Arc::clone(&self.writer);
         async move {
-            let written = write(&writer, &message).await;
             // The next one's turn is when the client has taken the answer.
-            drop(turn);
-            written
+            match answered {
+                Answered::Alone(_turn) => write(&writer, &message).await,
+                Answered::Kept => Ok(()),
+                Answered::Whole(whole) => write(&writer, &whole.answers).await,
+            }
         }
     }
 
@@ -107,6 +131,9 @@ where
                 let refused = refusing.await;
                 self.refusing = None;
                 refused.inspect_err(lost).ok()?;
+            }
+            if let Some(message) = self.read.pop_front() {
+                return Some(message);
             }
             if let Some(until) = self.last_turns {
                 if self.requests.none_waits() {
@@ -125,21 +152,23 @@ where
                 continue;
             };
             let (read, bytes) = match line {
-                Line::Whole(line) => (read(line), line.len()),
+                Line::Whole(line) => (read(line, self.has_batches), line.len()),
                 Line::TooLong(bytes) => {
                     let told = format!("a message is {bytes} bytes; the limit is {LONGEST}");
                     let error = ErrorData::invalid_request(told, None);
-                    (Err(Refused { id: None, error }), 0)
+                    (Read::Message(Err(Refused { id: None, error })), 0)
                 }
             };
-            let taken = read.and_then(|message| match message {
-                Some(message) => self.take(message, bytes),
-                None => Ok(None),
-            });
-            match taken {
-                Ok(Some(message)) => return Some(message),
-                Ok(None) => {}
-                Err(refused) => self.refuse(refused),
+            match read {
+                Read::Message(message) => match self.take(message, bytes) {
+                    Ok(Some(message)) => return Some(message),
+                    Ok(None) => {}
+                    Err(refused) => {
+                        let error = self.error(refused);
+                        self.write_first(error);
+                    }
+                },
+                Read::Batch(batch) => self.take_batch(batch, bytes),
             }
         }
     }
@@ -158,11 +187,10 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     /// The message, where it is to be passed on at once. Requests have to wait for their turn.
-    fn take(
-        &mut self,
-        message: ClientJsonRpcMessage,
-        bytes: usize,
-    ) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+    fn take(&mut self, message: Message, bytes: usize) -> Message {
+        let Some(message) = message? else {
+            return Ok(None);
+        };
         match message {
             JsonRpcMessage::Request(request) => {
                 let begun = self.begins(&request)?;
@@ -178,8 +206,14 @@ where
                     ClientNotification::CancelledNotification(it) => it.params.request_id.as_ref(),
                     _ => None,
                 };
-                if cancelled.is_some_and(|id| self.requests.cancel(id)) {
-                    return Ok(None);
+                if let Some(id) = cancelled {
+                    let never_begun = self.requests.cancel(id);
+                    if let Some(whole) = self.batches.forget(id) {
+                        self.write_first(whole.answers);
+                    }
+                    if never_begun {
+                        return Ok(None);
+                    }
                 }
                 Ok(Some(JsonRpcMessage::Notification(notification)))
             }
@@ -213,7 +247,31 @@ where
         }
     }
 
-    fn refuse(&mut self, refused: Refused) {
+    fn take_batch(&mut self, batch: Vec<Message>, bytes: usize) {
+        let bytes = bytes / batch.len().max(1);
+        self.batches.begin();
+        for message in batch {
+            let id = match &message {
+                Ok(Some(JsonRpcMessage::Request(request))) => Some(request.id.clone()),
+                _ => None,
+            };
+            match (self.take(message, bytes), id) {
+                (Ok(Some(message)), _) => self.read.push_back(message),
+                (Ok(None), Some(id)) => self.batches.wait_for(id),
+                (Ok(None), None) => {}
+                (Err(refused), _) => {
+                    let error = self.error(refused);
+                    self.batches.add(error);
+                }
+            }
+        }
+        if let Some(whole) = self.batches.end() {
+            self.write_first(whole.answers);
+        }
+    }
+
+    /// The error, as it is written.
+    fn error(&self, refused: Refused) -> Value {
         let mut message = json!({"jsonrpc": "2.0", "error": refused.error});
         match refused.id {
             Some(id) => message["id"] = id.into_json_value(),
@@ -221,8 +279,19 @@ where
             None if self.begun == Begun::Stateless => {}
             None => message["id"] = Value::Null,
         }
+        message
+    }
+
+    /// Has this written before anything else is read.
+    fn write_first(&mut self, message: Value) {
         let writer = Arc::clone(&self.writer);
-        self.refusing = Some(Box::pin(async move { write(&writer, &message).await }));
+        let before = self.refusing.take();
+        self.refusing = Some(Box::pin(async move {
+            if let Some(before) = before {
+                before.await?;
+            }
+            write(&writer, &message).await
+        }));
     }
 }
 

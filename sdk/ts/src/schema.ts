@@ -26,7 +26,7 @@ interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** TypeBox, zod or any other Standard JSON Schema, or a JSON Schema as an object. */
+/** TypeBox, zod, arktype or any other Standard JSON Schema, or a JSON Schema as an object. */
 export type Schema = object;
 
 /** The type of what fits a schema; `any` for a plain JSON Schema. */
@@ -46,7 +46,7 @@ export function jsonSchema(schema: Schema, side: "input" | "output", what: strin
   if (!standard) return JSON.stringify(schema);
   if (!standard.jsonSchema) {
     const { vendor } = standard;
-    throw new Error(`${what}: this schema of ${vendor} has no form in JSON Schema; update ${vendor} (zod: 4.2 or later), or give a JSON Schema`);
+    throw new Error(`${what}: this schema of ${vendor} has no form in JSON Schema; update ${vendor} (zod: 4.2 or later; arktype: 2.1.28 or later), or give a JSON Schema`);
   }
   return JSON.stringify(standard.jsonSchema[side](target));
 }

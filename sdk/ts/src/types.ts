@@ -1,5 +1,9 @@
 import type { Static as SchemaStatic, Schema } from "./schema.js";
 import type * as typebox from "./typebox.js";
+/** @ts-ignore: optional, and `any` if it is not installed. */
+import type { type as arktype } from "arktype";
+/** @ts-ignore: optional, and `any` if it is not installed. */
+import type * as zod from "zod";
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -144,6 +148,10 @@ interface Surroundings<TState> {
 export interface CustomToolAPI extends Surroundings<unknown> {
   /** TypeBox, to write schemas with. */
   readonly typebox: typeof typebox;
+  /** The package `zod` (4.2 or later), if the project has installed it. */
+  readonly zod: typeof zod;
+  /** `type` of the package `arktype` (2.1.28 or later), if the project has installed it. */
+  readonly arktype: typeof arktype;
   readonly logger: Logger;
   /** Always fails: a sandbox has no commands. */
   exec(command: string, args?: string[]): Promise<never>;

@@ -175,3 +175,18 @@ async fn a_session_keeps_to_its_policy_and_to_what_the_provider_can_do() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_turn_that_is_retried_is_no_ignored_one() {
+    let puppet = Puppet::new().await;
+    puppet.push(durable("Waits", json!([]))).await;
+    for _ in 0..3 {
+        let turn = puppet.session.next_turn().await.unwrap();
+        assert_eq!(turn.tool_choice, ToolChoice::Auto);
+        puppet.session.report_turn(TurnReport::NotSent);
+    }
+    // This one is sent, and ignores it.
+    puppet.session.next_turn().await.unwrap();
+    let turn = puppet.session.next_turn().await.unwrap();
+    assert_eq!(turn.tool_choice, ToolChoice::Resolve);
+}

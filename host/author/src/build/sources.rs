@@ -9,9 +9,9 @@ const NO_SOURCES: [&str; 5] = ["build", "target", "node_modules", "__pycache__",
 
 /// What sources end with, that lie beside a project's manifest. Others there may be what somebody
 /// tries the tool on.
-const ENDINGS: [&str; 17] = [
-    "c", "go", "h", "js", "json", "lock", "mjs", "mod", "mts", "py", "rs", "s", "sum", "toml",
-    "ts", "tsx", "wit",
+const ENDINGS: [&str; 19] = [
+    "c", "cjs", "cts", "go", "h", "js", "json", "lock", "mjs", "mod", "mts", "py", "rs", "s",
+    "sum", "toml", "ts", "tsx", "wit",
 ];
 
 /// Whether no part of a path is hidden, or known to hold other things.

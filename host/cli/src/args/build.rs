@@ -1,7 +1,7 @@
 //! `airlock build`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
@@ -12,8 +12,8 @@ use crate::commands::author::build::Request;
 #[derive(Debug, Args)]
 #[command(after_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    /// The project's folder [default: .]
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// The project's folder, or its module in TypeScript or JavaScript [default: .]
+    #[arg(value_name = "DIR", value_hint = ValueHint::AnyPath)]
     pub folder: Option<PathBuf>,
 
     /// Where the component goes [default: DIR/build/NAME.wasm]
@@ -35,11 +35,68 @@ pub struct BuildArgs {
 
 impl From<BuildArgs> for Request {
     fn from(args: BuildArgs) -> Self {
+        let named = args.folder.unwrap_or_else(|| PathBuf::from("."));
+        let mut options = args.options;
+        let folder = match project_of_module(&named) {
+            Some((folder, module)) => {
+                options.splice(..0, ["--entry".into(), module.into()]);
+                folder
+            }
+            None => named,
+        };
         Self {
-            folder: args.folder.unwrap_or_else(|| PathBuf::from(".")),
+            folder,
             output: args.output,
-            options: args.options,
+            options,
             watch: args.watch,
+        }
+    }
+}
+
+/// The folder of the project that a module of TypeScript or JavaScript belongs to, and the module's
+/// path in it. `None` if the path is not that of a module.
+fn project_of_module(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let ending = path.extension()?.to_str()?;
+    if !["ts", "mts", "cts", "js", "mjs", "cjs"].contains(&ending) || !path.is_file() {
+        return None;
+    }
+    let has_manifest = |folder: &&Path| folder.join("package.json").is_file();
+    let above = path.ancestors().skip(1).find(has_manifest);
+    let folder = above.or_else(|| path.parent())?;
+    let module = path.strip_prefix(folder).ok()?.to_owned();
+    let folder = match folder.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => folder.to_owned(),
+    };
+    Some((folder, module))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_module_is_built_in_the_folder_of_its_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("with/src")).unwrap();
+        for file in [
+            "with/package.json",
+            "with/src/tool.cts",
+            "alone.js",
+            "tool.py",
+        ] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        let of = |path: &str| project_of_module(&root.join(path));
+        let expected = (root.join("with"), PathBuf::from("src/tool.cts"));
+        assert_eq!(of("with/src/tool.cts"), Some(expected));
+        let expected = (root.to_owned(), PathBuf::from("alone.js"));
+        assert_eq!(of("alone.js"), Some(expected));
+        for none in ["with", "tool.py", "missing.ts"] {
+            assert_eq!(of(none), None, "{none}");
         }
     }
 }

@@ -48,9 +48,6 @@ pub struct ServeArgs {
     pub session: Option<String>,
 
     #[command(flatten)]
-    pub http: HttpArgs,
-
-    #[command(flatten)]
     pub call: CallArgs,
 
     /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
@@ -68,8 +65,16 @@ pub struct ServeArgs {
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
+    /// Skip calls of other tools while a preview is pending; the model is told to resolve it first
+    #[arg(long)]
+    pub skip_while_pending: bool,
+
     #[command(flatten)]
     pub store: StoreArgs,
+
+    // Last, since what is flattened after it would stand under its heading.
+    #[command(flatten)]
+    pub http: HttpArgs,
 }
 
 /// Serving over HTTP.
@@ -153,6 +158,7 @@ impl ServeArgs {
             },
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
+            skip_while_pending: args.skip_while_pending,
             store: args.store.into(),
             http: args.http.request(settings.http, settings.token_file),
         })

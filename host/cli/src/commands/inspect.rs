@@ -2,17 +2,17 @@
 
 mod native;
 
-use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::load::WORLD_VERSION;
-use airlock_host::tool::{RejectedTool, ToolDefinition};
+use airlock_host::tool::{RejectedTool, ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::args::InspectArgs;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::commands::params::{self, table};
@@ -26,9 +26,11 @@ use crate::terminal::size::thousands;
 /// Letters of the longest name of a fact.
 pub const NAMES: usize = 8;
 
-pub async fn inspect(plugin: &OsStr, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn inspect(args: InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+    let plugin = &*args.plugin;
+    let limits = args.call.limits_over(Limits::default());
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let loaded = load::load(plugin, Limits::default(), &interrupt, &progress).await;
+    let loaded = load::load(plugin, limits, &interrupt, &progress).await;
     let loaded = match loaded {
         Ok(loaded) => loaded,
         #[cfg(feature = "author")]
@@ -101,10 +103,13 @@ fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
 }
 
 fn with_tools(block: Block, loaded: &Loaded) -> Block {
-    let block = loaded
-        .tools()
-        .into_iter()
-        .fold(block, |block, tool| block.line("").block(of_tool(tool)));
+    let block = loaded.tools().into_iter().fold(block, |block, tool| {
+        let block = block.line("").block(of_tool(tool));
+        lost_by_clients(tool).iter().fold(block, |block, lost| {
+            let text = format!("MCP clients are not told of {lost}");
+            block.own_named(Role::Note, "note:", &text, 2)
+        })
+    });
     if loaded.rejected().is_empty() {
         return block;
     }
@@ -117,6 +122,17 @@ fn with_tools(block: Block, loaded: &Loaded) -> Block {
             .with_quoted(Role::Plain, &*rejected.reason);
         block.line(line.indented(2).hanging(2))
     })
+}
+
+/// What MCP clients don't learn of a tool's schemas, since they refuse schemas that say it.
+pub fn lost_by_clients(tool: &ToolDefinition) -> Vec<String> {
+    let mut lost = portable::params(&tool.parameters).lost;
+    match tool.output.as_ref().map(portable::output) {
+        Some(Some(output)) => lost.extend(output.lost),
+        Some(None) => lost.push("its output, which is no object".to_owned()),
+        None => {}
+    }
+    lost
 }
 
 /// All of it is the plugin's own account.

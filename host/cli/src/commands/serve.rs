@@ -42,6 +42,8 @@ pub struct Request {
     pub expires: Option<Duration>,
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
+    /// Whether other tools are not called while something is pending.
+    pub skip_while_pending: bool,
     pub store: Named,
     /// None over standard input and output.
     pub http: Option<OverHttp>,

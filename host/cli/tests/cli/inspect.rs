@@ -98,3 +98,33 @@ fn a_plugin_is_described_for_programs() {
         )
     );
 }
+
+#[test]
+fn a_plugin_that_never_tells_its_tools_is_stopped_after_the_time_limit() {
+    let plugin = guest("bad_definitions_spin");
+    for command in ["inspect", "serve"] {
+        let ran = airlock(&[command, &plugin, "--timeout", "0.5"]).run();
+        assert_ne!(ran.code, 0, "{ran:#?}");
+        assert!(ran.stderr.contains("0.5 s"), "{command}: {ran:#?}");
+    }
+}
+
+#[test]
+fn general_options_of_serve_do_not_stand_under_those_of_http() {
+    let help = airlock(&["serve", "--help"]).run().stdout;
+    let (general, http) = help.split_once("\nOver HTTP:\n").expect("a heading");
+    for option in [
+        "--timeout",
+        "--expires",
+        "--grant",
+        "--store",
+        "--skip-while-pending",
+    ] {
+        assert!(general.contains(option), "{option} in:\n{help}");
+        assert!(
+            !http.contains(&format!("{option} ")),
+            "{option} in:\n{help}"
+        );
+    }
+    assert!(http.contains("--allow-origin"), "{help}");
+}

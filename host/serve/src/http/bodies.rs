@@ -14,11 +14,14 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use crate::surrogates;
 
 /// What is answered.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -45,6 +48,8 @@ pub struct Read {
     pub bytes: Bytes,
     /// The protocol's method, if it has one.
     pub method: Option<String>,
+    /// Whether it is an array, of messages that nobody has looked at.
+    pub is_batch: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -63,7 +68,7 @@ impl Bodies {
         }
     }
 
-    /// Reads the body of a request that has one message of the protocol.
+    /// Reads the body of a request that has one message of the protocol, or a batch.
     ///
     /// # Errors
     /// What to answer in its place.
@@ -102,17 +107,25 @@ impl Bodies {
                 return Err(text(StatusCode::BAD_REQUEST, told));
             }
         };
-        let method = method(&bytes)?;
+        let is_batch = bytes.trim_ascii_start().starts_with(b"[");
+        let method = match is_batch {
+            true => None,
+            false => method(&bytes)?,
+        };
         Ok(Read {
             bytes,
             method,
+            is_batch,
             _room: room,
         })
     }
 }
 
 /// The method of a message, where the bytes are one.
-fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
+///
+/// # Errors
+/// What to answer where they are none.
+pub fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     if let Ok(message) = serde_json::from_slice::<Message>(bytes)
         && is_object
@@ -122,20 +135,29 @@ fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
     }
     Err(match serde_json::from_slice::<IgnoredAny>(bytes) {
         Ok(_) => not_a_message(),
-        Err(error) => mistake(-32700, &format!("the body is not JSON: {error}")),
+        Err(error) => match surrogates::refusal(bytes) {
+            Some((id, error)) => refused(id, &error),
+            None => mistake(
+                ErrorCode::PARSE_ERROR,
+                format!("the body is not JSON: {error}"),
+            ),
+        },
     })
 }
 
 /// JSON that is nothing of the protocol.
 pub fn not_a_message() -> Answer {
-    let told =
-        "the body is no message of JSON-RPC 2.0 that the protocol has; batches are not taken";
-    mistake(-32600, told)
+    let told = "the body is no message of JSON-RPC 2.0 that the protocol has; batches are taken in sessions of version 2025-03-26 alone, of 64 messages at most";
+    mistake(ErrorCode::INVALID_REQUEST, told.to_owned())
 }
 
 /// An error of the protocol, for what can't be told apart.
-fn mistake(code: i32, message: &str) -> Answer {
-    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
+fn mistake(code: ErrorCode, message: String) -> Answer {
+    refused(None, &ErrorData::new(code, message, None))
+}
+
+fn refused(id: Option<RequestId>, error: &ErrorData) -> Answer {
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": error});
     answer(
         StatusCode::BAD_REQUEST,
         "application/json",

@@ -9,10 +9,11 @@ use airlock_host::cancel::CancellationToken;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{
     ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -21,10 +22,10 @@ use super::bodies::{Answer, Bodies, not_a_message, text};
 use super::conversations::Conversations;
 use super::tokens::{Principal, Tokens};
 use super::visit::Visit;
-use super::{HttpSettings, IDLE, PATH};
+use super::{HttpSettings, IDLE, PATH, accept, batch};
 use crate::handler::{Handler, Place};
 
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Lets requests in that are of somebody, and from where they may be.
 pub struct Gate {
@@ -70,7 +71,7 @@ impl Gate {
         }
     }
 
-    async fn admit(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn admit(&self, mut request: Request<Incoming>) -> Result<Answer, Answer> {
         if request.uri().path() != PATH {
             return Err(text(
                 StatusCode::NOT_FOUND,
@@ -96,16 +97,28 @@ impl Gate {
             return Err(unauthorized());
         };
         self.check_rate(&one.rate)?;
-        one.check_session(request.headers()).await?;
+        accept::name_wildcards(request.headers_mut());
+        let session = one.check_session(request.headers()).await;
         if request.method() == Method::DELETE {
+            session?;
             return Ok(ended(one.service.handle(request).await));
         }
         if request.method() == Method::GET {
+            session?;
             return Ok(one.service.handle(request).await);
         }
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         let read = one.bodies.read(body).await?;
-        if read.method.as_deref() == Some("initialize") {
+        let begins = read.method.as_deref() == Some("initialize");
+        if !begins {
+            session?;
+        }
+        if read.is_batch {
+            return self.answer_batch(one, &head, &read.bytes).await;
+        }
+        if begins {
+            // Clients that reconnect send the one that they had before.
+            head.headers.remove(SESSION);
             let open = one.sessions.sessions.read().await.len();
             if open >= self.max_conversations {
                 let told = format!("there are {open} sessions, which is the limit");
@@ -123,6 +136,29 @@ impl Gate {
             true => Err(not_a_message()),
             false => Ok(answer),
         }
+    }
+
+    async fn answer_batch(
+        &self,
+        one: &OfPrincipal,
+        head: &Parts,
+        bytes: &Bytes,
+    ) -> Result<Answer, Answer> {
+        let messages = batch::messages(bytes, &head.headers)?;
+        // The request that they came in was counted.
+        for _ in 1..messages.len() {
+            self.check_rate(&one.rate)?;
+        }
+        let mut answers = Vec::with_capacity(messages.len());
+        for message in messages {
+            let request = Request::from_parts(head.clone(), Full::new(message));
+            let answer = one.service.handle(request).await;
+            if !answer.status().is_success() {
+                return Err(answer);
+            }
+            answers.push(answer);
+        }
+        batch::joined(answers).ok_or_else(not_a_message)
     }
 
     #[expect(clippy::result_large_err, reason = "it is sent at once")]

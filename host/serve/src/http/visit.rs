@@ -82,35 +82,11 @@ impl Visit {
         self.conversations.find_in(&self.principal.name, look)
     }
 
-    /// Why an action must be named to be resolved here, if so: a text for a model.
-    pub async fn must_name(&self, here: &Server) -> Option<String> {
-        let conversations = self.conversations.of(&self.principal.name).len();
-        if conversations > 1 {
-            return Some(format!(
-                "Say which action you mean, with `id`: you have {conversations} conversations here. The result that previewed it has its id. Nothing was resolved."
-            ));
-        }
-        let pending = here.session().pending().await.ok()?;
-        if pending.len() < 2 {
-            return None;
-        }
-        let named = pending.iter().take(20).map(|it| {
-            let action = &it.action;
-            format!(
-                "\n- {}: {}",
-                action.id,
-                airlock_render::escape_line(&action.label)
-            )
-        });
-        let more = match pending.len().saturating_sub(20) {
-            0 => String::new(),
-            more => format!("\n- and {more} more"),
-        };
-        Some(format!(
-            "Say which action you mean, with `id`: {} are pending. Nothing was resolved.{}{more}",
-            pending.len(),
-            named.collect::<String>()
-        ))
+    /// The other conversations of the principal.
+    pub fn beside(&self, here: &Server) -> Vec<Server> {
+        let mut all = self.conversations.of(&self.principal.name);
+        all.retain(|it| it.session().id() != here.session().id());
+        all
     }
 }
 

@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use crate::params;
+use super::batches;
+use crate::{params, surrogates};
 
 /// What is answered in place of whoever would work on a message.
 pub struct Refused {
@@ -14,11 +15,51 @@ pub struct Refused {
     pub error: ErrorData,
 }
 
-/// Reads one; none of a line that has none, or a notification that nobody knows.
-///
-/// # Errors
-/// What is answered to a line that is no message.
-pub fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+/// A message, or none: a notification that nobody knows.
+pub type Message = Result<Option<ClientJsonRpcMessage>, Refused>;
+
+/// What a line has.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most lines are one message, and it is taken at once"
+)]
+pub enum Read {
+    Message(Message),
+    /// Never empty.
+    Batch(Vec<Message>),
+}
+
+/// Reads a line of a client whose version of the protocol has batches, or hasn't. What is answered
+/// to a line that is no message is an error in place of the message.
+pub fn read(line: &[u8], has_batches: bool) -> Read {
+    let is_batch = has_batches && line.trim_ascii_start().starts_with(b"[");
+    let parts = is_batch.then(|| serde_json::from_slice::<Vec<Value>>(line));
+    match parts {
+        Some(Ok(parts)) if (1..=batches::LONGEST).contains(&parts.len()) => {
+            Read::Batch(parts.into_iter().map(of_value).collect())
+        }
+        Some(Ok(parts)) => {
+            let told = format!(
+                "a batch of {} messages; expected 1 to {}",
+                parts.len(),
+                batches::LONGEST
+            );
+            let error = ErrorData::invalid_request(told, None);
+            Read::Message(Err(Refused { id: None, error }))
+        }
+        _ => Read::Message(read_one(line)),
+    }
+}
+
+fn of_value(value: Value) -> Message {
+    match ClientJsonRpcMessage::deserialize(&value) {
+        Ok(message) => Ok(Some(message)),
+        Err(_) => misread(&value),
+    }
+}
+
+/// Reads one; none of a line that has none.
+fn read_one(line: &[u8]) -> Message {
     // Some put it before a text in UTF-8.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     if line.trim_ascii().is_empty() {
@@ -35,6 +76,9 @@ pub fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     match value {
         Ok(value) => misread(&value),
         Err(error) => {
+            if let Some((id, error)) = surrogates::refusal(line) {
+                return Err(Refused { id, error });
+            }
             let error = ErrorData::parse_error(format!("the line is not JSON: {error}"), None);
             Err(Refused { id: None, error })
         }
@@ -42,14 +86,14 @@ pub fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
 }
 
 /// What is wrong with JSON that is no message.
-fn misread(value: &Value) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+fn misread(value: &Value) -> Message {
     let refused = |id, told: &'static str| {
         let error = ErrorData::invalid_request(told, None);
         Err(Refused { id, error })
     };
     let Value::Object(message) = value else {
         let told = match value {
-            Value::Array(_) => "batches are not taken: each message is a line of its own",
+            Value::Array(_) => "this version has no batches: each message is a line of its own",
             _ => "a message is an object",
         };
         return refused(None, told);

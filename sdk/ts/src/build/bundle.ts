@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build, type BuildFailure, type Message } from "esbuild";
@@ -42,31 +42,51 @@ const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, na
   starlingmonkey: [["typebox", TYPEBOX]],
 };
 
+/** Packages of the project's own that `pi` has, and what it has of them. */
+const PACKAGES = [
+  { name: "zod", named: /\.\s*zod\b|[{,]\s*zod\s*[:,}=]|\[\s*["'`]zod["'`]\s*\]/, imports: "* as provided" },
+  { name: "arktype", named: /\.\s*arktype\b|[{,]\s*arktype\s*[:,}=]|\[\s*["'`]arktype["'`]\s*\]/, imports: "{ type as provided }" },
+] as const;
+
 /** The project and all that it imports, as one module that exports what the world asks for. */
 export async function bundle(project: Project, options: BundleOptions): Promise<Bundle> {
   // The SDK is looked for by itself, so that its own parts don't count as named.
   const first = await run(project, options, [`import ${JSON.stringify(project.entry)};`], ["airlock-tool", "airlock-tool/*"]);
-  const sources = Object.keys(first.metafile.inputs)
+  const files = Object.keys(first.metafile.inputs)
     .map((input) => resolve(project.folder, input))
     .filter((path) => existsSync(path))
-    .map((path) => readFileSync(path, "utf8"));
+    .map((path) => ({ path, text: readFileSync(path, "utf8") }));
+  const sources = files.map(({ text }) => text);
+  const own = files.filter(({ path }) => !path.includes(`${sep}node_modules${sep}`));
+  const packages = PACKAGES.filter(({ name, named }) => own.some(({ text }) => named.test(text)) && isInstalled(name, project.folder));
   const named = OPTIONAL[options.engine].filter(([, name]) => sources.some((source) => name.test(source))).map(([part]) => part);
-  const second = await run(project, options, entryModule(project, options.engine, named), []);
+  const second = await run(project, options, entryModule(project, options.engine, named, packages), []);
   const [map, code] = [".map", ".js"].map((end) => second.outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "");
   const lines = linesOf(code ?? "", map ?? "", project, options.engine);
   return { source: withLines(code ?? "", lines), lines };
 }
 
-function entryModule(project: Project, engine: EngineName, optional: readonly string[]): string[] {
+/** Whether npm has put a package into the folder, or into one above it. */
+function isInstalled(name: string, folder: string): boolean {
+  const above = dirname(folder);
+  return existsSync(join(folder, "node_modules", name, "package.json")) || (above !== folder && isInstalled(name, above));
+}
+
+function entryModule(project: Project, engine: EngineName, optional: readonly string[], packages: readonly (typeof PACKAGES)[number][]): string[] {
   const part = (path: string) => JSON.stringify(join(SDK, path));
   return [
     `import ${part(`${engine}/globals.js`)};`,
     ...optional.map((name) => `import ${part(`optional/${name}.js`)};`),
+    ...packages.flatMap(({ name, imports }) => [
+      `import ${imports.replace("provided", name)} from ${JSON.stringify(name)};`,
+      `import { providePackage as provide_${name} } from ${part("guest/api.js")};`,
+    ]),
     `import factory from ${JSON.stringify(project.entry)};`,
     `import { engine } from ${part(`${engine}/engine.js`)};`,
     `import { provideLines } from ${part("guest/places.js")};`,
     `import { serve } from ${part("guest/serve.js")};`,
     `provideLines(${JSON.stringify(PLACEHOLDER)});`,
+    ...packages.map(({ name }) => `provide_${name}(${JSON.stringify(name)}, ${name});`),
     "export const { tool, resolver } = serve(factory, engine);",
   ];
 }

@@ -14,7 +14,7 @@ export interface Project {
   readonly tsconfig: string | undefined;
 }
 
-const ENTRIES = ["src/tool.ts", "src/tool.mts", "src/tool.js", "src/tool.mjs"];
+const ENTRIES = ["src/tool.ts", "src/tool.mts", "src/tool.cts", "src/tool.js", "src/tool.mjs", "src/tool.cjs"];
 
 export function readProject(folder: string, entry: string | undefined): Project {
   const root = resolve(folder);

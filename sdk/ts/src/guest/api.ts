@@ -12,6 +12,18 @@ export function provideTypeBox(provided: typeof module): void {
   typebox = provided;
 }
 
+/** The packages of the project's own that `pi` has. The build takes those that a source names, and that are installed. */
+const packages: { zod?: unknown; arktype?: unknown } = {};
+
+export function providePackage(name: keyof typeof packages, provided: unknown): void {
+  packages[name] = provided;
+}
+
+function packageNamed(name: keyof typeof packages): unknown {
+  if (packages[name] === undefined) throw new Error(`\`pi.${name}\` is the package ${name}, which this project has not installed: npm install ${name}`);
+  return packages[name];
+}
+
 /** The tool that is running. */
 let running: CustomTool | undefined;
 
@@ -44,6 +56,12 @@ export const api: CustomToolAPI = Object.defineProperties(
     get typebox() {
       if (!typebox) throw new Error("`pi.typebox` was left out of this component, since none of its sources names `typebox`");
       return typebox;
+    },
+    get zod() {
+      return packageNamed("zod");
+    },
+    get arktype() {
+      return packageNamed("arktype");
     },
     logger: logger(),
     exec: (command: string) => Promise.reject(new Error(`\`${command}\` can't be run: there are no commands in the sandbox`)),

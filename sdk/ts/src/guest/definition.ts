@@ -56,7 +56,7 @@ function checked(tool: unknown, place: string, at: string): CustomTool | NoTool 
     if (typeof text !== "string") return new NoTool(typeof name === "string" ? name : place, `its \`${field}\` ${lack(text, "a text")}`);
   }
   const reason = (text: string) => new NoTool(name as string, text);
-  if (isPromise(parameters) || typeof parameters !== "object" || parameters === null) {
+  if (isPromise(parameters) || !isSchema(parameters)) {
     return reason(`its \`parameters\` ${lack(parameters, "a schema")}: for example pi.typebox.Type.Object({})`);
   }
   if (typeof execute !== "function") return reason(`its \`execute\` ${lack(execute, "a function")}`);
@@ -64,6 +64,11 @@ function checked(tool: unknown, place: string, at: string): CustomTool | NoTool 
     if (handler !== undefined && typeof handler !== "function") return reason(`its \`${field}\` ${lack(handler, "a function")}`);
   }
   return tool as CustomTool;
+}
+
+/** ArkType's schemas are functions. */
+function isSchema(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || (typeof value === "function" && "~standard" in value);
 }
 
 function lack(value: unknown, expected: string): string {

@@ -148,3 +148,41 @@ test("what no source names is left out", async () => {
   assert.deepEqual(await names("export const u = () => new URL('a:b');"), { ...nothing, url: true });
   assert.deepEqual(await names("export const t = () => new TextEncoder();"), { ...nothing, text: true });
 });
+
+const SDK_PACKAGES = join(import.meta.dirname, "../../node_modules");
+
+/** Links packages into a project, as if they were installed there. */
+function install(folder: string, names: readonly string[]): void {
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  for (const name of names) symlinkSync(join(SDK_PACKAGES, name), join(folder, "node_modules", name));
+}
+
+test("`pi` has those of zod and arktype that a source names and that are installed", async () => {
+  const provided = async (source: string, installed: readonly string[]) => {
+    const folder = project({ "src/tool.js": source });
+    install(folder, installed);
+    const { source: text } = await bundle(readProject(folder, undefined), { engine: "quickjs", minify: false });
+    return ["zod", "arktype"].filter((name) => text.includes(`providePackage("${name}"`));
+  };
+  const both = ["zod", "arktype"];
+  assert.deepEqual(await provided("export default (pi) => pi.zod.object({});", both), ["zod"]);
+  assert.deepEqual(await provided("export default ({ arktype }) => arktype({});", both), ["arktype"]);
+  assert.deepEqual(await provided("export default (api) => [api.zod, api['arktype']];", both), both);
+  assert.deepEqual(await provided("export default (pi) => pi.zod.object({});", []), []);
+  assert.deepEqual(await provided('import * as z from "./zod.js";\nexport default () => z;'.replace("./zod.js", "zod"), both), []);
+});
+
+test("a tool may be a CommonJS module in TypeScript or JavaScript", async () => {
+  for (const [path, source] of [
+    ["src/tool.cts", 'const name: string = "a"; export default (): string => name;'],
+    ["src/tool.cts", 'const name: string = "a"; export = (): string => name;'],
+    ["src/tool.cjs", 'module.exports = () => "a";'],
+  ] as const) {
+    const folder = project({ [path]: source });
+    const found = readProject(folder, undefined);
+    assert.deepEqual([found.entry, found.typed], [join(folder, path), path.endsWith("cts")]);
+    const { source: text } = await bundle(found, { engine: "quickjs", minify: false });
+    assert.match(text, /"a"/);
+    if (found.typed && !source.includes("export =")) await checkTypes(found);
+  }
+});

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Type } from "@sinclair/typebox";
+import { type as arktype } from "arktype";
 import * as z from "zod";
 
-import { definitionOf, makeTools, noTools } from "../../src/guest/definition.js";
+import { definitionOf, makeTools, noTools, NoTool } from "../../src/guest/definition.js";
 import { readParams, type Schema } from "../../src/schema.js";
 import type { CustomTool } from "../../src/types.js";
 
@@ -12,10 +13,11 @@ function tool(parameters: Schema, more: Partial<CustomTool> = {}): CustomTool {
   return { name: "t", label: "T", description: "d", parameters, execute: () => ({ content: [] }), ...more };
 }
 
-test("TypeBox, zod and JSON Schema describe the same params", () => {
+test("TypeBox, zod, arktype and JSON Schema describe the same params", () => {
   for (const schema of [
     Type.Object({ files: Type.Array(Type.String()) }),
     z.object({ files: z.array(z.string()) }),
+    arktype({ files: "string[]" }),
     { type: "object", properties: { files: { type: "array", items: { type: "string" } } }, required: ["files"] },
   ]) {
     const { type, properties, required } = JSON.parse(definitionOf(tool(schema)).parameters);
@@ -30,6 +32,16 @@ test("a param with a default is not required of the caller, and is there for the
   assert.deepEqual(JSON.parse(definitionOf(tool(schema, { output: schema })).output ?? "").required, ["count"]);
 });
 
+test("a schema of arktype, which is a function, is a schema, and another function is none", async () => {
+  const schema = arktype({ count: "number = 3" });
+  const [made] = await makeTools(() => tool(schema), {});
+  assert.equal(made instanceof NoTool, false);
+  assert.deepEqual(await readParams(schema, {}), { count: 3 });
+  await assert.rejects(readParams(schema, { count: "a" }), { name: "ToolError", message: /^the params don't fit: count: / });
+  const [none] = await makeTools(() => tool((() => {}) as object), {});
+  assert(none instanceof NoTool);
+});
+
 test("params that only the schema's own code refuses are an error of the tool, with their place", async () => {
   const schema = z.object({ range: z.object({ from: z.number().refine((from) => from !== 2, "must not be 2") }) });
   await assert.rejects(readParams(schema, { range: { from: 2 } }), { name: "ToolError", message: "the params don't fit: range.from: must not be 2" });
@@ -37,7 +49,7 @@ test("params that only the schema's own code refuses are an error of the tool, w
 
 test("a schema library without JSON Schema says what to do", () => {
   const schema = { "~standard": { version: 1, vendor: "old", validate: () => ({ value: 1 }) } };
-  assert.equal(reasonOf(tool(schema)), "its parameters: this schema of old has no form in JSON Schema; update old (zod: 4.2 or later), or give a JSON Schema");
+  assert.equal(reasonOf(tool(schema)), "its parameters: this schema of old has no form in JSON Schema; update old (zod: 4.2 or later; arktype: 2.1.28 or later), or give a JSON Schema");
 });
 
 test("a tool may push actions unless it is read-only", () => {

@@ -11,10 +11,11 @@ use airlock_render::{Block, Line, Role};
 use serde_json::{Value, json};
 
 use super::StderrReporter;
+use crate::commands::inspect::lost_by_clients;
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::{Output, on_stderr};
+use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
@@ -119,7 +120,18 @@ fn report(built: &Built, out: &mut Output) {
         .own_fact(NAMES, "digest", &built.plugin.digest().to_string())
         .fact(NAMES, "tools", &tools(built).join("\n"));
     out.show(&block);
+    warn_of_lost(built);
     out.json(&to_json(built));
+}
+
+/// Warns of what MCP clients are not told of the tools.
+fn warn_of_lost(built: &Built) {
+    for tool in built.plugin.tools() {
+        for lost in lost_by_clients(tool) {
+            let told = format!("`{}`: MCP clients are not told of {lost}", tool.name);
+            show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &told, 2));
+        }
+    }
 }
 
 fn to_json(built: &Built) -> Value {

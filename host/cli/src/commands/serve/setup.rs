@@ -143,13 +143,14 @@ impl Setup {
             None => session,
         };
         let producers = self.producers();
-        Server::open(
+        let server = Server::open(
             (producers.into_iter()).fold(session, |session, it| session.bind(it)),
             request.decides,
             self.judge.clone(),
             others,
             &self.store,
-        )
+        )?;
+        Ok(server.skip_while_pending(request.skip_while_pending))
     }
 
     fn producers(&self) -> Vec<ProducerWithPolicy> {

@@ -64,6 +64,7 @@ pub const NPM: Registry = Registry {
         "@types/node",
         "@ungap/structured-clone",
         "abortcontroller-polyfill",
+        "arktype",
         "componentize-qjs",
         "core-js-pure",
         "esbuild",

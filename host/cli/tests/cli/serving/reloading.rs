@@ -18,8 +18,14 @@ use crate::terminal::Terminal;
 use events::Events;
 
 const CHANGED: &str = "notifications/tools/list_changed";
-const OF_PUPPET: [&str; 3] = ["puppet", "typed", "resolve"];
-const OF_SDK_TOOLS: [&str; 4] = ["write_note", "count_down", "divide", "resolve"];
+const OF_PUPPET: [&str; 4] = ["puppet", "typed", "list_pending", "resolve"];
+const OF_SDK_TOOLS: [&str; 5] = [
+    "write_note",
+    "count_down",
+    "divide",
+    "list_pending",
+    "resolve",
+];
 
 /// A plugin's file, which becomes another's.
 struct File(TempDir);
@@ -189,7 +195,7 @@ fn the_operators_file_says_anew_what_is_served_and_by_which_rules_and_a_bad_one_
     );
     assert_eq!(
         listed_at_once(&mut server),
-        ["batch_rename_preview", "resolve"]
+        ["batch_rename_preview", "list_pending", "resolve"]
     );
     server.preview();
 
@@ -203,7 +209,7 @@ fn the_operators_file_says_anew_what_is_served_and_by_which_rules_and_a_bad_one_
     );
     assert_eq!(
         listed_at_once(&mut server),
-        ["batch_rename_preview", "resolve"]
+        ["batch_rename_preview", "list_pending", "resolve"]
     );
 
     let missing = File::of("files");
@@ -223,6 +229,7 @@ fn the_operators_file_says_anew_what_is_served_and_by_which_rules_and_a_bad_one_
         "count_down",
         "divide",
         "batch_rename_preview",
+        "list_pending",
         "resolve",
     ];
     assert_eq!(listed_at_once(&mut server), all);

@@ -1,0 +1,88 @@
+//! Batches: several messages in one body, of which version 2025-03-26 of the protocol has them.
+
+#![expect(
+    clippy::result_large_err,
+    reason = "an answer in place of another is as large as that, and is sent at once"
+)]
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
+use hyper::StatusCode;
+use hyper::body::{Body, Bytes, Frame};
+use hyper::header::HeaderMap;
+use serde_json::value::RawValue;
+
+use super::bodies::{Answer, method, not_a_message};
+use super::gate::SESSION;
+
+/// The most messages of a batch.
+const LONGEST: usize = 64;
+
+/// The only version that has batches.
+const VERSION: &str = "2025-03-26";
+
+/// Returns the messages of a batch.
+///
+/// # Errors
+/// What to answer if the client's version has no batches, and if something in it is no message, or
+/// is `initialize`, which is sent alone.
+pub fn messages(bytes: &Bytes, headers: &HeaderMap) -> Result<Vec<Bytes>, Answer> {
+    // A client that says no version is of this one: later ones say theirs.
+    let version = headers.get("mcp-protocol-version");
+    let has_batches = headers.contains_key(SESSION) && version.is_none_or(|it| it == VERSION);
+    let parts: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
+    if !has_batches || parts.is_empty() || parts.len() > LONGEST {
+        return Err(not_a_message());
+    }
+    let messages = parts.into_iter().map(|part| {
+        let message = bytes.slice_ref(part.get().as_bytes());
+        match method(&message)?.as_deref() {
+            Some("initialize") => Err(not_a_message()),
+            _ => Ok(message),
+        }
+    });
+    messages.collect()
+}
+
+/// Returns one answer for all messages of a batch: their streams of events, one after the other.
+pub fn joined(answers: Vec<Answer>) -> Option<Answer> {
+    let (streams, others): (Vec<_>, Vec<_>) = answers
+        .into_iter()
+        .partition(|it| it.status() == StatusCode::OK);
+    let mut streams = streams.into_iter();
+    let Some(first) = streams.next() else {
+        return others.into_iter().next();
+    };
+    let (head, body) = first.into_parts();
+    let rest = streams.map(|it| it.into_body());
+    let bodies = [body].into_iter().chain(rest).collect();
+    Some(Answer::from_parts(head, Chain { bodies }.boxed()))
+}
+
+/// Bodies, one after the other.
+struct Chain {
+    bodies: VecDeque<BoxBody<Bytes, Infallible>>,
+}
+
+impl Body for Chain {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        while let Some(body) = self.bodies.front_mut() {
+            match ready!(Pin::new(body).poll_frame(context)) {
+                Some(frame) => return Poll::Ready(Some(frame)),
+                None => drop(self.bodies.pop_front()),
+            }
+        }
+        Poll::Ready(None)
+    }
+}
