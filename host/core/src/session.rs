@@ -300,6 +300,9 @@ impl Session {
         effects.reverse();
         let mut outcome = CallOutcome::new(result, pushed);
         outcome.effects = effects;
+        let unseen = outcome.pushed.iter().map(|action| &action.id);
+        let unseen = unseen.filter(|id| !outcome.effects.iter().any(|it| it.action == **id));
+        outcome.rehearsing = unseen.filter(|id| self.is_rehearsed(id)).cloned().collect();
         Ok(outcome)
     }
 

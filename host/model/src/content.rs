@@ -132,10 +132,20 @@ pub struct CallOutcome {
         serialize_with = "without_contents"
     )]
     pub effects: Vec<ActionEffects>,
+    /// Of what was pushed, what the host still rehearses: [`Session::effects`] waits for it, and so
+    /// does whoever resolves it.
+    ///
+    /// [`Session::effects`]: https://docs.rs/airlock-host/latest/airlock_host/struct.Session.html#method.effects
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rehearsing: Vec<ActionId>,
     /// What the tool `resolve` decided, and about which action, where its caller named none.
     #[serde(skip)]
     pub chosen: Option<(Decision, NamedAction)>,
 }
+
+/// What is said of an action that the host has not seen to the end yet.
+const STILL_REHEARSED: &str =
+    "Still being verified by the host. `resolve` waits for that, and tells what it comes to.";
 
 /// How many actions a model is told of by name. Whoever needs the others has
 /// [`CallOutcome::pushed`].
@@ -149,6 +159,7 @@ impl CallOutcome {
             details: result.details,
             pushed,
             effects: Vec::new(),
+            rehearsing: Vec::new(),
             chosen: None,
         }
     }
@@ -186,6 +197,8 @@ impl CallOutcome {
             if let Some(seen) = effects.find(|it| it.action == action.id) {
                 let seen = seen.effects.for_model().replace('\n', "\n  ");
                 note.push_str(&format!("\n  {seen}"));
+            } else if self.rehearsing.contains(&action.id) {
+                note.push_str(&format!("\n  {STILL_REHEARSED}"));
             }
         }
         if self.pushed.len() > NAMED {

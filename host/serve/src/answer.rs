@@ -10,10 +10,16 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 /// How many bytes of content one result may have. Clients put it into a model's context, and cut
-/// what is longer in ways of their own, or refuse it.
-const MOST: usize = 100_000;
+/// what is longer in ways of their own, or refuse it: Claude Code takes 25,000 tokens.
+const MOST: usize = 50_000;
 
-/// How many changes a result's `_meta` lists of each action.
+/// Bytes of `structuredContent`, as JSON.
+const MOST_STRUCTURED: usize = 50_000;
+
+/// Bytes of `_meta`, as JSON: for programs, which can ask `airlock show` for all of it.
+const MOST_META: usize = 20_000;
+
+/// How many changes `_meta` lists of each action at most.
 const LISTED: usize = 1000;
 
 /// Where a result's `_meta` has what is pending.
@@ -26,14 +32,34 @@ const EFFECTS: &str = "airlock/effects";
 const ERROR: &str = "airlock/error";
 
 /// A call that succeeded.
+///
+/// Clients give the model the content or `structuredContent`, and some only the latter where there
+/// are both. That something is a preview is said in the content. So a result that stages something
+/// has no `structuredContent`, and no tool promises any.
 pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
-    let mut result = CallToolResult::success(blocks(&outcome.content_for_model()));
-    // As the tool gave it: it fits the tool's own output schema.
-    result.structured_content = outcome
-        .details
-        .as_ref()
-        .map(Json::value)
-        .filter(Value::is_object);
+    let mut result = in_words(outcome);
+    let details = outcome.details.as_ref();
+    let details = details.filter(|_| outcome.pushed.is_empty());
+    if let Some(details) = details.map(Json::value).filter(Value::is_object) {
+        let length = details.to_string().len();
+        match length <= MOST_STRUCTURED {
+            true => result.structured_content = Some(details),
+            false => result.content.push(ContentBlock::text(format!(
+                "[{length} bytes of structured content are left out here; a result has at most {MOST_STRUCTURED}. Ask for less, for example for fewer files.]"
+            ))),
+        }
+    }
+    result
+}
+
+/// What came of `resolve`. The tool's own words are in the content, so it has no
+/// `structuredContent` either.
+pub fn of_resolution(outcome: &CallOutcome) -> CallToolResult {
+    in_words(outcome)
+}
+
+fn in_words(outcome: &CallOutcome) -> CallToolResult {
+    let result = CallToolResult::success(blocks(&outcome.content_for_model()));
     result.with_meta(pending(outcome))
 }
 
@@ -78,34 +104,63 @@ pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
 }
 
 /// For programs: what a call has pushed, topmost first, with what the host saw it do; or what was
-/// applied.
+/// applied. As many changes of each action are listed as there is room for.
 fn pending(outcome: &CallOutcome) -> Option<MetaObject> {
+    let mut listed = LISTED;
+    loop {
+        let meta = pending_with(outcome, listed)?;
+        let length = serde_json::to_string(&meta).map_or(0, |it| it.len());
+        if length <= MOST_META {
+            return Some(meta);
+        }
+        match listed {
+            0 => return Some(too_many(outcome)),
+            _ => listed /= 2,
+        }
+    }
+}
+
+fn pending_with(outcome: &CallOutcome, listed: usize) -> Option<MetaObject> {
     let seen = |id: &str| {
         let mut effects = outcome.effects.iter();
         let seen = effects.find(|it| it.action.as_str() == id)?;
-        Some(shown(&seen.effects))
+        Some(shown(&seen.effects, listed))
     };
     if outcome.pushed.is_empty() {
         let applied = outcome.effects.first()?;
-        return Some(meta([(EFFECTS, shown(&applied.effects))]));
+        return Some(meta([(EFFECTS, shown(&applied.effects, listed))]));
     }
     let pushed = outcome.pushed.iter().map(|action| {
         json!({
             "id": action.id,
             "label": action.label,
             "sourceToolName": action.source_tool_name,
+            "plugin": action.plugin_name,
+            "digest": action.plugin,
             "effects": seen(action.id.as_str()),
         })
     });
     Some(meta([(PENDING, Value::Array(pushed.collect()))]))
 }
 
+/// Where there are so many actions that not even their names find room.
+fn too_many(outcome: &CallOutcome) -> MetaObject {
+    let first = outcome.pushed.iter().take(NAMED);
+    let named = first.map(|action| json!({"id": action.id}));
+    let more = outcome.pushed.len().saturating_sub(NAMED);
+    let pushed = named.chain((more > 0).then(|| json!({"more": more})));
+    meta([(PENDING, Value::Array(pushed.collect()))])
+}
+
+/// How many actions are named where there is no room for more of each.
+const NAMED: usize = 100;
+
 /// Effects without what files hold, as far as they are listed; `moreChanges` counts the rest.
-fn shown(effects: &Effects) -> Value {
-    let mut shown = effects.without_contents();
-    let more = shown.changes.len().saturating_sub(LISTED);
-    shown.changes.truncate(LISTED);
-    let mut shown = json!(shown);
+fn shown(effects: &Effects, listed: usize) -> Value {
+    let more = effects.changes.len().saturating_sub(listed);
+    let mut shown = effects.clone();
+    shown.changes.truncate(listed);
+    let mut shown = json!(shown.without_contents());
     if more > 0 {
         shown["moreChanges"] = more.into();
     }
@@ -187,7 +242,7 @@ mod tests {
         let text = |at: usize| blocks[at]["text"].as_str().unwrap();
         assert_eq!(text(0).len(), MOST);
         assert!(
-            text(1).starts_with("[100009 bytes are left out here"),
+            text(1).starts_with("[50009 bytes are left out here"),
             "{}",
             text(1)
         );

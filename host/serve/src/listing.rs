@@ -32,11 +32,8 @@ fn listed(tool: &ToolDefinition) -> Tool {
         tool.description.clone(),
         Arc::new(portable::params(&tool.parameters).schema),
     );
-    let listed = listed.with_title(&tool.label);
-    match tool.output.as_ref().and_then(portable::output) {
-        Some(output) => listed.with_raw_output_schema(Arc::new(output.schema)),
-        None => listed,
-    }
+    // Without an output schema: a result that stages something has no structured content.
+    listed.with_title(&tool.label)
 }
 
 #[cfg(test)]

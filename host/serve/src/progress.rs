@@ -4,15 +4,20 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use airlock_host::event::{Event, EventSource};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// How many reports may wait. A tool that reports faster than its client reads goes on, and the
 /// rest is left out.
 const WAITING: usize = 16;
+
+/// How often a client hears of a call at least. Some give up after 60 s in which they hear nothing.
+const BEAT: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
     static LISTENER: Listener;
@@ -38,6 +43,16 @@ struct Report {
     message: String,
     progress: Option<f64>,
     total: Option<f64>,
+}
+
+impl Report {
+    fn still_under_way() -> Self {
+        Self {
+            message: "still under way".to_owned(),
+            progress: None,
+            total: None,
+        }
+    }
 }
 
 impl Listeners {
@@ -85,6 +100,7 @@ impl Listeners {
             return call.await;
         };
         let (reports, waiting) = mpsc::channel(WAITING);
+        let beats = reports.clone();
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         let forgotten_at_the_end = Forgotten {
             listeners: self,
@@ -98,15 +114,21 @@ impl Listeners {
         let mut call = Box::pin(LISTENER.scope(Listener { number, reports }, call));
         let mut telling = pin!(teller.tell_all(waiting));
         let mut told_all = false;
+        let mut beat = interval_at(Instant::now() + BEAT, BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // A client that doesn't read keeps the one waiting, and not the other.
         let done = loop {
             tokio::select! {
                 done = &mut call => break done,
                 () = &mut telling, if !told_all => told_all = true,
+                // Said to clients that end a call of which they hear nothing.
+                _ = beat.tick() => {
+                    let _ = beats.try_send(Report::still_under_way());
+                }
             }
         };
         // Nobody reports any more, and nothing may be told of a call that was answered.
-        drop((call, forgotten_at_the_end));
+        drop((call, beats, forgotten_at_the_end));
         if !told_all {
             telling.await;
         }

@@ -322,7 +322,7 @@ impl Server {
         outcome: Result<CallOutcome, Error>,
     ) -> CallToolResponse {
         let error = match outcome {
-            Ok(outcome) => return answer::of_outcome(&outcome).into(),
+            Ok(outcome) => return answer::of_resolution(&outcome).into(),
             Err(error) => error,
         };
         let resolution = match caller.take_instead() {
@@ -339,7 +339,7 @@ impl Server {
         };
         let somebody = asked_in(&caller.client).with_evidence(Evidence::Client);
         match self.session.resolve(resolution, somebody).await {
-            Ok(outcome) => answer::preceded(answer::of_outcome(&outcome.into()), told).into(),
+            Ok(outcome) => answer::preceded(answer::of_resolution(&outcome.into()), told).into(),
             Err(error) => answer::of_error(&error).into(),
         }
     }

@@ -124,15 +124,9 @@ fn with_tools(block: Block, loaded: &Loaded) -> Block {
     })
 }
 
-/// What MCP clients don't learn of a tool's schemas, since they refuse schemas that say it.
+/// What MCP clients don't learn of a tool's params, since they refuse schemas that say it.
 pub fn lost_by_clients(tool: &ToolDefinition) -> Vec<String> {
-    let mut lost = portable::params(&tool.parameters).lost;
-    match tool.output.as_ref().map(portable::output) {
-        Some(Some(output)) => lost.extend(output.lost),
-        Some(None) => lost.push("its output, which is no object".to_owned()),
-        None => {}
-    }
-    lost
+    portable::params(&tool.parameters).lost
 }
 
 /// All of it is the plugin's own account.

@@ -12,7 +12,7 @@ mod unread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::airlock::{Store, folder, guest, names, steps};
+use crate::airlock::{RENAME, Store, folder, guest, names, steps};
 use client::{Calls, Server, text};
 
 #[test]
@@ -68,10 +68,8 @@ fn every_tool_but_resolve_is_read_only_and_previews_whatever_its_apply_does() {
     let pending = &previewed["_meta"]["airlock/pending"][0];
     assert!(first.contains(pending["id"].as_str().unwrap()));
     assert_eq!(pending["effects"]["changes"][0]["path"], "a.jpg");
-    assert_eq!(
-        previewed["structuredContent"],
-        json!({"renames": [{"from": "a.jpeg", "to": "a.jpg"}]})
-    );
+    // Some clients give the model that alone, where it would read like work that is done.
+    assert_eq!(previewed.get("structuredContent"), None, "{previewed}");
     assert_eq!(names(&folder), ["a.jpeg"]);
     let again = server.request("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(again, listed);
@@ -266,4 +264,27 @@ fn conversations_in_one_workspace_are_listed_together_and_resolved_by_their_ids(
     );
     let left = store.json(folder.path(), &["pending"]);
     assert_eq!(left["pending"][0]["id"], *ids[1]);
+}
+
+#[test]
+fn a_result_has_a_bound_and_says_what_is_left_out() {
+    let store = Store::new();
+    let many: Vec<String> = (0..3000).map(|at| format!("a{at:04}.jpeg")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let folder = folder(&many);
+    let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", json!({}));
+    let params: Value = serde_json::from_str(RENAME).unwrap();
+    let result = server.call("batch_rename_preview", params);
+    let length = result.to_string().len();
+    assert!(length < 100_000, "{length} bytes");
+    let pending = &result["_meta"]["airlock/pending"][0];
+    let listed = pending["effects"]["changes"].as_array().unwrap().len();
+    let more = pending["effects"]["moreChanges"].as_u64().unwrap() as usize;
+    assert_eq!(listed + more, 3000);
+    let first = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        first.contains("Verified by the host: 3000 renamed."),
+        "{first}"
+    );
+    assert!(first.contains("- and 2950 more"), "{first}");
 }

@@ -275,6 +275,11 @@ impl Session {
         })
     }
 
+    /// Whether a rehearsal is under way.
+    pub(super) fn is_rehearsed(&self, id: &ActionId) -> bool {
+        self.inner.rehearsals.lock().contains_key(id)
+    }
+
     /// Waits for a rehearsal that is under way.
     async fn rehearsed(&self, id: &ActionId) {
         let under_way = self.inner.rehearsals.lock().get(id).cloned();

@@ -100,15 +100,6 @@ pub fn params(schema: &Json) -> Portable {
     Portable { schema, lost }
 }
 
-/// Returns the schema of a tool's details as clients accept it. `None` if the details are no
-/// object, because MCP has structured results of no other type.
-pub fn output(schema: &Json) -> Option<Portable> {
-    let mut lost = Vec::new();
-    let schema = root(schema, &mut lost);
-    lost.dedup();
-    (schema.get("type")? == "object").then_some(Portable { schema, lost })
-}
-
 fn root(schema: &Json, lost: &mut Vec<String>) -> Map<String, Value> {
     match schema.value() {
         Value::Object(mut schema) => {
@@ -464,17 +455,6 @@ mod tests {
         ] {
             let portable = params(&json(&odd));
             assert!(portable.schema.contains_key("properties"), "{portable:?}");
-        }
-    }
-
-    #[test]
-    fn only_outputs_that_are_objects_are_sent() {
-        let object = json!({"$schema": "a", "type": "object", "properties": {"n": {"format": "uint8", "type": "integer"}}});
-        let sent = output(&json(&object)).unwrap();
-        let expected = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 255}}});
-        assert_eq!(Value::Object(sent.schema), expected);
-        for other in [json!({"type": "array"}), json!({}), json!(true)] {
-            assert_eq!(output(&json(&other)), None, "{other}");
         }
     }
 }
