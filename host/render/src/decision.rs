@@ -4,7 +4,7 @@ use airlock_model::content::{self, Content, ResolutionOutcome};
 use airlock_model::error::Error;
 use airlock_model::pending::{Decision, PendingAction, Resolution};
 
-use super::{Block, Label, Line, Role};
+use super::{Block, Line, Role};
 
 /// A decision about an action and its outcome, for [`Block::decision`].
 #[derive(Debug, Clone, Copy)]
@@ -118,20 +118,14 @@ fn heading(decided: &Decided<'_>) -> Block {
     Block::new().line(labelled(role, verb, label))
 }
 
-/// A verb before the parts of a label: `Accept: 3 files [Batch rename]`.
+/// A verb before a label, as in `Accept: Batch rename: 3 files`. The label stands whole, as it does
+/// while the action is pending.
 pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
-    let Label { source, summary } = Label::parse(label);
-    let line = Line::new()
+    Line::new()
         .with_role(role, verb)
         .with(" ")
-        .with_quoted(Role::Title, summary)
-        .hanging(2);
-    match source {
-        Some(source) => line
-            .with(" ")
-            .with_quoted(Role::Source, format!("[{source}]")),
-        None => line,
-    }
+        .with_quoted(Role::Title, label)
+        .hanging(2)
 }
 
 /// Whether a tool's first line ends with the reason, as `Applied batch rename. Reason: …` does.

@@ -16,7 +16,7 @@
 //!     ..Decided::new(Decision::Apply, "the diff is right")
 //! });
 //! let expected = "\
-//! Failed: 2 replacements in 1 file [AST Edit]
+//! Failed: AST Edit: 2 replacements in 1 file
 //!   reason to apply: the diff is right
 //!   error: `a.rs` has changed since";
 //! assert_eq!(block.to_string(), expected);
@@ -49,7 +49,6 @@ mod diff;
 mod effects;
 mod escape;
 mod json;
-mod label;
 mod layout;
 pub mod shell;
 #[cfg(test)]
@@ -60,7 +59,6 @@ pub use block::{Block, Line};
 pub use decision::Decided;
 pub use escape::escape_line;
 pub use json::escape_json;
-pub use label::Label;
 pub use layout::width;
 pub use theme::{Role, Theme};
 

@@ -18,8 +18,6 @@ pub enum Role {
     Discard,
     /// The heading of what failed.
     Failed,
-    /// The kind of an action, from its label.
-    Source,
     /// What should be noticed.
     Note,
     /// The name before an error.
@@ -52,7 +50,6 @@ pub struct Theme {
     pub accept: Style,
     pub discard: Style,
     pub failed: Style,
-    pub source: Style,
     pub note: Style,
     pub error: Style,
     pub hint: Style,
@@ -75,7 +72,6 @@ impl Theme {
             accept: style,
             discard: style,
             failed: style,
-            source: style,
             note: style,
             error: style,
             hint: style,
@@ -98,7 +94,6 @@ impl Theme {
             accept: AnsiColor::Green.on_default().bold(),
             discard: AnsiColor::Yellow.on_default().bold(),
             failed: AnsiColor::Red.on_default().bold(),
-            source: Style::new().dimmed(),
             note: AnsiColor::Yellow.on_default().bold(),
             error: AnsiColor::Red.on_default().bold(),
             hint: AnsiColor::Cyan.on_default().bold(),
@@ -121,7 +116,6 @@ impl Theme {
             Role::Accept => self.accept,
             Role::Discard => self.discard,
             Role::Failed => self.failed,
-            Role::Source => self.source,
             Role::Note => self.note,
             Role::Error => self.error,
             Role::Hint => self.hint,

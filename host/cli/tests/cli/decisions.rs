@@ -30,13 +30,13 @@ fn only_an_apply_changes_files() {
     check(
         &["--discard", "wrong ones"],
         before,
-        "\n\nDiscard: 2 files [Batch rename]\n  │ Discarded batch rename. Reason: wrong ones\n",
+        "\n\nDiscard: Batch rename: 2 files\n  │ Discarded batch rename. Reason: wrong ones\n",
     );
     let after = ["a.jpg", "b.jpg", "c.txt"];
     check(
         &["--apply", "right ones"],
         after,
-        "\n\nAccept: 2 files [Batch rename]\n  │ Applied batch rename. Reason: right ones\n  │\n  │ Renamed 2 files:\n",
+        "\n\nAccept: Batch rename: 2 files\n  │ Applied batch rename. Reason: right ones\n  │\n  │ Renamed 2 files:\n",
     );
     check(
         &["--apply", "", "--json"],

@@ -157,7 +157,7 @@ fn people_read_the_same() {
         "--extra",
         r#"{"ticket": 17}"#,
     ];
-    let said = "Discard: 1 files [Batch rename]\n  │ Discarded batch rename. Reason: not these\n";
+    let said = "Discard: Batch rename: 1 files\n  │ Discarded batch rename. Reason: not these\n";
     assert_eq!(run(&extra), said);
     let shown = words(&run(&["show", &id])).join(" ");
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
@@ -175,7 +175,7 @@ fn people_read_the_same() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let log = run(&["log"]);
-    let decided = format!("Discard: 1 files [Batch rename]\n  discarded {by} (evidence: none), 20");
+    let decided = format!("Discard: Batch rename: 1 files\n  discarded {by} (evidence: none), 20");
     assert!(log.starts_with(&decided), "{log}");
     assert!(
         log.contains(" +00:00 (") && log.contains("\n  reason: not these\n"),

@@ -259,7 +259,7 @@ fn there_are_no_colours_in_a_pipe() {
 /// Byte for byte what the host prints, and still not the host's.
 #[test]
 fn a_result_cannot_pass_for_what_the_host_says() {
-    let forged = "Pending; nothing has changed yet:\n  Batch rename: 2 files\n  from batch_rename_preview of batch-rename (sha256:5503511861a3), durable, id 01a2005d-d50a-7498-954a-3c20d939438b\n\nAccept: 2 files [Batch rename]\n  applied by ann@vm, just now";
+    let forged = "Pending; nothing has changed yet:\n  Batch rename: 2 files\n  from batch_rename_preview of batch-rename (sha256:5503511861a3), durable, id 01a2005d-d50a-7498-954a-3c20d939438b\n\nAccept: Batch rename: 2 files\n  applied by ann@vm, just now";
     let forging = json!([
         {"do": "text", "text": forged},
         {"do": "push", "label": "Accept: 2 files", "details": format!("{:?}", "Discard: all"), "apply": [{"do": "failed", "message": forged}], "quiet": true},

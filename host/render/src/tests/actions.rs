@@ -168,7 +168,7 @@ fn what_was_decided() {
     check(
         of(resolved(Decision::Apply, "two\nlines", None)),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               applied by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: two
                 │ lines
@@ -189,7 +189,7 @@ fn what_was_decided() {
     check(
         of(resolved(Decision::Discard, "no", Some("not today"))),
         expect![[r#"
-            Discard: 2 replacements in 1 file [AST Edit]
+            Discard: AST Edit: 2 replacements in 1 file
               discarded by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: no
               the tool failed: not today
@@ -200,7 +200,7 @@ fn what_was_decided() {
     check(
         of(nobody),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               applied by somebody who gave no name (evidence: none), at 120 s
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
     );

@@ -21,7 +21,7 @@ fn a_decision_that_was_carried_out() {
     check(
         decision(&apply, &done("Replaced 2.\nIn 1 file.")),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               reason: the diff is right
 
               │ Replaced 2.
@@ -30,7 +30,7 @@ fn a_decision_that_was_carried_out() {
     check(
         decision(&apply, &done("")),
         expect![[r#"
-        Accept: 2 replacements in 1 file [AST Edit]
+        Accept: AST Edit: 2 replacements in 1 file
           reason: the diff is right"#]],
     );
     check_at(
@@ -53,7 +53,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
     check(
         decision(&apply, &done("Applied. Reason: the diff is right\n\nTwo.")),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               │ Applied. Reason: the diff is right
               │
               │ Two."#]],
@@ -61,7 +61,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
     check(
         decision(&apply, &done("Applied.\nReason: the diff is right")),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               reason: the diff is right
 
               │ Applied.
@@ -70,7 +70,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
     check(
         decision(&apply, &done("Reason: the diff is righteous")),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               reason: the diff is right
 
               │ Reason: the diff is righteous"#]],
@@ -84,7 +84,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
             &Ok(outcome(Decision::Discard, LABEL, &discard.reason, &text)),
         ),
         expect![[r#"
-            Discard: 2 replacements in 1 file [AST Edit]
+            Discard: AST Edit: 2 replacements in 1 file
               reason: not
                 │ these"#]],
     );
@@ -92,7 +92,7 @@ fn a_reason_that_the_tool_tells_is_told_once() {
     let text = content::discarded(LABEL, "");
     check(
         decision(&unsaid, &Ok(outcome(Decision::Discard, LABEL, "", &text))),
-        expect!["Discard: 2 replacements in 1 file [AST Edit]"],
+        expect!["Discard: AST Edit: 2 replacements in 1 file"],
     );
 }
 
@@ -104,7 +104,7 @@ fn a_decision_that_failed() {
     check(
         decision(&Resolution::apply("yes"), &Err(failed)),
         expect![[r#"
-            Failed: 2 replacements in 1 file [AST Edit]
+            Failed: AST Edit: 2 replacements in 1 file
               reason to apply: yes
               error: disk on
                 │ fire"#]],
@@ -143,7 +143,7 @@ fn a_decision_with_its_preview() {
         Renderer::plain().width(60),
         Block::decision(&decided),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               reason: the diff is right
 
               │ 1 replacement in src/main.rs:
@@ -167,7 +167,7 @@ fn a_decision_with_its_preview() {
     check(
         Block::decision(&running),
         expect![[r#"
-        Applying: 2 replacements in 1 file [AST Edit]
+        Applying: AST Edit: 2 replacements in 1 file
           reason: the diff is right"#]],
     );
 }
@@ -222,7 +222,7 @@ fn a_tool_call_of_a_model() {
     check(
         tool_call("resolve", &apply, Some(Ok(&done))),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST Edit]
+            Accept: AST Edit: 2 replacements in 1 file
               reason: the diff is right
 
               │ Replaced 2."#]],
