@@ -35,7 +35,7 @@ use crate::commands::run;
 use crate::failure::Failure;
 use crate::terminal::output::Format;
 
-use actions::{LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
+use actions::{DecisionArgs, LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
@@ -53,8 +53,8 @@ use test::TestArgs;
 use values::{ColorWhen, GrantName, RehearseWhen, age};
 
 use examples::{
-    COMPLETIONS_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY,
-    PLUGINS_EXAMPLES, RUN_EXAMPLES,
+    APPLY_EXAMPLES, COMPLETIONS_EXAMPLES, DISCARD_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES,
+    LEFT_OUT, LONG_HELP, NOTIFY, PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
 /// Runs WebAssembly tools that can't have an effect before you decide.
@@ -89,6 +89,12 @@ pub enum Command {
     Pending(PendingArgs),
     Show(ShowArgs),
     Resolve(ResolveArgs),
+    /// Apply a pending action: short for `airlock resolve apply`
+    #[command(after_help = APPLY_EXAMPLES)]
+    Apply(DecisionArgs),
+    /// Discard a pending action: short for `airlock resolve discard`
+    #[command(after_help = DISCARD_EXAMPLES)]
+    Discard(DecisionArgs),
     Refresh(RefreshArgs),
     Log(LogArgs),
     #[cfg(feature = "serve")]

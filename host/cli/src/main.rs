@@ -18,6 +18,7 @@ use std::process::ExitCode;
 #[cfg(feature = "serve")]
 use std::thread::available_parallelism;
 
+use airlock_host::pending::Decision;
 use clap::Parser;
 use tokio::runtime::Runtime;
 
@@ -92,6 +93,14 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         }
         Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
         Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
+        Command::Apply(args) => {
+            let request = args.request(Decision::Apply)?;
+            block_on(resolve::resolve(&request, verbose, out))
+        }
+        Command::Discard(args) => {
+            let request = args.request(Decision::Discard)?;
+            block_on(resolve::resolve(&request, verbose, out))
+        }
         Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
         Command::Log(args) => block_on(log::list(&args.request()?, out)),
         #[cfg(feature = "serve")]

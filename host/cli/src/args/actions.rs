@@ -11,6 +11,7 @@ use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
 use super::{CallArgs, SessionArgs, StoreArgs, configured};
+use crate::commands::resolve::Scope;
 use crate::commands::{log, pending, refresh, resolve};
 use crate::failure::Failure;
 
@@ -106,22 +107,42 @@ pub struct ResolveArgs {
     /// The decision
     pub action: Action,
 
+    #[command(flatten)]
+    pub decision: DecisionArgs,
+}
+
+/// About what, and why.
+#[derive(Debug, Args)]
+pub struct DecisionArgs {
+    /// The action, of any session, by its id or a unique part of it as for `airlock show`
+    /// [default: the session's topmost]
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(add = ArgValueCompleter::new(PendingIds), conflicts_with = "id")]
+    pub action_id: Option<String>,
+
     /// Why; passed to the tool and kept in the log. Where it is left out, it is asked for on the
     /// terminal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 
-    /// The action, of any session, by its id or a unique part of it as for `airlock show`
-    /// [default: the session's topmost]
+    /// The same as ID
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
 
     /// All that is pending in the session, one after the other from the top, until one fails
-    #[arg(long, conflicts_with = "id")]
+    #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
 
-    /// Don't ask. With `--id` and `--reason` nobody is asked whether to decide so, nor where there
+    /// Discard all that is pending in the workspace, of all conversations
+    #[arg(long, conflicts_with_all = ["id", "action_id", "all", "session"])]
+    pub everywhere: bool,
+
+    /// Discard what can't be applied any more in the workspace, since its files have changed
+    #[arg(long, conflicts_with_all = ["id", "action_id", "all", "everywhere", "session"])]
+    pub stale: bool,
+
+    /// Don't ask. With an ID and `--reason` nobody is asked whether to decide so, nor where there
     /// is no terminal
     #[arg(short, long)]
     pub yes: bool,
@@ -162,24 +183,47 @@ impl ResolveArgs {
     /// What is asked for here and in the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// As of [`DecisionArgs::request`].
     pub fn request(self) -> Result<resolve::Request, Failure> {
+        self.decision.request(self.action.into())
+    }
+}
+
+impl DecisionArgs {
+    /// What is asked for here and in the configuration.
+    ///
+    /// # Errors
+    /// Where something is wrong in the configuration, and where so many can't be decided about so.
+    pub fn request(self, decision: Decision) -> Result<resolve::Request, Failure> {
         let args = self;
+        let scope = match (args.all, args.everywhere, args.stale) {
+            (true, ..) => Scope::Session,
+            (_, true, _) => Scope::Workspace,
+            (.., true) => Scope::Stale,
+            _ => Scope::One,
+        };
+        if decision == Decision::Apply && matches!(scope, Scope::Workspace | Scope::Stale) {
+            let failure = Failure::usage("`--everywhere` and `--stale` only discard");
+            return Err(
+                failure.with_hint("`airlock apply --all` applies what is pending in a session")
+            );
+        }
+        let id = args.action_id.or(args.id);
         let config = args.store.config.as_deref();
         // An action that is named is applied in its own workspace.
-        let session = match &args.id {
+        let session = match &id {
             Some(_) => args.session.into(),
             None => configured::session(config, args.session)?,
         };
         Ok(resolve::Request {
             limits: configured::limits(config, &args.call)?,
             target: target::Request {
-                decision: args.action.into(),
-                id: args.id,
+                decision,
+                id,
                 session,
                 same_workspace: args.same_workspace,
             },
-            all: args.all,
+            scope,
             yes: args.yes,
             reason: args.reason,
             extra: args.extra,

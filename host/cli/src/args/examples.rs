@@ -111,11 +111,24 @@ Examples:
   In a script, without a question:
     airlock resolve apply --reason 'the list was checked'
 
-  Discard all that is pending here:
+  Discard all that is pending in this directory's own session, or in all conversations here:
     airlock resolve discard --all
+    airlock resolve discard --everywhere
 
   Discard an action of any session:
-    airlock resolve discard --id 01a2005d-d50a-7498-954a-3c20d939438b --reason 'the wrong folder'";
+    airlock resolve discard 01a2005d-d50a-7498-954a-3c20d939438b --reason 'the wrong folder'";
+
+pub const APPLY_EXAMPLES: &str = "\
+Examples:
+  airlock apply
+  airlock apply 438b --reason 'I read the list'";
+
+pub const DISCARD_EXAMPLES: &str = "\
+Examples:
+  airlock discard 438b --reason 'the wrong folder'
+
+  What can't be applied any more:
+    airlock discard --stale";
 
 pub const REFRESH_EXAMPLES: &str = "\
 Examples:

@@ -89,22 +89,27 @@ impl CommandContext {
         self.progress.during(what, discarding).await
     }
 
-    /// Carries out a decision about this very action.
+    /// Carries out a decision about this very action, which has this place among so many.
     pub async fn resolve(
         &self,
         action: &Arc<PendingAction>,
         resolution: Resolution,
         decided_by: DecidedBy,
+        (index, count): (usize, usize),
     ) -> Resolved {
-        let what = match resolution.decision {
-            Decision::Apply => "Applying…",
-            Decision::Discard => "Discarding…",
+        let doing = match resolution.decision {
+            Decision::Apply => "Applying",
+            Decision::Discard => "Discarding",
+        };
+        let what = match count {
+            1 => format!("{doing}…"),
+            _ => format!("{doing} {} of {count}…", index + 1),
         };
         let cancelled = self.interrupt.token();
         let carrying_out =
             resolution::resolve(&self.session, action, resolution, decided_by, cancelled);
         self.own.ids().insert(action.id.clone());
-        let resolved = self.progress.during(what.to_owned(), carrying_out).await;
+        let resolved = self.progress.during(what, carrying_out).await;
         if matches!(&resolved.outcome, Err(error) if !was_tried(error)) {
             self.own.ids().remove(&action.id);
         }

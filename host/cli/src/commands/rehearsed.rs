@@ -72,6 +72,29 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     }
 }
 
+/// What a stale action does now, where its edits are the same on other lines. None where it can't be
+/// applied any more, or nobody can tell.
+pub async fn moved(
+    store: &Store,
+    record: &ActionRecord,
+    stale: &[StaleFile],
+    verbose: u8,
+) -> Option<Effects> {
+    if stale.is_empty() {
+        return None;
+    }
+    let session = open(store, record)?;
+    let progress = Progress::new(verbose);
+    let seeing = session.moved_effects(&record.action.id);
+    match progress.during(DOING.to_owned(), seeing).await {
+        Ok(now) => now,
+        Err(error) => {
+            tracing::warn!("what it would do now could not be seen: {error}");
+            None
+        }
+    }
+}
+
 /// None where that can't be, say since its workspace is gone: then there is nothing to rehearse on.
 fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
     let engine = load::engine(Limits::default()).ok()?;

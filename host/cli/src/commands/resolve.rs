@@ -1,9 +1,13 @@
 //! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
 
+mod asking;
 mod reporting;
+mod scope;
 
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::Arc;
 
 use airlock_desk::decider;
 use airlock_desk::resolution::{self, Resolved, was_tried};
@@ -11,28 +15,28 @@ use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_desk::target::{self, Target};
 use airlock_host::pending::Decision;
 use airlock_host::{Error, Limits, Resolution, Session};
-use airlock_render::Block;
 use serde_json::{Map, Value, json};
 
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
-use crate::commands::{recovered, rehearsed, show};
+use crate::commands::recovered;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::rules;
 use crate::terminal::confirming::{self, OperatorRules};
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::{Output, on_stderr, say};
+use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::progress::Progress;
-use crate::terminal::prompt::{self, Answer, Question};
+use crate::terminal::prompt::{self, Answer};
 use reporting::{explain, report, tell_what_is_left};
+pub use scope::Scope;
 
 /// The arguments of the command.
 #[derive(Clone)]
 pub struct Request {
     /// What is decided, and about what.
     pub target: target::Request,
-    /// About all that is pending in the session.
-    pub all: bool,
+    /// How many actions are meant.
+    pub scope: Scope,
     /// Nobody is asked.
     pub yes: bool,
     pub reason: Option<String>,
@@ -62,10 +66,12 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         None => request.target.session.id(&store),
     };
     recovered::recover_session(&store, &session).await?;
-    let mut targets = match request.all {
-        true => Target::all(&request.target, &store).await?,
-        false => vec![request.target.clone()],
-    };
+    let mut targets = request.scope.targets(&request.target, &store).await?;
+    if targets.is_empty() {
+        out.json(&json!({"resolved": []}));
+        out.line("Nothing here is stale, or pending.");
+        return Ok(Exit::Done);
+    }
     let mut desk = Desk {
         request,
         store: &store,
@@ -74,6 +80,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         extra,
         decided: None,
         asks,
+        opened: None,
         verbose,
     };
     let count = targets.len();
@@ -107,6 +114,9 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     for (index, target) in targets.iter().enumerate() {
         let ended = match desk.resolve(target, (index, count), out).await {
             Ok(Ended::Left) => continue,
+            Ok(Ended::Refreshed) if request.scope.is_several() => continue,
+            // What waits now is told.
+            Ok(Ended::Refreshed) => return Ok(Exit::Done),
             Ok(Ended::Quit) => break,
             Ok(Ended::Resolved(ended)) => ended,
             // What was done before must be told all the same.
@@ -115,7 +125,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
                 out.json(&json!({"resolved": resolved, "error": failure.to_json()}));
                 return Ok(failure.exit());
             }
-            Err(failure) if request.all && !out.is_json() => {
+            Err(failure) if request.scope.is_several() && !out.is_json() => {
                 let exit = failure.report_on_stderr();
                 tell_how_many_stay(count - reports.len());
                 return Ok(exit);
@@ -123,7 +133,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
             Err(failure) => return Err(failure),
         };
         let (resolved, context) = *ended;
-        if !request.all {
+        if !request.scope.is_several() {
             return report(&resolved, &context, &store, request, out).await;
         }
         if resolved.outcome.is_err() {
@@ -173,8 +183,10 @@ fn asks(request: &Request, out: &Output) -> Result<bool, Failure> {
 
 /// What came of one action.
 enum Ended {
-    Resolved(Box<(Resolved, CommandContext)>),
+    Resolved(Box<(Resolved, Arc<CommandContext>)>),
     Left,
+    /// A new preview is in its place.
+    Refreshed,
     Quit,
 }
 
@@ -188,7 +200,15 @@ struct Desk<'a> {
     /// What somebody said of all that follow.
     decided: Option<String>,
     asks: bool,
+    /// The session of the last action, for the next one of it.
+    opened: Option<Opened>,
     verbose: u8,
+}
+
+/// A session that was opened for an action, in that workspace.
+struct Opened {
+    workspace: Option<Arc<Path>>,
+    context: Arc<CommandContext>,
 }
 
 impl Desk<'_> {
@@ -196,7 +216,7 @@ impl Desk<'_> {
     /// tools with it.
     fn discards_together(&self) -> bool {
         let request = self.request;
-        request.all
+        request.scope == Scope::Session
             && request.target.decision == Decision::Discard
             && !request.abandon
             && !self.asks
@@ -205,10 +225,10 @@ impl Desk<'_> {
 
     /// Discards those that can be discarded as the first of them.
     async fn discard_together(
-        &self,
+        &mut self,
         first: &target::Request,
         out: &Output,
-    ) -> Result<(Vec<Resolved>, CommandContext), Failure> {
+    ) -> Result<(Vec<Resolved>, Arc<CommandContext>), Failure> {
         let target = Target::find(first, self.store).await?;
         let alike = target.alike(first, self.store).await?;
         let context = self.context(&target, out)?;
@@ -220,14 +240,26 @@ impl Desk<'_> {
         }
     }
 
-    fn context(&self, target: &Target, out: &Output) -> Result<CommandContext, Failure> {
-        Ok(CommandContext {
+    /// Opened once for all actions of one session and workspace: each session loads its plugins.
+    fn context(&mut self, target: &Target, out: &Output) -> Result<Arc<CommandContext>, Failure> {
+        let workspace = target.workspace_to_open(&self.request.target);
+        let is_of =
+            |it: &&Opened| *it.context.session.id() == target.session && it.workspace == workspace;
+        if let Some(opened) = self.opened.as_ref().filter(is_of) {
+            return Ok(Arc::clone(&opened.context));
+        }
+        let context = Arc::new(CommandContext {
             session: self.open(target, out)?,
             interrupt: self.interrupt.clone(),
             progress: self.progress.clone(),
             user: decider::unanswered(),
             own: OwnDecisions::default(),
-        })
+        });
+        self.opened = Some(Opened {
+            workspace,
+            context: Arc::clone(&context),
+        });
+        Ok(context)
     }
 
     /// Of several: those before it are told already.
@@ -263,29 +295,29 @@ impl Desk<'_> {
         let request = self.request;
         let target = Target::find(wanted, self.store).await?;
         let mut resolution = Resolution::new(wanted.decision, "");
-        resolution.reason = match (&self.decided, &request.reason) {
-            (Some(reason), _) => reason.clone(),
-            (None, reason) if !self.asks => reason.clone().unwrap_or_default(),
+        match (&self.decided, &request.reason) {
+            (Some(reason), _) => resolution.reason.clone_from(reason),
+            (None, reason) if !self.asks => {
+                resolution.reason = reason.clone().unwrap_or_default();
+            }
             (None, reason) => {
-                let shown = self.shown(&target).await?;
-                out.page(&shown);
-                let question = Question {
-                    action: &target.action,
-                    place,
-                    proposed: Some(wanted.decision),
-                    reason: reason.as_deref(),
-                };
-                let show = async || say(&shown);
-                match question.ask(show, &self.interrupt).await {
+                let answer = self.ask(&target, place, reason.as_deref(), out).await?;
+                match answer {
                     Answer::Leave => return Ok(Ended::Left),
                     Answer::Quit => return Ok(Ended::Quit),
-                    Answer::Decided { reason, all, .. } => {
+                    Answer::Refresh => return self.refresh(&target, out).await,
+                    Answer::Decided {
+                        decision,
+                        reason,
+                        all,
+                    } => {
                         self.decided = all.then(|| reason.clone());
-                        reason
+                        resolution.decision = decision;
+                        resolution.reason = reason;
                     }
                 }
             }
-        };
+        }
         resolution.extra = self.extra.clone();
         if request.abandon {
             resolution = resolution.abandoning();
@@ -298,7 +330,9 @@ impl Desk<'_> {
             true => decider::person_at_terminal(),
             false => context.user.clone().into(),
         };
-        let resolved = context.resolve(&target.action, resolution, by_whom).await;
+        let resolved = context
+            .resolve(&target.action, resolution, by_whom, place)
+            .await;
         Ok(Ended::Resolved(Box::new((resolved, context))))
     }
 
@@ -347,15 +381,5 @@ impl Desk<'_> {
             session = session.workspace(&*workspace);
         }
         Ok(session.open()?)
-    }
-
-    /// What is about to be decided about, with its preview.
-    async fn shown(&self, target: &Target) -> Result<Block, Failure> {
-        let record = self.store.find(target.action.id.as_str()).await?;
-        let call = self.store.call_record(&record).await?;
-        let effects = rehearsed::effects(self.store, &record, self.verbose).await?;
-        let stale = rehearsed::stale(self.store, &record).await;
-        let shown = show::block(&record, call.as_ref(), effects.as_ref());
-        Ok(shown.block(show::told_stale(&stale, &record, self.store)))
     }
 }

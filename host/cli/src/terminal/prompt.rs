@@ -22,8 +22,21 @@ pub enum Answer {
     },
     /// Left pending.
     Leave,
+    /// Its tool is to be called again, and the new preview takes its place.
+    Refresh,
     /// Left pending, as are all behind it.
     Quit,
+}
+
+/// What somebody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// What is to be decided.
+    Which,
+    /// Whether this is to be decided.
+    Whether(Decision),
+    /// What is to be done with an action that can't be applied any more.
+    Stale,
 }
 
 /// An action that somebody is asked about.
@@ -31,8 +44,7 @@ pub struct Question<'a> {
     pub action: &'a PendingAction,
     /// Which one it is, and of how many.
     pub place: (usize, usize),
-    /// What is decided if they agree; with none, that is theirs to say.
-    pub proposed: Option<Decision>,
+    pub asked: Asked,
     /// The reason that is given already.
     pub reason: Option<&'a str>,
 }
@@ -54,6 +66,7 @@ impl Question<'_> {
             match self.parse(&line) {
                 Some(Choice::Decide(decision, all)) => break (decision, all),
                 Some(Choice::Leave) => return Answer::Leave,
+                Some(Choice::Refresh) => return Answer::Refresh,
                 Some(Choice::Quit) => return Answer::Quit,
                 Some(Choice::Show) => show().await,
                 Some(Choice::Help) => self.help(),
@@ -75,24 +88,27 @@ impl Question<'_> {
     }
 
     fn words(&self) -> &'static str {
-        match self.proposed {
-            None => "[a]pply, [d]iscard, [l]eave, [?]: ",
-            Some(Decision::Apply) => "Apply it? [y]es, [n]o, [?]: ",
-            Some(Decision::Discard) => "Discard it? [y]es, [n]o, [?]: ",
+        match self.asked {
+            Asked::Which => "[a]pply, [d]iscard, [l]eave, [?]: ",
+            Asked::Whether(Decision::Apply) => "Apply it? [y]es, [n]o, [?]: ",
+            Asked::Whether(Decision::Discard) => "Discard it? [y]es, [n]o, [?]: ",
+            Asked::Stale => "It is stale: [r]efresh, [d]iscard, [l]eave, [?]: ",
         }
     }
 
     fn parse(&self, line: &str) -> Option<Choice> {
         let line = line.to_ascii_lowercase();
-        Some(match (self.proposed, line.as_str()) {
-            (None, "a" | "apply") => Choice::Decide(Decision::Apply, false),
-            (None, "d" | "discard") => Choice::Decide(Decision::Discard, false),
-            (None, "l" | "leave") => Choice::Leave,
-            (None, "apply all") => Choice::Decide(Decision::Apply, true),
-            (None, "discard all") => Choice::Decide(Decision::Discard, true),
-            (Some(decision), "y" | "yes") => Choice::Decide(decision, false),
-            (Some(decision), "all") => Choice::Decide(decision, true),
-            (Some(_), "n" | "no") => Choice::Leave,
+        use Asked::{Stale, Whether, Which};
+        Some(match (self.asked, line.as_str()) {
+            (Which, "a" | "apply") => Choice::Decide(Decision::Apply, false),
+            (Which | Stale, "d" | "discard") => Choice::Decide(Decision::Discard, false),
+            (Which | Stale, "l" | "leave") => Choice::Leave,
+            (Which, "apply all") => Choice::Decide(Decision::Apply, true),
+            (Which, "discard all") => Choice::Decide(Decision::Discard, true),
+            (Whether(decision), "y" | "yes") => Choice::Decide(decision, false),
+            (Whether(decision), "all") => Choice::Decide(decision, true),
+            (Whether(_), "n" | "no") => Choice::Leave,
+            (Stale, "r" | "refresh") => Choice::Refresh,
             (_, "q" | "quit") => Choice::Quit,
             (_, "s" | "show") => Choice::Show,
             (_, "?" | "h" | "help") => Choice::Help,
@@ -102,15 +118,24 @@ impl Question<'_> {
 
     fn help(&self) {
         let several = self.place.1 > 1;
-        let answers: &[(&str, &str, bool)] = match self.proposed {
-            None => &[
+        let answers: &[(&str, &str, bool)] = match self.asked {
+            Asked::Stale => &[
+                (
+                    "r",
+                    "call its tool again, for a new preview in its place",
+                    true,
+                ),
+                ("d", "discard it", true),
+                ("l", "leave it pending", true),
+            ],
+            Asked::Which => &[
                 ("a", "apply it", true),
                 ("d", "discard it", true),
                 ("l", "leave it pending", true),
                 ("apply all", "apply it and those that follow", several),
                 ("discard all", "discard it and those that follow", several),
             ],
-            Some(_) => &[
+            Asked::Whether(_) => &[
                 ("y", "yes", true),
                 ("n", "no, leave it pending", true),
                 ("all", "yes, also for those that follow", several),
@@ -136,6 +161,7 @@ pub async fn confirm(question: &str, interrupt: &Interrupt) -> bool {
 enum Choice {
     Decide(Decision, bool),
     Leave,
+    Refresh,
     Quit,
     Show,
     Help,
@@ -203,31 +229,51 @@ mod tests {
             Policy::default(),
             SystemTime::UNIX_EPOCH,
         );
-        let check = |proposed, line: &str, expected| {
+        let check = |asked, line: &str, expected| {
             let question = Question {
                 action: &action,
                 place: (0, 2),
-                proposed,
+                asked,
                 reason: None,
             };
             assert_eq!(question.parse(line), expected, "{line:?}");
         };
         let apply = Decision::Apply;
-        check(None, "a", Some(Choice::Decide(apply, false)));
-        check(None, "APPLY", Some(Choice::Decide(apply, false)));
-        check(None, "apply all", Some(Choice::Decide(apply, true)));
-        check(None, "d", Some(Choice::Decide(Decision::Discard, false)));
-        check(None, "leave", Some(Choice::Leave));
-        check(None, "yes", None);
-        check(Some(apply), "Yes", Some(Choice::Decide(apply, false)));
-        check(Some(apply), "all", Some(Choice::Decide(apply, true)));
-        check(Some(apply), "n", Some(Choice::Leave));
-        check(Some(apply), "a", None);
-        for proposed in [None, Some(apply)] {
-            check(proposed, "", None);
-            check(proposed, "q", Some(Choice::Quit));
-            check(proposed, "show", Some(Choice::Show));
-            check(proposed, "?", Some(Choice::Help));
+        check(Asked::Which, "a", Some(Choice::Decide(apply, false)));
+        check(Asked::Which, "APPLY", Some(Choice::Decide(apply, false)));
+        check(Asked::Which, "apply all", Some(Choice::Decide(apply, true)));
+        check(
+            Asked::Which,
+            "d",
+            Some(Choice::Decide(Decision::Discard, false)),
+        );
+        check(Asked::Which, "leave", Some(Choice::Leave));
+        check(Asked::Which, "yes", None);
+        check(
+            Asked::Whether(apply),
+            "Yes",
+            Some(Choice::Decide(apply, false)),
+        );
+        check(
+            Asked::Whether(apply),
+            "all",
+            Some(Choice::Decide(apply, true)),
+        );
+        check(Asked::Whether(apply), "n", Some(Choice::Leave));
+        check(Asked::Whether(apply), "a", None);
+        check(Asked::Stale, "r", Some(Choice::Refresh));
+        check(
+            Asked::Stale,
+            "d",
+            Some(Choice::Decide(Decision::Discard, false)),
+        );
+        check(Asked::Stale, "l", Some(Choice::Leave));
+        check(Asked::Stale, "y", None);
+        for asked in [Asked::Which, Asked::Whether(apply), Asked::Stale] {
+            check(asked, "", None);
+            check(asked, "q", Some(Choice::Quit));
+            check(asked, "show", Some(Choice::Show));
+            check(asked, "?", Some(Choice::Help));
         }
     }
 }

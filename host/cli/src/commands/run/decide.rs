@@ -16,7 +16,7 @@ use crate::commands::context::CommandContext;
 use crate::failure::Failure;
 use crate::input;
 use crate::terminal::output::{Output, say};
-use crate::terminal::prompt::{Answer, Question};
+use crate::terminal::prompt::{Answer, Asked, Question};
 
 /// Who decides.
 pub enum Decider {
@@ -101,10 +101,11 @@ impl Decider {
                 (Decider::Terminal, Some(given)) => Some((given, decider::person_at_terminal())),
                 (Decider::Terminal, None) => None,
             };
+            let place = (index, outcome.pushed.len());
             let (resolved, goes_on) = match given {
                 Some((resolution, by_whom)) => {
                     let resolution = resolution.clone();
-                    let resolved = resolve(context, action, resolution, by_whom, out).await;
+                    let resolved = resolve(context, action, resolution, by_whom, place, out).await;
                     let goes_on = resolved.outcome.is_ok();
                     (Some(resolved), goes_on)
                 }
@@ -124,7 +125,7 @@ impl Decider {
 }
 
 /// What came of a question.
-struct Asked {
+struct Outcome {
     /// The last try counts.
     resolved: Option<Resolved>,
     for_all: Option<Resolution>,
@@ -137,15 +138,16 @@ async fn ask(
     outcome: &CallOutcome,
     index: usize,
     out: &mut Output,
-) -> Asked {
+) -> Outcome {
     let action = &outcome.pushed[index];
+    let place = (index, outcome.pushed.len());
     let question = Question {
         action,
-        place: (index, outcome.pushed.len()),
-        proposed: None,
+        place,
+        asked: Asked::Which,
         reason: None,
     };
-    let mut asked = Asked {
+    let mut asked = Outcome {
         resolved: None,
         for_all: None,
         quits: false,
@@ -158,7 +160,7 @@ async fn ask(
                 reason,
                 all,
             } => (decision, reason, all),
-            Answer::Leave => return asked,
+            Answer::Leave | Answer::Refresh => return asked,
             Answer::Quit => {
                 asked.quits = true;
                 return asked;
@@ -171,6 +173,7 @@ async fn ask(
             action,
             resolution,
             decider::person_at_terminal(),
+            place,
             out,
         )
         .await;
@@ -198,10 +201,11 @@ async fn resolve(
     action: &Arc<PendingAction>,
     resolution: Resolution,
     decided_by: DecidedBy,
+    place: (usize, usize),
     out: &mut Output,
 ) -> Resolved {
     let decision = resolution.decision;
-    let resolved = context.resolve(action, resolution, decided_by).await;
+    let resolved = context.resolve(action, resolution, decided_by, place).await;
     match &resolved.outcome {
         Ok(_) => {
             out.gap();
