@@ -79,7 +79,7 @@ pub mod pending {
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::pending::{
         ActionId, ActionState, BriefAction, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, EXPIRED,
-        NamedAction, SessionId, StackedAction,
+        Interruption, NamedAction, SessionId, StackedAction,
     };
 }
 

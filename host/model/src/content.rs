@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::effects::ActionEffects;
 use crate::json::Json;
-use crate::pending::{Decision, NamedAction, PendingAction};
+use crate::pending::{ActionId, Decision, NamedAction, PendingAction};
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,6 +251,7 @@ impl From<ResolutionOutcome> for CallOutcome {
             details: Some(Json::of_own(&outcome.details)),
             pushed: Vec::new(),
             effects: outcome.effects.into_iter().collect(),
+            rehearsing: Vec::new(),
             chosen: outcome.chosen.map(|action| (decision, action)),
         }
     }

@@ -33,11 +33,12 @@ macro_rules! claim {
             "UPDATE airlock.actions AS a SET
                 state = 'resolving',
                 attempts = a.attempts + CASE WHEN $2 = 'apply' THEN 1 ELSE 0 END,
-                interrupted = a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply'),
+                interrupted = CASE WHEN a.state = 'resolving' AND a.decision = 'apply'
+                    THEN greatest(a.interrupted, 1) ELSE a.interrupted END,
                 last_error = CASE
                     WHEN a.state = 'pending' THEN a.last_error
                     WHEN a.decision = 'apply' THEN $9
-                    WHEN a.interrupted THEN a.last_error
+                    WHEN a.interrupted <> 0 THEN a.last_error
                     ELSE $10 END,
                 token = a.token + 1, nonce = $3, holder = $4, leased_at = clock_timestamp(),
                 lease_until = clock_timestamp() + $5 * interval '1 microsecond',

@@ -75,7 +75,7 @@ const STATS: &str = concat!(
             count(*) FILTER (WHERE NOT waits) AS resolving
         FROM (
             SELECT a.session, a.bytes, a.state = 'pending' OR a.lease_until <= clock_timestamp() AS waits,
-                a.interrupted OR (a.state = 'resolving' AND a.decision = 'apply') AS interrupted,
+                a.interrupted <> 0 OR (a.state = 'resolving' AND a.decision = 'apply') AS interrupted,
                 coalesce(a.owner <> $1, false) AND NOT EXISTS (
                     SELECT FROM airlock.hosts AS h WHERE h.id = a.owner AND h.alive_until > clock_timestamp()
                 ) AS lost

@@ -47,7 +47,7 @@ const REQUEUE: &str = concat!(
     ), stack AS (
         UPDATE airlock.sessions AS s SET top = s.top + 1 FROM held WHERE s.key = held.session RETURNING s.top
     ), back AS (
-        UPDATE airlock.actions AS a SET state = 'pending', position = stack.top, interrupted = false, last_error = $4,
+        UPDATE airlock.actions AS a SET state = 'pending', position = stack.top, interrupted = 0, last_error = $4,
             nonce = NULL, holder = NULL, leased_at = NULL, lease_until = NULL, decision = NULL,
             reason = NULL, extra = NULL, decided_by = NULL, actor = NULL, evidence = NULL
         FROM stack WHERE a.id = $1
@@ -68,7 +68,7 @@ const RELEASE: &str = concat!(
 
 const RECOVERED: &str = concat!(
     "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
-        interrupted = false, last_error = $4,
+        interrupted = 0, last_error = $4,
         attempts = attempts - CASE WHEN decision = 'apply' THEN 1 ELSE 0 END
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
     same_schema!(),
@@ -78,8 +78,8 @@ const RECOVERED: &str = concat!(
 /// The same as for a lease that expires.
 const ABANDON: &str = concat!(
     "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
-        interrupted = interrupted OR decision = 'apply',
-        last_error = CASE WHEN decision = 'apply' THEN $4 WHEN interrupted THEN last_error ELSE $5 END
+        interrupted = CASE WHEN decision = 'apply' THEN greatest(interrupted, 1) ELSE interrupted END,
+        last_error = CASE WHEN decision = 'apply' THEN $4 WHEN interrupted <> 0 THEN last_error ELSE $5 END
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
     same_schema!(),
     " RETURNING 1"

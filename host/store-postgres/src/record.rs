@@ -7,7 +7,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{
-    ActionState, BriefAction, CallId, Decision, NamedAction, PendingAction, SessionId,
+    ActionState, BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction, SessionId,
 };
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
@@ -96,11 +96,17 @@ fn columns_of_state(row: &PgRow, reader: &HostId) -> Result<StateColumns, Failur
         effects: None,
         written,
         decision: optional_decision(row)?,
-        interrupted: get(row, "interrupted")?,
+        interruption: interruption(row)?,
         last_error: optional_text(row, "last_error")?,
         lease_over: get(row, "expired")?,
         host_gone: get(row, "orphaned")? && owner != Some(reader.as_slice()),
     })
+}
+
+fn interruption(row: &PgRow) -> Result<Interruption, Failure> {
+    let number: i16 = get(row, "interrupted")?;
+    Interruption::from_number(number.into())
+        .ok_or_else(|| Failure::Unreadable("has no known interruption".to_owned()))
 }
 
 fn attempts(row: &PgRow) -> Result<u32, Failure> {

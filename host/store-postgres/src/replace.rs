@@ -18,7 +18,7 @@ use super::{PostgresStore, PostgresStoreInner, finished, session_key};
 /// What can be discarded without a claim. An apply whose lease has run out is interrupted.
 macro_rules! goes {
     () => {
-        "(NOT a.interrupted AND (a.state = 'pending'
+        "(a.interrupted = 0 AND (a.state = 'pending'
             OR (a.state = 'resolving' AND a.decision = 'discard' AND a.lease_until <= clock_timestamp())))"
     };
 }

@@ -11,7 +11,7 @@ use super::problem::{Failure, is_deadlock};
 /// that statements can have it in their texts.
 macro_rules! schema_version {
     () => {
-        7
+        8
     };
 }
 
@@ -56,6 +56,7 @@ const STEPS: [&str; VERSION as usize] = [
     include_str!("schema-5.sql"),
     include_str!("schema-6.sql"),
     include_str!("schema-7.sql"),
+    include_str!("schema-8.sql"),
 ];
 
 /// The version that this library writes.

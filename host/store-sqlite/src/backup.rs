@@ -138,7 +138,7 @@ fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
 /// tried.
 fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
-    let mark = "UPDATE actions SET state = 'pending', interrupted = 1, attempts = attempts + 1,
+    let mark = "UPDATE actions SET state = 'pending', interrupted = 2, attempts = attempts + 1,
             last_error = ?1, token = token + 1
         WHERE resolved IS NULL AND last_error IS NOT ?1";
     connection

@@ -77,7 +77,9 @@ fn replace(
     for id in replacement.ids().collect::<BTreeSet<_>>() {
         let found = by_id(connection, id)?;
         let goes = |found: &ActionRow| {
-            found.session == push.session && found.is_pending() && !found.stored.interrupted
+            found.session == push.session
+                && found.is_pending()
+                && !found.stored.interruption.is_some()
         };
         if let Some(found) = found.filter(goes) {
             old.push((position(connection, &found)?, found));

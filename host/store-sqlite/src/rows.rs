@@ -7,7 +7,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{
-    BriefAction, CallId, Decision, NamedAction, PendingAction, SessionId,
+    BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction, SessionId,
 };
 use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
@@ -84,7 +84,7 @@ impl ActionRow {
             effects: effects.transpose()?,
             written,
             decision,
-            interrupted: row.get("interrupted")?,
+            interruption: interruption(row)?,
             last_error: row.get("last_error")?,
             lease_over: row.get("lease_over")?,
             host_gone: row.get("host_gone")?,
@@ -122,7 +122,7 @@ fn brief(row: &Row<'_>) -> Result<BriefAction, Problem> {
         effects: None,
         written: written(row)?,
         decision: decision(row)?,
-        interrupted: row.get("interrupted")?,
+        interruption: interruption(row)?,
         last_error: None,
         lease_over: row.get("lease_over")?,
         host_gone: row.get("host_gone")?,
@@ -131,6 +131,10 @@ fn brief(row: &Row<'_>) -> Result<BriefAction, Problem> {
     action.attempts = row.get("attempts")?;
     action.expires_at = row.get::<_, Option<i64>>("expires_at")?.map(time);
     Ok(action)
+}
+
+fn interruption(row: &Row<'_>) -> Result<Interruption, Problem> {
+    Interruption::from_number(row.get("interrupted")?).ok_or_else(|| bad("interrupted"))
 }
 
 fn written(row: &Row<'_>) -> Result<WrittenState, Problem> {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 8;
+pub(super) const VERSION: u32 = 9;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
@@ -27,6 +27,7 @@ const STEPS: [&str; VERSION as usize] = [
     EFFECTS,
     SPENDINGS,
     TOTALS,
+    INTERRUPTIONS,
 ];
 
 const FIRST: &str = "
@@ -211,6 +212,13 @@ CREATE INDEX unusual_actions ON actions (number)
     WHERE resolved IS NULL AND (state = 'resolving' OR interrupted <> 0 OR durable = 0);
 ";
 
+/// In `interrupted` is the number of an [`Interruption`](airlock_model::pending::Interruption).
+/// Before, the error's text told one from the other.
+const INTERRUPTIONS: &str = "
+UPDATE actions SET interrupted = 2 WHERE interrupted AND resolved IS NULL AND last_error IS NOT
+    'an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part';
+";
+
 /// What is wrong with a file that is to be a store.
 pub(super) enum SchemaMismatch {
     /// It is a SQLite file of something else.
@@ -377,5 +385,37 @@ mod tests {
         let expected = ("Kept".to_owned(), "7".to_owned(), vec![7, 8]);
         assert_eq!(kept.unwrap(), expected);
         assert!(matches!(version_now(&connection), Ok(Some(VERSION))));
+    }
+
+    #[test]
+    fn where_an_end_is_known_is_taken_from_the_error_of_every_earlier_version() {
+        let known = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
+        let check = |version: u32, interrupted: u32, error: Option<&str>, expected: u32| {
+            let mut connection = Connection::open_in_memory().unwrap();
+            for step in &STEPS[..version as usize] {
+                connection.execute_batch(step).unwrap();
+            }
+            let row = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+                    has_reject, durable, plugin, grants, pushed_at, interrupted, last_error)
+                VALUES ('a', 'one', 1, 'pending', 'A', 'tool', 0, 1, x'00', '{}', 1, ?, ?)";
+            connection.execute(row, (interrupted, error)).unwrap();
+            let set = |name, value| connection.pragma_update(None, name, value).unwrap();
+            set("application_id", APPLICATION_ID);
+            set("user_version", version);
+            let Ok(()) = migrate(&mut connection) else {
+                panic!("it can be brought up to date");
+            };
+            let select = "SELECT interrupted FROM actions";
+            let found: u32 = connection.query_row(select, [], |row| row.get(0)).unwrap();
+            assert_eq!(found, expected, "version {version}, {error:?}");
+        };
+        for version in 1..VERSION {
+            check(version, 0, None, 0);
+            check(version, 0, Some("Apply failed: no"), 0);
+            // Applies of the first five versions were no one step.
+            check(version, 1, Some(known), if version < 6 { 2 } else { 1 });
+            check(version, 1, Some("this comes from a backup"), 2);
+            check(version, 1, None, 2);
+        }
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn claim(
             reason = :reason, extra = :extra
         WHERE number = :number";
     connection.prepare_cached(update)?.execute(named_params! {
-        ":interrupted": found.stored.interrupted,
+        ":interrupted": found.stored.interruption.number(),
         ":attempts": attempts,
         ":last_error": found.stored.last_error,
         ":token": token,
@@ -297,7 +297,7 @@ pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Prob
                 WHEN decision = 'apply' THEN :apply_interrupted
                 WHEN interrupted THEN last_error
                 ELSE :discard_interrupted END,
-            interrupted = interrupted OR decision = 'apply'
+            interrupted = CASE WHEN decision = 'apply' THEN max(interrupted, 1) ELSE interrupted END
         WHERE id = :id AND state = 'resolving' AND token = :token";
     // Where the claim is gone already there is nothing to put back.
     connection.prepare_cached(update)?.execute(named_params! {

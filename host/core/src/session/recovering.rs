@@ -5,9 +5,10 @@ use std::sync::Arc;
 use airlock_model::actor::Actor;
 use airlock_model::error::Error;
 use airlock_model::pending::{
-    ActionId, ActionState, Decision, NamedAction, PendingAction, Resolution, StackedAction,
+    ActionId, ActionState, Decision, Interruption, NamedAction, PendingAction, Resolution,
+    StackedAction,
 };
-use airlock_model::store::{APPLY_INTERRUPTED, PendingStore};
+use airlock_model::store::PendingStore;
 use futures_util::future::BoxFuture;
 
 use super::Session;
@@ -201,6 +202,5 @@ impl Session {
 
 /// Whether nobody knows yet how its apply ended, and its workspace does.
 fn is_cut_off(stacked: &StackedAction) -> bool {
-    stacked.state == ActionState::Interrupted
-        && stacked.last_error.as_deref() == Some(APPLY_INTERRUPTED)
+    stacked.state == ActionState::Interrupted && stacked.interruption == Interruption::InWorkspace
 }

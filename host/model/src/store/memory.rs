@@ -20,7 +20,9 @@ use super::{
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, BriefAction, Decision, Resolution, SessionId, StackedAction};
+use crate::pending::{
+    ActionId, BriefAction, Decision, Interruption, Resolution, SessionId, StackedAction,
+};
 
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
 /// before.
@@ -219,7 +221,7 @@ impl PendingStore for MemoryStore {
             let open = stack.open.remove(position);
             stack.open.push(Open {
                 last_error: Some(failure.to_owned()),
-                interrupted: false,
+                interruption: Interruption::None,
                 claim: None,
                 ..open
             });
@@ -236,7 +238,7 @@ impl PendingStore for MemoryStore {
         self.end_claim(lease, |stack, position, decision| {
             let open = &mut stack.open[position];
             open.unclaim(decision);
-            open.interrupted = false;
+            open.interruption = Interruption::None;
             open.last_error = Some(what.to_owned());
         })
     }
@@ -246,7 +248,7 @@ impl PendingStore for MemoryStore {
         let _ = self.end_claim(lease, |stack, position, decision| {
             let open = &mut stack.open[position];
             open.claim = None;
-            lose_claim(decision, &mut open.interrupted, &mut open.last_error);
+            lose_claim(decision, &mut open.interruption, &mut open.last_error);
         });
     }
 

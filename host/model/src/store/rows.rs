@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
 use crate::effects::EffectsSummary;
 use crate::identity::host_name;
-use crate::pending::{ActionState, Decision, PendingAction, SessionId, StackedAction};
+use crate::pending::{
+    ActionState, Decision, Interruption, PendingAction, SessionId, StackedAction,
+};
 
 /// The state that is written in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +32,8 @@ pub struct StateColumns {
     pub written: WrittenState,
     /// What its last claim was for.
     pub decision: Option<Decision>,
-    /// Some apply of it has no known end.
-    pub interrupted: bool,
+    /// Where it is known how its last apply ended, if that is not recorded.
+    pub interruption: Interruption,
     /// Why the last attempt failed.
     pub last_error: Option<String>,
     /// Its claim has run out, or its holder is gone.
@@ -48,14 +50,14 @@ impl StateColumns {
             self.written = WrittenState::Pending;
             // A row that lacks its decision may have been applied as well.
             let decision = self.decision.unwrap_or(Decision::Apply);
-            lose_claim(decision, &mut self.interrupted, &mut self.last_error);
+            lose_claim(decision, &mut self.interruption, &mut self.last_error);
         }
         match self.written {
             WrittenState::Resolved(Decision::Apply) => ActionState::Applied,
             WrittenState::Resolved(Decision::Discard) => ActionState::Discarded,
             WrittenState::Resolving => ActionState::Resolving,
             WrittenState::Pending if self.host_gone => ActionState::Lost,
-            WrittenState::Pending if self.interrupted => ActionState::Interrupted,
+            WrittenState::Pending if self.interruption.is_some() => ActionState::Interrupted,
             WrittenState::Pending => ActionState::Pending,
         }
     }
@@ -70,8 +72,8 @@ pub struct StoredAction {
     pub attempts: u32,
     /// Where it is between push and end.
     pub state: ActionState,
-    /// Some apply of it has no known end.
-    pub interrupted: bool,
+    /// Where it is known how its last apply ended, if that is not recorded.
+    pub interruption: Interruption,
     /// Why the last attempt failed, or that its end is not known.
     pub last_error: Option<String>,
     /// What the host saw its rehearsal do.
@@ -87,7 +89,7 @@ impl StoredAction {
             action,
             attempts,
             state,
-            interrupted: row.interrupted,
+            interruption: row.interruption,
             last_error: row.last_error,
             effects: row.effects,
         }
@@ -105,6 +107,7 @@ impl StoredAction {
             attempts: self.attempts,
             last_error: self.last_error,
             state: self.state,
+            interruption: self.interruption,
             effects: self.effects,
         }
     }

@@ -7,8 +7,8 @@ use super::REMEMBERED;
 use crate::call_record::PackedCall;
 use crate::effects::EffectsRecord;
 use crate::pending::{
-    ActionId, ActionState, BriefAction, Decision, PendingAction, Resolution, SessionId,
-    StackedAction,
+    ActionId, ActionState, BriefAction, Decision, Interruption, PendingAction, Resolution,
+    SessionId, StackedAction,
 };
 use crate::store::{Claim, Claimed, Lease, NewAction, Push, Replacement, Room, StoreError};
 
@@ -34,7 +34,7 @@ pub(super) struct Open {
     pub bytes: u64,
     pub attempts: u32,
     pub last_error: Option<String>,
-    pub interrupted: bool,
+    pub interruption: Interruption,
     /// It is volatile, and its instance is gone.
     pub lost: bool,
     /// Somebody is carrying out a decision, under a token.
@@ -60,7 +60,7 @@ impl Open {
             effects_bytes: 0,
             attempts: 0,
             last_error: None,
-            interrupted: false,
+            interruption: Interruption::None,
             lost: false,
             claim: None,
         }
@@ -77,6 +77,7 @@ impl Open {
             last_error: self.last_error.clone(),
             effects: self.effects.as_ref().map(|it| it.effects.summary()),
             state: self.state(),
+            interruption: self.interruption,
         }
     }
 
@@ -88,7 +89,7 @@ impl Open {
 
     /// Where it is not claimed.
     fn state(&self) -> ActionState {
-        match (self.lost, self.interrupted) {
+        match (self.lost, self.interruption.is_some()) {
             (true, _) => ActionState::Lost,
             (false, true) => ActionState::Interrupted,
             (false, false) => ActionState::Pending,
@@ -111,8 +112,9 @@ impl Stack {
         replacement: &Replacement,
     ) -> Result<Vec<ActionId>, StoreError> {
         let ids: HashSet<&ActionId> = replacement.ids().collect();
-        let goes =
-            |open: &Open| open.is_pending() && !open.interrupted && ids.contains(&open.action.id);
+        let goes = |open: &Open| {
+            open.is_pending() && !open.interruption.is_some() && ids.contains(&open.action.id)
+        };
         let replaced = || self.open.iter().filter(|open| goes(open));
         let Some(topmost) = self.open.iter().rposition(goes) else {
             return Ok(Vec::new());
