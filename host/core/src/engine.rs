@@ -169,7 +169,8 @@ impl EngineBuilder {
 
     /// Keeps a tool's name for one plugin, say one that comes with the program. Another plugin's
     /// tool of this name, or of one that looks like it, is left out, and no action of another
-    /// plugin can name it as its source. `resolve` and `ast_edit` are the host's own in any case.
+    /// plugin can name it as its source. `resolve`, `list_pending` and `ast_edit` are the host's own
+    /// in any case.
     pub fn reserve_tool(mut self, name: impl Into<String>, plugin: Digest) -> Self {
         self.reserved_names.add(name.into(), plugin);
         self
