@@ -109,7 +109,7 @@ impl Bodies {
         };
         let is_batch = bytes.trim_ascii_start().starts_with(b"[");
         let method = match is_batch {
-            true => None,
+            true => check_json(&bytes).map(|()| None)?,
             false => method(&bytes)?,
         };
         Ok(Read {
@@ -133,16 +133,24 @@ pub fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
     {
         return Ok(message.method);
     }
-    Err(match serde_json::from_slice::<IgnoredAny>(bytes) {
-        Ok(_) => not_a_message(),
-        Err(error) => match surrogates::refusal(bytes) {
-            Some((id, error)) => refused(id, &error),
-            None => mistake(
-                ErrorCode::PARSE_ERROR,
-                format!("the body is not JSON: {error}"),
-            ),
-        },
-    })
+    check_json(bytes)?;
+    Err(not_a_message())
+}
+
+fn check_json(bytes: &[u8]) -> Result<(), Answer> {
+    let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) else {
+        return Ok(());
+    };
+    let told = format!("the body is not JSON: {error}");
+    Err(mistake(ErrorCode::PARSE_ERROR, told))
+}
+
+/// The answer to a message that the transport could not read.
+pub fn not_read(bytes: &[u8]) -> Answer {
+    match surrogates::refusal(bytes) {
+        Some((id, error)) => refused(id, &error),
+        None => not_a_message(),
+    }
 }
 
 /// JSON that is nothing of the protocol.

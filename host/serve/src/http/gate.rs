@@ -18,7 +18,7 @@ use hyper::{Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::bodies::{Answer, Bodies, not_a_message, text};
+use super::bodies::{Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
 use super::tokens::{Principal, Tokens};
 use super::visit::Visit;
@@ -133,7 +133,7 @@ impl Gate {
         let answer = one.service.handle(request).await;
         // The transport says this of messages too that it can't read.
         match answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            true => Err(not_a_message()),
+            true => Err(not_read(&read.bytes)),
             false => Ok(answer),
         }
     }
@@ -151,8 +151,11 @@ impl Gate {
         }
         let mut answers = Vec::with_capacity(messages.len());
         for message in messages {
-            let request = Request::from_parts(head.clone(), Full::new(message));
+            let request = Request::from_parts(head.clone(), Full::new(message.clone()));
             let answer = one.service.handle(request).await;
+            if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+                return Err(not_read(&message));
+            }
             if !answer.status().is_success() {
                 return Err(answer);
             }

@@ -30,6 +30,9 @@ export interface Bundle {
 /** `pi.typebox`, and no module of that name. */
 const TYPEBOX = /(?<![\w/"'`-])typebox\b|\[["'`]typebox\b/;
 
+/** `pi.arktype`, or the package itself, however it is imported. */
+const ARKTYPE = /\.\s*arktype\b|[{,]\s*arktype\s*[:,}=]|\[\s*["'`]arktype["'`]\s*\]|\bplatformConstructors\b/;
+
 /** What is left out where no source names it: each is as large as many a tool. */
 const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, named: RegExp])[]>> = {
   quickjs: [
@@ -38,14 +41,16 @@ const OPTIONAL: Readonly<Record<EngineName, readonly (readonly [part: string, na
     ["text", /\bText(En|De)coder\b/],
     ["typebox", TYPEBOX],
     ["url", /\bURL(SearchParams)?\b/],
+    // Behind those whose classes it may name.
+    ["arktype", ARKTYPE],
   ],
-  starlingmonkey: [["typebox", TYPEBOX]],
+  starlingmonkey: [["arktype", ARKTYPE], ["typebox", TYPEBOX]],
 };
 
 /** Packages of the project's own that `pi` has, and what it has of them. */
 const PACKAGES = [
   { name: "zod", named: /\.\s*zod\b|[{,]\s*zod\s*[:,}=]|\[\s*["'`]zod["'`]\s*\]/, imports: "* as provided" },
-  { name: "arktype", named: /\.\s*arktype\b|[{,]\s*arktype\s*[:,}=]|\[\s*["'`]arktype["'`]\s*\]/, imports: "{ type as provided }" },
+  { name: "arktype", named: ARKTYPE, imports: "{ type as provided }" },
 ] as const;
 
 /** The project and all that it imports, as one module that exports what the world asks for. */

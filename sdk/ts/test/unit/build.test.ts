@@ -172,6 +172,13 @@ test("`pi` has those of zod and arktype that a source names and that are install
   assert.deepEqual(await provided('import * as z from "./zod.js";\nexport default () => z;'.replace("./zod.js", "zod"), both), []);
 });
 
+test("arktype can be loaded where classes of the web that it names are missing", async () => {
+  const folder = project({ "src/tool.js": 'export default (pi) => pi.arktype({ a: "string" });' });
+  install(folder, ["arktype", "@ark", "arkregex"]);
+  const made = await bundle(readProject(folder, undefined), { engine: "quickjs", minify: true });
+  assert((await componentize(made, "quickjs", false)).length > 0);
+});
+
 test("a tool may be a CommonJS module in TypeScript or JavaScript", async () => {
   for (const [path, source] of [
     ["src/tool.cts", 'const name: string = "a"; export default (): string => name;'],

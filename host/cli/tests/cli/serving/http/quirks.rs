@@ -1,8 +1,10 @@
 //! What clients over HTTP send that others don't.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
-use super::web::{ANN, Answer, Client, Web};
+use super::web::{ANN, Answer, Client, Web, head, read_answer};
 use crate::airlock::{Store, folder};
 use crate::serving::client::{Calls, text};
 
@@ -51,6 +53,24 @@ fn wildcards_are_accepted_for_what_the_transport_sends() {
         let begun = initialize(&client, &[("Accept", accept)], "2025-06-18");
         assert_eq!(begun.status, status, "{accept}: {begun:?}");
     }
+}
+
+#[test]
+fn half_a_surrogate_pair_is_answered_with_the_id_of_its_request() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let web = Web::start(&store, folder.path(), &[]);
+    let body =
+        r#"{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"\ud83d"}}"#;
+    let mut stream = web.connect();
+    let request = head("POST", ANN, body.len(), &[]) + body;
+    stream.write_all(request.as_bytes()).unwrap();
+    let refused = read_answer(stream);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    let refused = &refused.messages()[0];
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(4), &json!(-32602))
+    );
 }
 
 #[test]
