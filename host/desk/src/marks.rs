@@ -158,6 +158,7 @@ fn is_same_call(one: &CallRecord, other: &CallRecord) -> bool {
 async fn applied(session: &SessionId, store: &Store) -> Result<Vec<ActionRecord>, Error> {
     let query = ResolvedQuery {
         session: Some(session.clone()),
+        workspace: None,
         limit: LOOKED_AT,
     };
     let mut resolved = store.durable().resolved_actions(&query).await?;

@@ -47,9 +47,13 @@ const OPEN_SESSIONS: &str =
 const OPEN_OF_WORKSPACE: &str = records!(
     "a.open AND sha256(a.workspace) = sha256($1) AND a.workspace = $1 ORDER BY a.session, a.position DESC"
 );
-const RESOLVED: &str = records!("NOT a.open ORDER BY a.resolved_order DESC LIMIT $1");
-const RESOLVED_OF_SESSION: &str =
-    records!("NOT a.open AND a.session = $2 ORDER BY a.resolved_order DESC LIMIT $1");
+const RESOLVED: &str = records!(
+    "NOT a.open AND ($2::bytea IS NULL OR a.workspace = $2) ORDER BY a.resolved_order DESC LIMIT $1"
+);
+const RESOLVED_OF_SESSION: &str = records!(
+    "NOT a.open AND ($2::bytea IS NULL OR a.workspace = $2) AND a.session = $3
+    ORDER BY a.resolved_order DESC LIMIT $1"
+);
 /// A page of all.
 pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
 
@@ -154,11 +158,14 @@ impl DurableStore for PostgresStore {
         query: &ResolvedQuery,
     ) -> Result<Vec<ActionRecord>, StoreError> {
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let workspace = query.workspace.as_deref().map(bytes_of_path);
+        let workspace = workspace.map(<[u8]>::to_vec);
         let statement = match &query.session {
             Some(session) => Statement::new(RESOLVED_OF_SESSION)
                 .bind(limit)
+                .bind(workspace)
                 .bind(session_key(session)),
-            None => Statement::new(RESOLVED).bind(limit),
+            None => Statement::new(RESOLVED).bind(limit).bind(workspace),
         };
         self.inner.records(statement).await
     }

@@ -133,13 +133,24 @@ pub(super) fn resolved_actions(
     query: &ResolvedQuery,
 ) -> Result<Vec<ActionRecord>, Problem> {
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    match &query.session {
-        Some(session) => {
+    let workspace = query.workspace.as_deref().map(bytes_of_path);
+    match (&query.session, workspace) {
+        (Some(session), None) => {
             let tail =
                 "WHERE a.session = +? AND a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
             records(connection, tail, (session.as_str(), limit))
         }
-        None => {
+        (Some(session), Some(workspace)) => {
+            let tail = "WHERE a.session = +? AND a.resolved IS NOT NULL AND a.workspace = ?
+                ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, (session.as_str(), workspace, limit))
+        }
+        (None, Some(workspace)) => {
+            let tail =
+                "WHERE a.resolved IS NOT NULL AND a.workspace = ? ORDER BY a.resolved DESC LIMIT ?";
+            records(connection, tail, (workspace, limit))
+        }
+        (None, None) => {
             let tail = "WHERE a.resolved IS NOT NULL ORDER BY a.resolved DESC LIMIT ?";
             records(connection, tail, [limit])
         }

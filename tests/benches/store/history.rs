@@ -66,6 +66,7 @@ pub async fn sqlite(disk: &Path, effort: Effort) -> anyhow::Result<()> {
     let resolved = measure(effort, async |side| {
         let query = ResolvedQuery {
             session: Some(SESSION.into()),
+            workspace: None,
             limit: 1,
         };
         let began = Instant::now();

@@ -114,6 +114,7 @@ async fn list(path: &Path) {
     let _ = store.open_actions(Scope::All).await;
     let all = ResolvedQuery {
         session: None,
+        workspace: None,
         limit: 100,
     };
     let _ = store.resolved_actions(&all).await;

@@ -171,6 +171,7 @@ impl Auditor {
     pub async fn compare_all(&mut self, store: &SqliteStore) {
         let query = ResolvedQuery {
             session: None,
+            workspace: None,
             limit: usize::MAX,
         };
         let resolved = store.resolved_actions(&query).await.unwrap();

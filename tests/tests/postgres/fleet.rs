@@ -133,6 +133,7 @@ impl Fleet {
 async fn everything(store: &PostgresStore) -> Vec<ActionRecord> {
     let query = ResolvedQuery {
         session: None,
+        workspace: None,
         limit: usize::MAX,
     };
     let mut records = store.resolved_actions(&query).await.unwrap();

@@ -268,6 +268,7 @@ async fn a_clock_that_jumped_back_changes_no_order_no_claim_and_no_end() {
     puppet.resolve(Resolution::discard("")).await.unwrap();
     let query = airlock_host::store::ResolvedQuery {
         session: None,
+        workspace: None,
         limit: 10,
     };
     let resolved = store.resolved_actions(&query).await.unwrap();

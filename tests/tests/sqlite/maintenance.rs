@@ -12,6 +12,7 @@ use crate::{StoreFolder, sqlite};
 
 const ALL: ResolvedQuery = ResolvedQuery {
     session: None,
+    workspace: None,
     limit: usize::MAX,
 };
 

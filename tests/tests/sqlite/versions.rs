@@ -46,6 +46,7 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
     }
     let query = ResolvedQuery {
         session: None,
+        workspace: None,
         limit: 10,
     };
     let resolved = store.resolved_actions(&query).await.unwrap();

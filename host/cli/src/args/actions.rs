@@ -1,7 +1,10 @@
 //! The commands about pending actions, and about those that were.
 
+use std::time::SystemTime;
+
 use airlock_desk::target;
 use airlock_host::pending::Decision;
+use airlock_rules::Pattern;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCompleter;
@@ -10,6 +13,7 @@ use super::completing::{Ids, PendingIds};
 use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
+use super::values::moment;
 use super::{CallArgs, SessionArgs, StoreArgs, configured};
 use crate::commands::resolve::Scope;
 use crate::commands::{log, pending, refresh, resolve};
@@ -285,12 +289,59 @@ pub struct LogArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
 
+    /// Only from then on: an age such as 12h or 30d, a day such as 2026-11-20, or a moment such as
+    /// 2026-11-20T09:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub since: Option<SystemTime>,
+
+    /// Only before then
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub until: Option<SystemTime>,
+
+    /// Only what they decided: `model`, `person`, `program`, `unknown`, or a part of a name
+    #[arg(long, value_name = "WHO")]
+    pub by: Option<String>,
+
+    /// Only what this tool previewed
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+
+    /// Only what changed such a path: a name such as '*.md', a directory such as docs/, or a path
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub path: Option<Pattern>,
+
+    /// Only what ended so
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<EndState>,
+
     #[command(flatten)]
     pub store: StoreArgs,
 
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EndState {
+    /// Its changes were made
+    Applied,
+    /// They were dropped
+    Discarded,
+}
+
+impl From<EndState> for Decision {
+    fn from(state: EndState) -> Self {
+        match state {
+            EndState::Applied => Decision::Apply,
+            EndState::Discarded => Decision::Discard,
+        }
+    }
+}
+
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::new(text)
 }
 
 impl LogArgs {
@@ -310,6 +361,14 @@ impl LogArgs {
         Ok(log::Request {
             session,
             limit: args.limit as usize,
+            filter: log::Filter {
+                since: args.since,
+                until: args.until,
+                by: args.by,
+                tool: args.tool,
+                path: args.path,
+                state: args.state.map(Into::into),
+            },
             store: args.store.into(),
         })
     }

@@ -185,6 +185,7 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     if with_resolved {
         let query = ResolvedQuery {
             session: None,
+            workspace: None,
             limit: OFFERED,
         };
         all.extend(store.resolved_actions(&query).await.ok()?);

@@ -138,8 +138,11 @@ Examples:
 
 pub const LOG_EXAMPLES: &str = "\
 Examples:
-  What was decided about this directory?
+  What was decided about this directory, in whichever conversation?
     airlock log
+
+  What did a model apply to Markdown files in the last week?
+    airlock log --by model --path '*.md' --state applied --since 7d
 
   The last hundred decisions, for a program:
     airlock log --all --limit 100 --json | jq '.log[] | {label, resolved}'";

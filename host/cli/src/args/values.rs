@@ -1,6 +1,6 @@
 //! Values of options, read from text.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use airlock_desk::configuration::{Age, Grant};
 use airlock_host::policy::Rehearse;
@@ -87,6 +87,26 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 pub fn age(text: &str) -> Result<Duration, String> {
     parse_age(text)
         .ok_or_else(|| "expected a number and s, m, h, d or w, such as 12h or 30d".to_owned())
+}
+
+/// A moment: so long ago, or a day or time.
+pub fn moment(text: &str) -> Result<SystemTime, String> {
+    if let Some(age) = parse_age(text) {
+        let then = SystemTime::now().checked_sub(age);
+        return then.ok_or_else(|| "that is too long ago".to_owned());
+    }
+    let day = || {
+        let day: jiff::civil::Date = text.parse().ok()?;
+        Some(day.to_zoned(jiff::tz::TimeZone::system()).ok()?.timestamp())
+    };
+    let time = || text.parse::<jiff::Timestamp>().ok();
+    match time().or_else(day) {
+        Some(time) => Ok(time.into()),
+        None => Err(
+            "expected an age such as 12h or 30d, a day such as 2026-11-20, or a moment such as 2026-11-20T09:00:00Z"
+                .to_owned(),
+        ),
+    }
 }
 
 pub fn retention(text: &str) -> Result<Retention, String> {

@@ -1,10 +1,16 @@
 //! `airlock log`: what was decided.
 
+mod filter;
+
 use airlock_desk::record::{Log, Record};
-use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Named, WhenMissing};
-use airlock_host::store::ResolvedQuery;
+use airlock_desk::session::{SessionChoice, real_path};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_host::effects::Effects;
+use airlock_host::pending::SessionId;
+use airlock_host::store::{ActionRecord, ResolvedQuery};
 use airlock_render::{Block, Line, Role};
+
+pub use filter::Filter;
 
 use crate::commands::context::chosen;
 use crate::failure::{Exit, Failure};
@@ -17,48 +23,159 @@ pub struct Request {
     pub session: Option<SessionChoice>,
     /// How many to show at most, the latest first.
     pub limit: usize,
+    /// Which of them.
+    pub filter: Filter,
     pub store: Named,
 }
 
+/// How many paths an entry names.
+const PATHS: usize = 3;
+
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(&request.store, WhenMissing::Refuse).await?;
-    let mut session = request.session.as_ref().map(|choice| choice.id(&store));
-    let mut query = ResolvedQuery {
-        session: session.clone(),
-        limit: request.limit,
-    };
-    let mut resolved = store.durable().resolved_actions(&query).await?;
-    if let (Some(choice), true) = (&request.session, resolved.is_empty()) {
-        session = Some(chosen(choice, &store).await?.id(&store));
-        query.session.clone_from(&session);
-        resolved = store.durable().resolved_actions(&query).await?;
+    let mut choice = request.session.clone();
+    let mut found = Found::read(choice.as_ref(), request, &store).await?;
+    if let (Some(named), true) = (&choice, found.records.is_empty()) {
+        choice = Some(chosen(named, &store).await?);
+        found = Found::read(choice.as_ref(), request, &store).await?;
     }
+    let resolved = &found.records;
     out.json(&Log {
-        log: resolved.iter().map(Record::new).collect(),
+        log: resolved
+            .iter()
+            .map(|(record, _)| Record::new(record))
+            .collect(),
     });
-    match (&session, resolved.as_slice()) {
-        (None, []) => out.line("Nothing has been decided yet."),
-        (Some(session), []) => {
-            let all = store.command(&["log", "--all"]);
-            out.line(
-                Line::from(format!(
-                    "Nothing has been decided yet in the session {session}; "
-                ))
-                .with_role(Role::Command, format!("`{all}`"))
-                .with(" shows the decisions of all.")
-                .hanging(2),
-            );
-        }
-        (_, resolved) => {
-            for record in resolved {
-                out.show(&Block::audit(record, time::moment));
-                if request.session.is_none() {
-                    let session = format!("session {}", record.session);
-                    let session = Line::new().with_role(Role::Faint, session);
-                    out.line(session.indented(2).hanging(2));
+    if resolved.is_empty() {
+        tell_of_none(choice.as_ref(), request, &store, out);
+        return Ok(Exit::Done);
+    }
+    let own = choice.as_ref().map(|choice| choice.id(&store));
+    let mut block = resolved
+        .iter()
+        .fold(Block::new(), |block, (record, effects)| {
+            block.block(entry(record, effects.as_ref(), own.as_ref()))
+        });
+    if found.are_more {
+        let more = Line::new()
+            .with_role(Role::Note, "note:")
+            .with(format!(
+                " these are the latest {} decisions; ",
+                resolved.len()
+            ))
+            .with_role(Role::Command, "`--limit N`")
+            .with(" shows more");
+        block = block.line(more.hanging(2));
+    }
+    out.page(&block);
+    Ok(Exit::Done)
+}
+
+/// What was decided, the latest first, with what is known of its changes.
+struct Found {
+    records: Vec<(ActionRecord, Option<Effects>)>,
+    /// Whether there are others behind the limit.
+    are_more: bool,
+}
+
+impl Found {
+    /// Asks for ever more of them, until as many pass the filter as are to be shown.
+    async fn read(
+        choice: Option<&SessionChoice>,
+        request: &Request,
+        store: &Store,
+    ) -> Result<Self, Failure> {
+        let mut query = query(choice, store);
+        query.limit = request.limit.saturating_add(1);
+        loop {
+            let all = store.durable().resolved_actions(&query).await?;
+            let is_all = all.len() < query.limit;
+            let mut records = Vec::new();
+            for record in all {
+                if records.len() > request.limit || !is_here(&record, choice) {
+                    continue;
+                }
+                if !request.filter.takes(&record) {
+                    continue;
+                }
+                let effects = store.effects(&record).await?;
+                if request.filter.takes_paths(effects.as_ref()) {
+                    records.push((record, effects));
                 }
             }
+            if is_all || records.len() > request.limit {
+                let are_more = records.len() > request.limit;
+                records.truncate(request.limit);
+                return Ok(Self { records, are_more });
+            }
+            query.limit = query.limit.saturating_mul(4);
         }
     }
-    Ok(Exit::Done)
+}
+
+/// Those of a session that was named, or of a workspace, in whichever session.
+fn query(choice: Option<&SessionChoice>, store: &Store) -> ResolvedQuery {
+    let named = choice.filter(|choice| choice.session.is_some());
+    let workspace = choice.filter(|choice| choice.session.is_none());
+    ResolvedQuery {
+        session: named.map(|choice| choice.id(store)),
+        workspace: workspace.map(|choice| real_path(choice.workspace())),
+        limit: 0,
+    }
+}
+
+/// Machines that share a store don't share the workspaces that have the same path on each.
+fn is_here(record: &ActionRecord, choice: Option<&SessionChoice>) -> bool {
+    let means_workspace = choice.is_some_and(|choice| choice.session.is_none());
+    match &record.action.workspace_identity {
+        Some(place) if means_workspace => place.machine.is_this(),
+        _ => true,
+    }
+}
+
+fn tell_of_none(
+    choice: Option<&SessionChoice>,
+    request: &Request,
+    store: &Store,
+    out: &mut Output,
+) {
+    let such = match request.filter.is_empty() {
+        true => "Nothing has been decided yet",
+        false => "Nothing of the kind has been decided",
+    };
+    let Some(choice) = choice else {
+        return out.line(format!("{such}."));
+    };
+    let place = match &choice.session {
+        Some(session) => format!("in the session {session}"),
+        None => format!("in {}", real_path(choice.workspace()).display()),
+    };
+    let all = store.command(&["log", "--all"]);
+    out.line(
+        Line::from(format!("{such} "))
+            .with_quoted(Role::Plain, place)
+            .with("; ")
+            .with_role(Role::Command, format!("`{all}`"))
+            .with(" shows the decisions of all.")
+            .hanging(2),
+    );
+}
+
+fn entry(record: &ActionRecord, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
+    let mut block = Block::audit(record, time::moment);
+    let changes = effects.map_or(&[][..], |effects| &effects.changes);
+    for change in changes.iter().take(PATHS) {
+        let line = Line::new().with_quoted(Role::Plain, change.to_string());
+        block = block.line(line.indented(2).hanging(2));
+    }
+    if changes.len() > PATHS {
+        let more = format!("and {} more", changes.len() - PATHS);
+        block = block.line(Line::new().with_role(Role::Faint, more).indented(2));
+    }
+    if own != Some(&record.session) {
+        let session = format!("session {}", record.session);
+        let session = Line::new().with_role(Role::Faint, session);
+        block = block.line(session.indented(2).hanging(2));
+    }
+    block
 }

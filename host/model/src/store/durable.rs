@@ -1,6 +1,6 @@
 //! Durable stores: the operations that operators need.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -264,6 +264,8 @@ pub const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
 pub struct ResolvedQuery {
     /// Of this session alone.
     pub session: Option<SessionId>,
+    /// Of those alone that were previewed in a workspace at this very path, on whichever machine.
+    pub workspace: Option<PathBuf>,
     /// The maximum number.
     pub limit: usize,
 }

@@ -78,7 +78,11 @@ async fn what_was_resolved_is_told_newest_first_with_who_and_why() {
     let failed = Completion::RejectFailed("it would not");
     store.complete(claimed.lease, failed).await.unwrap();
     let told = async |session, limit| {
-        let query = ResolvedQuery { session, limit };
+        let query = ResolvedQuery {
+            session,
+            workspace: None,
+            limit,
+        };
         let records = store.resolved_actions(&query).await.unwrap();
         let ids = records.iter().map(|record| record.action.id.to_string());
         ids.collect::<Vec<_>>()

@@ -80,7 +80,11 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
     let done = Completion::Succeeded(&outcome);
     let mut volatile = action("volatile");
     volatile.durable = false;
-    let of = |session| ResolvedQuery { session, limit: 9 };
+    let of = |session| ResolvedQuery {
+        session,
+        workspace: None,
+        limit: 9,
+    };
     let (all, one_of) = (of(None), of(Some(stack.clone())));
     let (below, held) = ("below".into(), "held".into());
     let age = Duration::from_secs(0);

@@ -55,6 +55,7 @@ async fn a_restart_under_load_loses_nothing_and_does_nothing_twice() {
     }
     let query = ResolvedQuery {
         session: None,
+        workspace: None,
         limit: usize::MAX,
     };
     let records = stores[0].resolved_actions(&query).await.unwrap();

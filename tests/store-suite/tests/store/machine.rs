@@ -407,6 +407,7 @@ impl<B: Backend> Machine<B> {
                 .collect();
             let mut query = ResolvedQuery {
                 session: session.map(actions::session),
+                workspace: None,
                 limit: 1000,
             };
             let found = store.resolved_actions(&query).await.unwrap();

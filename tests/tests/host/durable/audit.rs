@@ -45,6 +45,7 @@ pub async fn a_resolution_is_recorded_with_its_reasons_and_its_result<B: Backend
         assert!(resolved.at <= SystemTime::now());
         let query = ResolvedQuery {
             session: Some(conversation.id()),
+            workspace: None,
             limit: 1,
         };
         let last = host.durable.unwrap().resolved_actions(&query).await;

@@ -1,0 +1,64 @@
+//! Which decisions are shown.
+
+use std::time::SystemTime;
+
+use airlock_host::effects::Effects;
+use airlock_host::pending::Decision;
+use airlock_host::store::ActionRecord;
+use airlock_rules::Pattern;
+
+/// What a decision must be like. An empty filter takes all.
+#[derive(Debug, Default)]
+pub struct Filter {
+    /// Not before this moment.
+    pub since: Option<SystemTime>,
+    /// Before this moment.
+    pub until: Option<SystemTime>,
+    /// A part of the name of whoever decided, or the kind: `model`, `person`, `program`, `unknown`.
+    pub by: Option<String>,
+    /// The tool that made the preview.
+    pub tool: Option<String>,
+    /// What it changed, before or after.
+    pub path: Option<Pattern>,
+    /// How it ended.
+    pub state: Option<Decision>,
+}
+
+impl Filter {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        let moments = self.since.is_none() && self.until.is_none();
+        let texts = self.by.is_none() && self.tool.is_none();
+        moments && texts && self.path.is_none() && self.state.is_none()
+    }
+
+    /// Whether the decision is one of these, whatever it changed.
+    pub fn takes(&self, record: &ActionRecord) -> bool {
+        let Some(resolved) = &record.resolved else {
+            return false;
+        };
+        let by = &resolved.decided_by.actor;
+        let is_by = |wanted: &String| {
+            by.kind() == wanted || by.name().is_some_and(|name| name.contains(&**wanted))
+        };
+        self.since.is_none_or(|since| resolved.at >= since)
+            && self.until.is_none_or(|until| resolved.at < until)
+            && self.by.as_ref().is_none_or(is_by)
+            && (self.tool.as_ref()).is_none_or(|tool| *tool == record.action.source_tool_name)
+            && self.state.is_none_or(|state| state == resolved.decision)
+    }
+
+    /// Whether it changed what is asked for. What nobody has seen is not known to have.
+    pub fn takes_paths(&self, effects: Option<&Effects>) -> bool {
+        let Some(path) = &self.path else {
+            return true;
+        };
+        let Some(effects) = effects.filter(|effects| effects.verified) else {
+            return false;
+        };
+        effects.changes.iter().any(|change| {
+            let ends = [Some(&change.path), change.from.as_ref()];
+            ends.into_iter().flatten().any(|it| path.matches(it))
+        })
+    }
+}
