@@ -136,7 +136,7 @@ fn pending_with(outcome: &CallOutcome, listed: usize) -> Option<MetaObject> {
             "label": action.label,
             "sourceToolName": action.source_tool_name,
             "plugin": action.plugin_name,
-            "digest": action.plugin,
+            "digest": action.plugin.to_string(),
             "effects": seen(action.id.as_str()),
         })
     });

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::airlock::{RENAME, Store, folder, guest, names, steps};
 
