@@ -287,7 +287,8 @@ impl Command {
             Command::Run(args) => args.json,
             Command::Pending(args) => args.json,
             Command::Show(args) => args.json,
-            Command::Resolve(args) => args.json,
+            Command::Resolve(args) => args.decision.json,
+            Command::Apply(args) | Command::Discard(args) => args.json,
             Command::Refresh(args) => args.json,
             Command::Log(args) => args.json,
             #[cfg(feature = "serve")]
