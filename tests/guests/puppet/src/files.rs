@@ -149,9 +149,7 @@ fn perform(step: &FileStep) -> io::Result<String> {
 
         FileStep::Write { path, text } => fs::write(path, text),
         FileStep::Replace { path, find, text } => {
-            let old = fs::read_to_string(path)?;
-            fs::write(path, old.replace(&**find, text))?;
-            Ok(String::new())
+            fs::read_to_string(path).and_then(|old| fs::write(path, old.replace(&**find, text)))
         }
         FileStep::Append { path, text } => OpenOptions::new()
             .append(true)
