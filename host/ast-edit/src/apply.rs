@@ -25,6 +25,14 @@ const NAMED: usize = 20;
 /// Files that are not as they were previewed, with what is wrong with each.
 type Stale = BTreeMap<PathBuf, &'static str>;
 
+/// What the contents of files have to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Files {
+    AsPreviewed,
+    /// Others, in which the same edits are found.
+    Moved,
+}
+
 /// All of it goes to the call's layer: where this fails, that is dropped.
 pub(crate) fn apply(
     plan: &Plan,
@@ -35,7 +43,12 @@ pub(crate) fn apply(
     let folder = call.folder()?;
     let search = Search::new(&plan.params, &folder, parsing, call).map_err(stale_params)?;
     let mut stale = new_matches(plan, &search)?;
-    stale.extend(write_all(plan, &search, &folder)?);
+    // The host compares the edits of files that have changed elsewhere.
+    let files = match call.files_moved() {
+        true => Files::Moved,
+        false => Files::AsPreviewed,
+    };
+    stale.extend(write_all(plan, files, &search, &folder)?);
     match stale.is_empty() {
         true => Ok(summary(plan, reason, call)),
         false => Err(refuse(&stale)),
@@ -56,12 +69,17 @@ fn new_matches(plan: &Plan, search: &Search<'_>) -> Result<Stale, Error> {
 }
 
 /// Gives each planned file its new contents; returns those that have changed.
-fn write_all(plan: &Plan, search: &Search<'_>, folder: &WritableFolder) -> Result<Stale, Error> {
+fn write_all(
+    plan: &Plan,
+    files: Files,
+    search: &Search<'_>,
+    folder: &WritableFolder,
+) -> Result<Stale, Error> {
     let stale = Mutex::new(Stale::new());
     let failed = Mutex::new(None);
     in_parallel(&plan.files, |file| {
         let written = search.call.check();
-        match written.and_then(|()| write(file, search, folder)) {
+        match written.and_then(|()| write(file, files, search, folder)) {
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(why)) => {
                 lock(&stale).insert(file.path.clone(), why);
@@ -82,22 +100,30 @@ fn write_all(plan: &Plan, search: &Search<'_>, folder: &WritableFolder) -> Resul
 /// Returns what is wrong with the file, where it is not as it was.
 fn write(
     file: &PlannedFile,
+    files: Files,
     search: &Search<'_>,
     folder: &WritableFolder,
 ) -> Result<Option<&'static str>, Error> {
     let path = file.path.as_path();
     let bytes = match folder.read(path, MAX_FILE_BYTES) {
-        Ok(read) if Before::from(Digest::of(&read.bytes)) == file.before => read.bytes,
+        Ok(read)
+            if files == Files::Moved || Before::from(Digest::of(&read.bytes)) == file.before =>
+        {
+            read.bytes
+        }
         Ok(_) => return Ok(Some("has changed")),
         Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Some("no longer exists"));
         }
         Err(_) => return Ok(Some("can no longer be read")),
     };
-    let new = rewritten(file, search, &bytes);
+    let new = rewritten(file, files, search, &bytes);
     // What had to end found nothing.
     search.call.check()?;
     let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
+    if new.is_none() && files == Files::Moved {
+        return Ok(Some("has changed"));
+    }
     let new = new.ok_or_else(|| Error::Tool {
         message: format!(
             "nothing was written: this version of airlock would change {} differently than was previewed; discard it and preview again",
@@ -134,6 +160,7 @@ fn refuse(stale: &Stale) -> Error {
 /// The same search again. None where it has another result.
 fn rewritten(
     file: &PlannedFile,
+    files: Files,
     search: &Search<'_>,
     bytes: &[u8],
 ) -> Result<Option<String>, RewriteError> {
@@ -146,8 +173,8 @@ fn rewritten(
         return Ok(None);
     };
     let new = rewrite::replace(source, edits);
-    let after = After::from(Digest::of(new.as_bytes()));
-    Ok((after == file.after).then_some(new))
+    let is_same = || After::from(Digest::of(new.as_bytes())) == file.after;
+    Ok((files == Files::Moved || is_same()).then_some(new))
 }
 
 fn summary(plan: &Plan, reason: &str, call: &RunningCall) -> ToolResult {

@@ -160,6 +160,10 @@ impl NativeTool for AstEdit {
         let plan = Plan::read(&action.state)?;
         apply::apply(&plan, &action.reason, &self.parsing, call)
     }
+
+    fn can_be_rehearsed(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -307,6 +307,10 @@ impl Diffs<'_> {
                     hunks: hunks.len(),
                 };
                 let heading = if number == 0 { &*heading } else { "" };
+                // A line of a minified file must not hide all other files.
+                let too_long = (hunk.len() > MAX_DIFF_BYTES / 4)
+                    .then(|| format!("A hunk of {} bytes is too long to be shown.\n", hunk.len()));
+                let hunk = too_long.as_ref().unwrap_or(hunk);
                 let length = self.text.len() + heading.len() + hunk.len();
                 if length > end && self.short.is_none() {
                     self.short = Some(format!("{}{}", self.text, self.left_out(here)));

@@ -13,7 +13,7 @@ use airlock_model::error::Error;
 use airlock_model::event::Observer;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, PendingAction};
-use airlock_model::policy::Policy;
+use airlock_model::policy::{Phase, Policy};
 use airlock_model::tool::RejectedTool;
 use airlock_workspace::View;
 
@@ -207,14 +207,24 @@ impl Producer {
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
+        action: &PendingAction,
         resolution: &DecidedAction<'_>,
         conditions: Conditions,
     ) -> Result<Option<Rehearsed>, Error> {
         match self {
             Producer::Wasm(binding) => binding.rehearse(call, resolution, conditions).await,
-            // It can do whatever it likes elsewhere: what it would do is known where it has drafted
-            // that itself.
-            Producer::Native(_) => Ok(None),
+            Producer::Native(binding) => {
+                binding.rehearse(call, action, resolution, conditions).await
+            }
+        }
+    }
+
+    /// Whether an apply can be run where nobody keeps what it changes. A tool of the host can do
+    /// whatever it likes elsewhere: what it would do is known if it has drafted that itself.
+    pub fn can_be_rehearsed(&self) -> bool {
+        match self {
+            Producer::Wasm(_) => self.policy().allows_workspace_change(Phase::Rehearse),
+            Producer::Native(binding) => binding.can_be_rehearsed(),
         }
     }
 

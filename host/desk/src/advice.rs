@@ -27,6 +27,12 @@ pub fn about(error: &Error) -> Option<&'static str> {
             true => "this is a fault of the tool",
             false => "this is a fault of the tool; `-v` shows what it logged before",
         },
+        // As languages word what WASI calls `rofs`.
+        Error::Tool { message } | Error::Failed { message }
+            if message.to_lowercase().contains("read-only file system") =>
+        {
+            "a preview may read the workspace and change nothing in it: the tool has to write in `apply`, and only below `/workspace`"
+        }
         Error::WorkspaceReplaced { .. } | Error::OtherWorkspace { .. } => {
             "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }

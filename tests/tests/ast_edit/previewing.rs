@@ -255,3 +255,12 @@ async fn the_result_keeps_to_its_limit_however_much_there_is() {
     );
     assert_eq!(tree.read("f199.py"), "new(1)\n");
 }
+
+#[tokio::test]
+async fn a_hunk_that_is_too_long_hides_no_other_file() {
+    let long = "old(1);".repeat(60_000);
+    let tree = Tree::with(&[("app.min.js", &long), ("small.js", "old(1)\n")]);
+    let previewed = tree.edit("old($A)", "new($A)").await.unwrap().text();
+    assert!(previewed.contains("bytes is too long to be shown.\n"));
+    assert!(previewed.ends_with("@@ -1 +1 @@\n-old(1)\n+new(1)\n"));
+}

@@ -10,6 +10,7 @@ mod hostile;
 mod isolation;
 mod limits;
 mod loading;
+mod moved;
 mod native;
 mod params;
 mod phases;

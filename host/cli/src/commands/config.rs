@@ -7,6 +7,7 @@ use airlock_desk::configuration::{
 };
 use airlock_desk::store::{Choice, Named};
 use airlock_render::{Block, Line, Role};
+use airlock_rules::{Budget, RuleSet};
 use serde_json::{Value, json};
 
 use crate::bundled::CATALOG;
@@ -161,20 +162,46 @@ fn told(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure
         of("grants", &settings.grants, grants),
         of("limits.timeout", &settings.timeout, timeout),
         of("limits.max-memory", &settings.max_memory, memory),
-        rules("rules", settings.operator_rules.rules.len(), "the operator"),
+        rules("rules", &settings.operator_rules, "the operator"),
         rules(
             "rules of the workspace",
-            settings.workspace_rules.rules.len(),
+            &settings.workspace_rules,
             "the workspace",
         ),
+        budget(settings),
     ])
 }
 
-fn rules(key: &'static str, count: usize, from: &str) -> Told {
+/// Each rule with its verdict, in their order.
+fn rules(key: &'static str, set: &RuleSet, from: &str) -> Told {
+    let rules = set.rules.iter();
+    let told: Vec<String> = rules
+        .map(|it| format!("{}: {}", it.name, it.then))
+        .collect();
     Told {
         key,
-        value: count.into(),
+        value: told.into(),
         from: from.to_owned(),
+    }
+}
+
+fn budget(settings: &Settings) -> Told {
+    let (operator, own) = (
+        settings.operator_rules.budget,
+        settings.workspace_rules.budget,
+    );
+    let budget = operator.narrowed_by(own);
+    let value = match budget == Budget::default() {
+        true => Value::from("none"),
+        false => budget.to_string().into(),
+    };
+    Told {
+        key: "budget",
+        value,
+        from: match own == Budget::default() {
+            true => "the operator".to_owned(),
+            false => "the operator and the workspace".to_owned(),
+        },
     }
 }
 
@@ -207,6 +234,7 @@ fn table(settings: &[Told]) -> Block {
             let value = match &it.value {
                 Value::String(text) => text.clone(),
                 Value::Null => "for ever".to_owned(),
+                Value::Array(list) if list.is_empty() => "none".to_owned(),
                 value => value.to_string(),
             };
             block.fact(columns, it.key, &format!("{value}  (from {})", it.from))

@@ -57,12 +57,13 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
             block.block(entry(record, effects.as_ref(), own.as_ref()))
         });
     if found.are_more {
+        let latest = match resolved.len() {
+            1 => " this is the latest decision; ".to_owned(),
+            count => format!(" these are the latest {count} decisions; "),
+        };
         let more = Line::new()
             .with_role(Role::Note, "note:")
-            .with(format!(
-                " these are the latest {} decisions; ",
-                resolved.len()
-            ))
+            .with(latest)
             .with_role(Role::Command, "`--limit N`")
             .with(" shows more");
         block = block.line(more.hanging(2));

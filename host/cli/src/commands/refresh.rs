@@ -1,7 +1,5 @@
 //! `airlock refresh`: calls a tool once more, as it was called when it previewed an action.
 
-use std::io::{self, IsTerminal};
-
 use airlock_desk::decider;
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Named, Store, WhenMissing};
@@ -52,9 +50,7 @@ pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result
         Err(_) if context.interrupt.happened() => return Err(Failure::interrupted()),
         Err(error) => return Err(Failure::from(error)),
     };
-    // Contents are for somebody who reads, and may decide next.
-    let at_terminal = io::stdout().is_terminal() && !out.is_json();
-    let outcome = rehearsed::of_call(&context, outcome, at_terminal).await;
+    let outcome = rehearsed::of_call(&context, outcome).await;
     out.show(&Block::call(&outcome));
     let failure = give_up(&context, &store, &outcome.pushed).await?;
     let pending = context.session.pending().await?;

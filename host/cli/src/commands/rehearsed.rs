@@ -110,13 +110,8 @@ fn builder(store: &Store, record: &ActionRecord) -> Option<SessionBuilder> {
 }
 
 /// With what the host saw of all that a call has pushed: waits for what takes longer than the call
-/// waited. What files would hold is for somebody who decides, and not for whoever runs a command:
-/// that may be a model.
-pub async fn of_call(
-    context: &CommandContext,
-    mut outcome: CallOutcome,
-    with_contents: bool,
-) -> CallOutcome {
+/// waited.
+pub async fn of_call(context: &CommandContext, mut outcome: CallOutcome) -> CallOutcome {
     let mut effects = Vec::new();
     for action in &outcome.pushed {
         let seeing = context.session.effects(&action.id);
@@ -127,10 +122,6 @@ pub async fn of_call(
         };
         // A store that can't be read is told of with the decision, which needs it too.
         if let Ok(Some(seen)) = seen {
-            let seen = match with_contents {
-                true => seen,
-                false => seen.without_contents(),
-            };
             effects.push(ActionEffects::new(action.id.clone(), seen));
         }
     }

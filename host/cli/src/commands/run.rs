@@ -109,12 +109,15 @@ pub async fn run(
     };
 
     let outcome = call(&context, tool, &called).await?;
-    let outcome = rehearsed::of_call(&context, outcome, decider.is_somebody()).await;
+    let outcome = rehearsed::of_call(&context, outcome).await;
     let seen = decider.seen(&context, &outcome).await;
     if !outcome.pushed.is_empty() {
         tell_workspace_elsewhere(request, out);
     }
-    out.show(&decider.preview(&seen));
+    match decider.is_somebody() {
+        true => out.page(&decider.preview(&seen)),
+        false => out.show(&decider.preview(&seen)),
+    }
     if let (Some(obstacle), false) = (context.session.apply_obstacle(), outcome.pushed.is_empty()) {
         let note = Line::new()
             .with_role(Role::Note, "note:")
@@ -281,8 +284,7 @@ pub(super) struct Report<'a> {
     content: &'a [Content],
     details: &'a Option<Json>,
     is_error: bool,
-    /// What the host saw what was pushed do when it rehearsed that, without what files hold; left
-    /// out where there is nothing.
+    /// What the host saw what was pushed do when it rehearsed that; left out where there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effects: Vec<ActionEffects>,
     /// What is pending in the session after the decisions, topmost first.

@@ -210,3 +210,20 @@ fn the_time_of_a_call_is_limited_as_a_plugins_is() {
     assert!(ran.stderr.contains("was stopped after 0."), "{ran:#?}");
     assert!(ran.stderr.contains("0.05 s"), "{ran:#?}");
 }
+
+#[test]
+fn two_previews_of_one_file_are_both_applied_if_they_touch_other_lines() {
+    let (store, folder) = (Store::new(), TempDir::new().unwrap());
+    let file = folder.path().join("a.js");
+    fs::write(&file, "old(1);\n\n\n\n\n\nother(2);\n").unwrap();
+    for (pattern, out) in [("old($A)", "one($A);\ntwo($A)"), ("other($A)", "next($A)")] {
+        let params = json!({"ops": [{"pat": pattern, "out": out}]}).to_string();
+        let ran = store.airlock(folder.path(), &["run", "ast_edit", &params]).run();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+    }
+    let apply = ["resolve", "apply", "--all", "--reason", "right"];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let both = "one(1);\ntwo(1);\n\n\n\n\n\nnext(2);\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), both);
+}

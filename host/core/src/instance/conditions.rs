@@ -22,6 +22,9 @@ pub(crate) struct Conditions {
     goes_on: bool,
     /// Whether they are others than the rehearsal's.
     pub are_granted: bool,
+    /// Whether other lines of the files that it changes have changed since the preview. The host
+    /// compares what is done to them.
+    pub files_moved: bool,
 }
 
 /// What of its conditions a guest has looked at.
@@ -55,6 +58,7 @@ impl Conditions {
             time: pushed_at - Duration::from_nanos(finer.into()),
             goes_on: false,
             are_granted: false,
+            files_moved: false,
         }
     }
 

@@ -61,6 +61,16 @@ pub trait NativeTool: Send + Sync + 'static {
     /// returns: then it was not applied, and stays pending.
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
 
+    /// Whether [`apply`](Self::apply) does nothing outside of the call's
+    /// [folder](ApplyCall::folder), so that the host may run it on a layer that it drops. Default:
+    /// no.
+    ///
+    /// Then an action whose files have changed since its preview, in other lines than its own, is
+    /// still applied: see [`ApplyCall::files_moved`].
+    fn can_be_rehearsed(&self) -> bool {
+        false
+    }
+
     /// Called when an action is discarded that was proposed with
     /// [`ProposedAction::hearing_of_a_discard`]. With none, the result is the host's default text.
     ///

@@ -18,10 +18,13 @@ pub(super) fn conditions(
     review: Option<&EffectsRecord>,
     policy: &Policy,
 ) -> Result<Conditions, Error> {
+    let files_moved = review.is_some_and(|review| review.effects.moved);
     if let Some(review) = review
         && let Some(time) = review.time
     {
-        return Ok(Conditions::new(review.seed.clone(), time));
+        let mut conditions = Conditions::new(review.seed.clone(), time);
+        conditions.files_moved = files_moved;
+        return Ok(conditions);
     }
     let seed = match review {
         Some(review) if !policy.fresh_randomness => review.seed.clone(),
@@ -31,6 +34,7 @@ pub(super) fn conditions(
         true => Conditions::from_now(seed),
         false => Conditions::new(seed, action.pushed_at),
     };
+    conditions.files_moved = files_moved;
     conditions.are_granted = policy.real_time || policy.fresh_randomness;
     Ok(conditions)
 }

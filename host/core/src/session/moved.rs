@@ -79,7 +79,7 @@ impl Session {
             // Whoever resolves it is told by the claim.
             return Ok(None);
         };
-        let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
+        let Some(folder) = self.rehearsed_anew_in(&found.action, &producer) else {
             return Ok(None);
         };
         let before = review.clone();

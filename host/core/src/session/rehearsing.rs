@@ -235,6 +235,16 @@ impl Session {
         self.wanted_in(action, producer).filter(|_| can_be)
     }
 
+    /// Where an action is rehearsed whose files have changed since its preview.
+    pub(super) fn rehearsed_anew_in(
+        &self,
+        action: &PendingAction,
+        producer: &Producer,
+    ) -> Option<Arc<WorkspaceFolder>> {
+        self.wanted_in(action, producer)
+            .filter(|_| producer.can_be_rehearsed())
+    }
+
     /// Where it would be of use to know what an action does.
     fn wanted_in(
         &self,
@@ -356,7 +366,7 @@ impl Session {
         };
         let conditions = Conditions::new(seed.clone(), action.pushed_at);
         let producer = &rehearsal.producer;
-        let rehearsing = pin!(producer.rehearse(&call, &resolution, conditions));
+        let rehearsing = pin!(producer.rehearse(&call, action, &resolution, conditions));
         let rehearsed = self
             .watched(&call, producer.name(), ToolFunction::Rehearse, rehearsing)
             .await;

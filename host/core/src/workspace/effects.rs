@@ -34,19 +34,46 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
     let mut changes = told(&view.changes()?);
     if let Some(before) = before {
         let deadline = Instant::now() + DIFF_TIME;
-        let mut left = DIFFS;
-        for change in changes.iter_mut().filter(|it| has_other_contents(it)) {
+        let mut held = 0;
+        for at in 0..changes.len() {
+            let change = &mut changes[at];
+            if !has_other_contents(change) {
+                continue;
+            }
             match diff(change, view, before, deadline) {
-                Ok(diff) if diff.len() <= left => {
-                    left -= diff.len();
+                Ok(diff) => {
+                    held += diff.len();
                     change.diff = Some(diff);
                 }
-                Ok(_) => change.withheld = Some(Withheld::TooLong),
                 Err(why) => change.withheld = why,
+            }
+            // So that no more than that is in memory.
+            if held > 4 * DIFFS {
+                held = withhold_the_longest(&mut changes[..=at]);
+            }
+        }
+        withhold_the_longest(&mut changes);
+    }
+    Ok(changes)
+}
+
+/// The shortest diffs are shown, as many as there is room for: one that is long hides no others.
+/// Gives how many bytes these are.
+fn withhold_the_longest(changes: &mut [Change]) -> usize {
+    let mut shown: Vec<&mut Change> = changes.iter_mut().filter(|it| it.diff.is_some()).collect();
+    let length = |change: &Change| change.diff.as_ref().map_or(0, String::len);
+    shown.sort_by_key(|change| length(change));
+    let mut left = DIFFS;
+    for change in shown {
+        match left.checked_sub(length(change)) {
+            Some(rest) => left = rest,
+            None => {
+                change.diff = None;
+                change.withheld = Some(Withheld::TooLong);
             }
         }
     }
-    Ok(changes)
+    DIFFS - left
 }
 
 /// The same, of what is known already, without contents.

@@ -28,6 +28,12 @@ pub enum FileStep {
         path: String,
         text: String,
     },
+    /// Writes the file again, with `text` for each `find`, wherever that stands.
+    Replace {
+        path: String,
+        find: String,
+        text: String,
+    },
     /// Overwrites from `offset` on.
     Patch {
         path: String,
@@ -142,6 +148,9 @@ fn perform(step: &FileStep) -> io::Result<String> {
         FileStep::Exists { path } => return Ok(fs::exists(path)?.to_string()),
 
         FileStep::Write { path, text } => fs::write(path, text),
+        FileStep::Replace { path, find, text } => {
+            fs::read_to_string(path).and_then(|old| fs::write(path, old.replace(&**find, text)))
+        }
         FileStep::Append { path, text } => OpenOptions::new()
             .append(true)
             .open(path)?

@@ -15,7 +15,7 @@ use super::Request;
 use crate::commands::context::CommandContext;
 use crate::failure::Failure;
 use crate::input;
-use crate::terminal::output::{Output, say};
+use crate::terminal::output::{Output, say, show_on_stderr};
 use crate::terminal::prompt::{Answer, Asked, Question};
 
 /// Who decides.
@@ -124,6 +124,9 @@ impl Decider {
     }
 }
 
+/// How many changes are seen at a glance.
+const SCROLLED: usize = 5;
+
 /// What came of a question.
 struct Outcome {
     /// The last try counts.
@@ -141,6 +144,12 @@ async fn ask(
 ) -> Outcome {
     let action = &outcome.pushed[index];
     let place = (index, outcome.pushed.len());
+    // A long preview has scrolled by, or was in a pager.
+    let effects = outcome.effects.iter().find(|it| it.action == action.id);
+    if let Some(seen) = effects.filter(|it| it.effects.changes.len() > SCROLLED) {
+        let summary = Block::effects_summary(Some(&seen.effects.summary()));
+        show_on_stderr(&summary);
+    }
     let question = Question {
         action,
         place,

@@ -95,7 +95,9 @@ fn its_rules_are_read_and_a_pattern_that_is_none_is_told() {
     refused(&Machine::new().own(own), "airlock-host.toml:4:10:");
     let twice = "[[rule]]\nname = 'a'\nthen = 'ask'\n".repeat(2);
     refused(&Machine::new().own(&twice), "two rules are called \"a\"");
-    let fine = "[[rule]]\nname = 'a'\nthen = 'refuse'\n[control]\nalso = ['deploy/']\n";
-    let machine = Machine::new().own(fine);
-    assert_eq!(machine.settings(&[])["rules of the workspace"]["value"], 1);
+    let fine = "[[rule]]\nname = 'a'\nthen = 'refuse'\n[control]\nalso = ['deploy/']\n[budget]\nfiles = 5\n";
+    let settings = Machine::new().own(fine).settings(&[]);
+    let rules = &settings["rules of the workspace"]["value"];
+    assert_eq!(*rules, serde_json::json!(["a: refuse"]));
+    assert_eq!(settings["budget"]["value"], "5 files");
 }

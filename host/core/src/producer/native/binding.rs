@@ -12,11 +12,11 @@ use airlock_model::policy::{Phase, Policy};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::{CommitChanges, Executed, ProducerContext, committed, told_by_tool};
+use super::super::{CommitChanges, Executed, ProducerContext, Rehearsed, committed, told_by_tool};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
 use super::layer::CallLayer;
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
-use crate::instance::{Call, Conditions, unless_cancelled};
+use crate::instance::{Call, Conditions, LookedAt, unless_cancelled};
 use crate::params::Params;
 use crate::pushing::{
     Called, Details, PlaceOfOthers, PushContext, PushError, PushRequest, StagedActions,
@@ -141,13 +141,41 @@ impl Binding {
         let changes = CallLayer::of_apply(conditions.time(), &self.context.limits);
         let _closing = changes.close_on_drop();
         let layer = changes.clone();
-        let granting = move |running, workspace| ApplyCall::new(running, workspace, layer);
+        let moved = conditions.files_moved;
+        let granting = move |running, workspace| ApplyCall::new(running, workspace, layer, moved);
         let applied = self.in_phase(Phase::Apply, granting, call, work).await;
         let applied = applied.and_then(|(result, _)| {
             check_size(&result.content, result.details.as_ref(), call)?;
             Ok(result)
         });
         committed(changes.take(), applied, commit).await
+    }
+
+    /// Whether an apply can be run where nobody keeps what it changes.
+    pub fn can_be_rehearsed(&self) -> bool {
+        self.producer.inner.tool.can_be_rehearsed()
+    }
+
+    /// Applies an action whose files may have changed since its preview, on a layer that is open
+    /// afterwards. None where it did not ask for one.
+    pub async fn rehearse(
+        &self,
+        call: &Call<'_>,
+        action: &PendingAction,
+        resolution: &world::DecidedAction<'_>,
+        conditions: Conditions,
+    ) -> Result<Option<Rehearsed>, Error> {
+        let decided = decided(action, resolution);
+        let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
+        let changes = CallLayer::of_apply(conditions.time(), &self.context.limits);
+        let _closing = changes.close_on_drop();
+        let layer = changes.clone();
+        let granting = move |running, workspace| ApplyCall::new(running, workspace, layer, true);
+        self.in_phase(Phase::Apply, granting, call, work).await?;
+        Ok(changes.take().map(|changes| Rehearsed {
+            changes,
+            looked_at: LookedAt::default(),
+        }))
     }
 
     pub async fn reject(

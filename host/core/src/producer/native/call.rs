@@ -37,6 +37,7 @@ pub struct ApplyCall {
     running: RunningCall,
     workspace: Granted,
     changes: CallLayer,
+    files_moved: bool,
 }
 
 /// The workspace, or why the call can't have it.
@@ -113,12 +114,25 @@ impl Deref for PreviewCall {
 }
 
 impl ApplyCall {
-    pub(super) fn new(running: RunningCall, workspace: Granted, changes: CallLayer) -> Self {
+    pub(super) fn new(
+        running: RunningCall,
+        workspace: Granted,
+        changes: CallLayer,
+        files_moved: bool,
+    ) -> Self {
         Self {
             running,
             workspace,
             changes,
+            files_moved,
         }
+    }
+
+    /// Whether files may differ from what was previewed: other lines have changed than those that
+    /// the action is about. Then the tool doesn't compare contents, and the host makes sure that
+    /// its edits are those of the preview.
+    pub fn files_moved(&self) -> bool {
+        self.files_moved
     }
 
     /// The session's workspace, to be read and changed: the same each time it is asked for. Its
