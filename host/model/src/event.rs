@@ -254,8 +254,14 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             failure: Some(kind),
         } => call!(format_args!("{function} failed after {time:?}: {kind}")),
         Event::Decided {
-            action, decision, ..
-        } => call!(format_args!("{action} {}", decision.past())),
+            action,
+            decision,
+            decided_by,
+        } => {
+            let (done, actor) = (decision.past(), &decided_by.actor);
+            let by = actor.name().unwrap_or(actor.kind());
+            tracing::info!(target: "airlock::call", plugin, tool, call, "{action} {done} by {by}");
+        }
         Event::Staged { action } => line!(debug, format_args!("staged {}", action.id)),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }

@@ -37,6 +37,9 @@ pub(crate) use visit::Visit;
 /// Where the protocol is spoken.
 pub const PATH: &str = "/mcp";
 
+/// Where it is answered, without a token, that the server is up.
+pub const HEALTH: &str = "/healthz";
+
 /// How long a conversation is kept that nobody uses. What is pending there stays pending, and is
 /// decided at a terminal then.
 const IDLE: Duration = Duration::from_secs(60 * 60);

@@ -16,12 +16,12 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::terminal::style;
 
-/// Shows, by how often `-v` was given: nothing; what guests say, and warnings; all of ours;
+/// Shows, by how often `-v` was given: nothing; what guests say, decisions and warnings; all of ours;
 /// everything.
 pub fn start(verbose: u8) {
     let shown = match verbose {
         0 => return,
-        1 => ours(Level::WARN).with_target("airlock::guest", Level::INFO),
+        1 => ours(Level::INFO),
         2 => ours(Level::DEBUG),
         _ => ours(Level::TRACE).with_default(LevelFilter::DEBUG),
     };

@@ -218,7 +218,9 @@ fn two_previews_of_one_file_are_both_applied_if_they_touch_other_lines() {
     fs::write(&file, "old(1);\n\n\n\n\n\nother(2);\n").unwrap();
     for (pattern, out) in [("old($A)", "one($A);\ntwo($A)"), ("other($A)", "next($A)")] {
         let params = json!({"ops": [{"pat": pattern, "out": out}]}).to_string();
-        let ran = store.airlock(folder.path(), &["run", "ast_edit", &params]).run();
+        let ran = store
+            .airlock(folder.path(), &["run", "ast_edit", &params])
+            .run();
         assert_eq!(ran.code, 0, "{ran:#?}");
     }
     let apply = ["resolve", "apply", "--all", "--reason", "right"];

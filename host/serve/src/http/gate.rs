@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use airlock_host::cancel::CancellationToken;
 use governor::clock::{Clock, DefaultClock};
@@ -22,7 +22,7 @@ use super::bodies::{Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
 use super::tokens::{Principal, Tokens};
 use super::visit::Visit;
-use super::{HttpSettings, IDLE, PATH, accept, batch};
+use super::{HEALTH, HttpSettings, IDLE, PATH, accept, batch};
 use crate::handler::{Handler, Place};
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -66,12 +66,26 @@ impl Gate {
 
     /// Answers a request. The body of one that lacks anything is never read.
     pub async fn handle(&self, request: Request<Incoming>) -> Answer {
-        match self.admit(request).await {
-            Ok(answer) | Err(answer) => answer,
+        if request.uri().path() == HEALTH && request.method() == Method::GET {
+            return text(StatusCode::OK, "ok");
         }
+        let (began, method) = (Instant::now(), request.method().clone());
+        let mut principal = None;
+        let (Ok(answer) | Err(answer)) = self.admit(request, &mut principal).await;
+        tracing::info!(
+            principal = principal.as_deref(),
+            status = answer.status().as_u16(),
+            milliseconds = began.elapsed().as_millis() as u64,
+            "{method} {PATH}"
+        );
+        answer
     }
 
-    async fn admit(&self, mut request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn admit(
+        &self,
+        mut request: Request<Incoming>,
+        named: &mut Option<String>,
+    ) -> Result<Answer, Answer> {
         if request.uri().path() != PATH {
             return Err(text(
                 StatusCode::NOT_FOUND,
@@ -96,6 +110,7 @@ impl Gate {
         let Some(one) = principal.and_then(|it| self.of_principals.get(&it.name)) else {
             return Err(unauthorized());
         };
+        *named = principal.map(|it| it.name.clone());
         self.check_rate(&one.rate)?;
         accept::name_wildcards(request.headers_mut());
         let session = one.check_session(request.headers()).await;

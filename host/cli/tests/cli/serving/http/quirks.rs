@@ -130,3 +130,20 @@ fn a_list_of_what_waits_says_whose_each_action_is() {
         "{told}"
     );
 }
+
+#[test]
+fn whether_the_server_is_up_is_answered_without_a_token_and_nothing_else_is() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let web = Web::start(&store, folder.path(), &[]);
+    for (request, status) in [
+        ("GET /healthz", 200),
+        ("POST /healthz", 404),
+        ("GET /mcp", 401),
+        ("GET /", 404),
+    ] {
+        let mut stream = web.connect();
+        let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        assert_eq!(read_answer(stream).status, status, "{request}");
+    }
+}
