@@ -1,5 +1,6 @@
 //! Who calls, and how a person can be asked there.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use airlock_desk::store::Store;
@@ -35,6 +36,8 @@ pub struct Caller {
     /// Where it calls `resolve`.
     session: Option<Session>,
     candidate: Arc<Mutex<Option<Candidate>>>,
+    /// Whether the client has a question of this call.
+    asking: Arc<AtomicBool>,
     instead: Arc<Mutex<Option<Instead>>>,
 }
 
@@ -92,6 +95,7 @@ impl Caller {
             others: Arc::default(),
             session: None,
             candidate: Arc::default(),
+            asking: Arc::default(),
             instead: Arc::default(),
         }
     }
@@ -118,6 +122,7 @@ impl Caller {
             others: others.into(),
             session: Some(session.clone()),
             candidate: Arc::new(Mutex::new(candidate)),
+            asking: Arc::default(),
             ..self.clone()
         }
     }
@@ -143,6 +148,19 @@ impl Caller {
             }
             changed.await;
         }
+    }
+
+    /// Whether the client has been asked, and has not answered.
+    pub fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the client's answer to a question of this call.
+    pub async fn while_asking<T>(&self, asking: impl Future<Output = T>) -> T {
+        self.asking.store(true, Ordering::Relaxed);
+        let answered = asking.await;
+        self.asking.store(false, Ordering::Relaxed);
+        answered
     }
 
     /// Has the call end with this.

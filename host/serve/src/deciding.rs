@@ -103,6 +103,7 @@ impl Decider {
             Way::None => self.at_a_terminal(action),
             Way::Request(peer) => {
                 let asking = asking::ask(peer, self.question(&choices, request));
+                let asking = caller.while_asking(asking);
                 let answered = tokio::select! {
                     answered = asking => answered,
                     found = caller.decided_elsewhere(&self.store, &action.id) => {

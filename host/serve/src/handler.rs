@@ -245,14 +245,15 @@ impl ServerHandler for Handler {
             match self.place.conversation(&request, &context).await? {
                 Ok(server) => {
                     let params = Value::Object(request.arguments.take().unwrap_or_default());
-                    Ok(match &*request.name {
+                    let answered = match &*request.name {
                         RESOLVE => server.resolve(params, &caller, &context).await,
                         LIST_PENDING if self.place.lists_pending() => {
                             let others = self.place.beside(&server);
                             waiting::answer(&server, &others).await.into()
                         }
                         tool => server.call(tool, &params, &caller, &context).await,
-                    })
+                    };
+                    Ok(server.late().before(answered))
                 }
                 Err(told) => Ok(answer::of_mistake(&told).into()),
             }

@@ -22,6 +22,8 @@ mod changes;
 mod deciding;
 mod handler;
 pub mod http;
+mod instructions;
+mod late;
 mod listing;
 mod owners;
 mod params;

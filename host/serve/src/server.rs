@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_desk::approval::Judge;
 use airlock_desk::configuration::Decide;
@@ -23,6 +24,8 @@ use crate::asking::{Caller, Instead, Way};
 use crate::changes::{Changes, Ending};
 use crate::deciding::{Decider, asked_in};
 use crate::handler::{Handler, Place};
+use crate::instructions::instructions;
+use crate::late::LateAnswers;
 use crate::owners::Owners;
 use crate::progress::Listeners;
 use crate::question::Choice;
@@ -37,6 +40,7 @@ use crate::{answer, listing, waiting};
 pub struct Server {
     session: Session,
     tasks: Tasks,
+    late: LateAnswers,
     listeners: Listeners,
     instructions: Arc<str>,
     skips_while_pending: bool,
@@ -98,6 +102,7 @@ impl Server {
         Ok(Self {
             session,
             tasks: Tasks::default(),
+            late: LateAnswers::default(),
             listeners,
             instructions: instructions(decides, others).into(),
             skips_while_pending: false,
@@ -113,6 +118,19 @@ impl Server {
     pub fn skip_while_pending(mut self, skips: bool) -> Self {
         self.skips_while_pending = skips;
         self
+    }
+
+    /// How long a call waits for a person who is asked in the client; then it ends, and the answer
+    /// still counts. Default: 50 seconds.
+    #[must_use]
+    pub fn answered_within(mut self, patience: Duration) -> Self {
+        self.late = LateAnswers::after(patience);
+        self
+    }
+
+    /// The questions that are open though their calls have ended.
+    pub(crate) fn late(&self) -> &LateAnswers {
+        &self.late
     }
 
     /// The session.
@@ -176,6 +194,7 @@ impl Server {
     /// this; it may be given up where one doesn't end.
     pub async fn idle(&self) {
         self.tasks.cancel_all();
+        self.late.cancel_all();
         let _ = self.calls.write().await;
     }
 
@@ -266,17 +285,21 @@ impl Server {
         caller: &Caller,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
+        if let Some(asked) = self.late.still_asked() {
+            return asked;
+        }
         let stop = CancellationToken::new();
         let others = self.others(&params, caller).await;
         let (candidate, mut becomes) = self.tasks.candidate(&stop);
         let candidate = caller.has_tasks.then_some(candidate);
         let caller = caller.resolving(&self.session, others, candidate);
-        let carrying_out = self.clone().carry_out(params, caller, stop.clone());
+        let carrying_out = self.clone().carry_out(params, caller.clone(), stop.clone());
         let mut carrying_out = Box::pin(carrying_out);
         let until_answered = async {
             tokio::select! {
                 answer = &mut carrying_out => Ok(answer),
-                Ok(task) = &mut becomes => Err(task),
+                Ok(task) = &mut becomes => Err(Some(task)),
+                () = self.late.is_due(&caller) => Err(None),
                 () = context.ct.cancelled() => {
                     stop.cancel();
                     Ok((&mut carrying_out).await)
@@ -294,7 +317,8 @@ impl Server {
                 }
                 Err(_) => return answer,
             },
-            Err(task) => {
+            Err(None) => return self.late.go_on(stop, carrying_out),
+            Err(Some(task)) => {
                 let (tasks, id) = (self.tasks.clone(), task.task_id.clone());
                 tokio::spawn(async move { tasks.end(&id, carrying_out.await) });
                 task
@@ -362,28 +386,4 @@ impl Server {
         }
         others
     }
-}
-
-/// What a client puts before its model, where it does that.
-fn instructions(decides: Decide, others: usize) -> String {
-    let decides = match decides {
-        Decide::Person => {
-            "A person decides: they are asked by this client, or decide at a terminal."
-        }
-        Decide::Terminal => {
-            "A person decides at a terminal: `resolve` with `apply` tells which command they run."
-        }
-        Decide::Model => "You decide.",
-    };
-    let mut text = format!(
-        "Every tool here but `resolve` only previews: calling one changes nothing, and its result says what would change, as the host itself has seen it. \
-         What is previewed stays pending until `resolve` applies or discards it; `list_pending` lists it. {decides} \
-         Look at a preview before you resolve it, and leave nothing pending that nobody wants."
-    );
-    match others {
-        0 => {}
-        1 => text.push_str(" 1 more action waits in this workspace, from another conversation: it is not yours to resolve."),
-        _ => text.push_str(&format!(" {others} more actions wait in this workspace, from other conversations: they are not yours to resolve.")),
-    }
-    text
 }

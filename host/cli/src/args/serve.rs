@@ -16,7 +16,7 @@ use super::completing::Plugins;
 use super::configured;
 use super::examples::SERVE_EXAMPLES;
 use super::shared::{CallArgs, StoreArgs};
-use super::values::{GrantName, RehearseWhen, age};
+use super::values::{GrantName, RehearseWhen, age, seconds};
 use crate::commands::serve::{OverHttp, Request};
 use crate::failure::Failure;
 
@@ -64,6 +64,11 @@ pub struct ServeArgs {
     /// may be something else then than was shown, which is refused, and decided about again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
+
+    /// How long a call waits for the user who is asked in the client; then it ends, and their
+    /// answer still counts. Less than the client's own limit for a call [default: 50]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub answer_within: Option<Duration>,
 
     /// Skip calls of other tools while a preview is pending; the model is told to resolve it first
     #[arg(long)]
@@ -158,6 +163,7 @@ impl ServeArgs {
             },
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
+            answer_within: args.answer_within,
             skip_while_pending: args.skip_while_pending,
             store: args.store.into(),
             http: args.http.request(settings.http, settings.token_file),

@@ -150,7 +150,11 @@ impl Setup {
             others,
             &self.store,
         )?;
-        Ok(server.skip_while_pending(request.skip_while_pending))
+        let server = server.skip_while_pending(request.skip_while_pending);
+        Ok(match request.answer_within {
+            Some(patience) => server.answered_within(patience),
+            None => server,
+        })
     }
 
     fn producers(&self) -> Vec<ProducerWithPolicy> {

@@ -281,3 +281,47 @@ fn of_several_pending_actions_whoever_is_asked_chooses() {
     check(0, "discard", discarded, &["a.jpeg", "b.txt"]);
     check(1, "discard", discarded, &["a.jpeg", "b.txt"]);
 }
+
+/// A client's limit for a call is often shorter than a person's thinking.
+#[test]
+fn an_answer_that_comes_after_its_call_has_ended_counts_and_is_told_with_the_next_call() {
+    for (answer, said, left) in [
+        (
+            json!({"decision": "apply"}),
+            "Applied batch rename",
+            "a.jpg",
+        ),
+        (
+            json!({"decision": "discard"}),
+            "discarded it instead",
+            "a.jpeg",
+        ),
+    ] {
+        let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+        let patience = ["--answer-within", "0.2"];
+        let (mut server, _) =
+            Server::initialized(&store, folder.path(), &patience, "2025-06-18", asks());
+        server.preview();
+        let (id, asked) = server.begin_asking();
+        let ended = server.answer(id)["result"].clone();
+        assert!(text(&ended).contains("is still being asked"), "{ended}");
+        // Nobody is asked twice.
+        let again = server.resolve("apply");
+        assert!(text(&again).contains("is still being asked"), "{again}");
+        assert_eq!(names(&folder), ["a.jpeg"]);
+
+        let accepted = json!({"action": "accept", "content": answer});
+        server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": accepted}));
+        let told = (0..1000).find_map(|_| {
+            let listed = text(&server.call("list_pending", json!({})));
+            listed.contains("has answered since").then_some(listed)
+        });
+        let told = told.expect("the model hears of it");
+        assert!(told.contains(said), "{told}");
+        assert_eq!(names(&folder), [left]);
+        let (_, evidence, _) = last_decision(&store, folder.path());
+        assert_eq!(evidence, "client");
+        let nothing = text(&server.call("list_pending", json!({})));
+        assert_eq!(nothing, "Nothing is pending.");
+    }
+}

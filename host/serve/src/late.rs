@@ -1,0 +1,123 @@
+//! Answers that come after their call has ended: a person may take longer than their client lets a
+//! call take.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use airlock_host::cancel::CancellationToken;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use tokio::time::sleep;
+
+use crate::answer;
+use crate::asking::Caller;
+
+/// How long a call waits for the answer of a person who is asked in the client. The limit of a call
+/// is 60 s in the official SDK for TypeScript.
+pub const PATIENCE: Duration = Duration::from_secs(50);
+
+/// What the model hears whose call ends before the answer.
+const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer counts when it comes, and your next call here tells you what it was. Go on with something else meanwhile.";
+
+/// The questions of one conversation that are open though their calls have ended. Clones are the
+/// same.
+#[derive(Clone)]
+pub struct LateAnswers {
+    inner: Arc<Mutex<Inner>>,
+    patience: Duration,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Of those that are open.
+    stops: Vec<CancellationToken>,
+    /// What came of the others, that the model has not heard of.
+    outcomes: Vec<String>,
+}
+
+impl Default for LateAnswers {
+    fn default() -> Self {
+        Self::after(PATIENCE)
+    }
+}
+
+impl LateAnswers {
+    /// With calls that wait so long.
+    pub fn after(patience: Duration) -> Self {
+        Self {
+            inner: Arc::default(),
+            patience,
+        }
+    }
+
+    /// Ends when a call has waited long enough for an answer to its question.
+    pub async fn is_due(&self, caller: &Caller) {
+        sleep(self.patience).await;
+        // A call that is not asking is at work.
+        while !caller.is_asking() {
+            sleep(Duration::from_secs(1)).await;
+        }
+    }
+
+    /// Lets the rest of a call go on, which `stop` ends. Gives what its client gets now.
+    pub fn go_on(
+        &self,
+        stop: CancellationToken,
+        call: impl Future<Output = CallToolResponse> + Send + 'static,
+    ) -> CallToolResponse {
+        self.lock().stops.push(stop.clone());
+        let late = self.clone();
+        tokio::spawn(async move {
+            let answered = call.await;
+            let mut inner = late.lock();
+            inner.stops.retain(|it| !it.is_cancelled());
+            if !stop.is_cancelled() {
+                stop.cancel();
+                inner.stops.retain(|it| !it.is_cancelled());
+                inner.outcomes.extend(told(&answered));
+            }
+        });
+        still_asked()
+    }
+
+    /// What another `resolve` gets while a question is open: nobody is asked twice.
+    pub fn still_asked(&self) -> Option<CallToolResponse> {
+        (!self.lock().stops.is_empty()).then(still_asked)
+    }
+
+    /// An answer, below what the model has not heard of.
+    pub fn before(&self, response: CallToolResponse) -> CallToolResponse {
+        let CallToolResponse::Complete(result) = response else {
+            return response;
+        };
+        let outcomes = std::mem::take(&mut self.lock().outcomes);
+        let told = |result, outcome: String| {
+            let told = format!("The user has answered since they were asked: {outcome}");
+            answer::preceded(result, &told)
+        };
+        outcomes.into_iter().rev().fold(result, told).into()
+    }
+
+    /// Withdraws all open questions.
+    pub fn cancel_all(&self) {
+        for stop in self.lock().stops.drain(..) {
+            stop.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn still_asked() -> CallToolResponse {
+    CallToolResult::success(vec![ContentBlock::text(STILL_ASKED)]).into()
+}
+
+fn told(response: &CallToolResponse) -> Option<String> {
+    let CallToolResponse::Complete(result) = response else {
+        return None;
+    };
+    let texts = result.content.iter().filter_map(|block| block.as_text());
+    let texts: Vec<&str> = texts.map(|it| &*it.text).collect();
+    Some(texts.join("\n"))
+}
