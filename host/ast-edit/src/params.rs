@@ -95,7 +95,7 @@ pub(crate) fn definition() -> ToolDefinition {
             Layout and comments inside a match don't matter, strings and names do. A name that is used twice must match the same \
             code twice; `$_` and `$$$` match without a name. In Bash and PHP, `\\$NAME` is the language's own variable. Matches in, beside or \
             around syntax errors are reported and left as they are. Nothing is written: the result is a preview as a unified diff, and \
-            `resolve` applies or discards it. An apply is refused if a file has changed since."
+            `resolve` applies or discards it. An apply is refused if the lines it edits have changed since."
             .to_owned(),
         parameters: Json::of_own(&json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
