@@ -18,6 +18,7 @@ use std::process::ExitCode;
 #[cfg(feature = "serve")]
 use std::thread::available_parallelism;
 
+use airlock_host::Limits;
 use airlock_host::pending::Decision;
 use clap::Parser;
 use tokio::runtime::Runtime;
@@ -114,7 +115,10 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         }
         Command::Store(command) => block_on(store::run(&command.into(), out)),
         Command::Config(command) => config::run(&command.into(), out),
-        Command::Inspect(args) => block_on(inspect::inspect(args, verbose, out)),
+        Command::Inspect(args) => {
+            let limits = args.call.limits_over(Limits::default());
+            block_on(inspect::inspect(&args.plugin, limits, verbose, out))
+        }
         #[cfg(feature = "author")]
         Command::New(args) => block_on(author::new::new(args.into(), out)),
         #[cfg(feature = "author")]

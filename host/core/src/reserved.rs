@@ -1,4 +1,4 @@
-//! The name that a plugin's tool can't have, since a person or a model would take it for the host's.
+//! The name that no plugin's tool can have: a person or a model would take it for the host's.
 
 use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 

@@ -132,10 +132,8 @@ pub struct CallOutcome {
         serialize_with = "without_contents"
     )]
     pub effects: Vec<ActionEffects>,
-    /// Of what was pushed, what the host still rehearses: [`Session::effects`] waits for it, and so
-    /// does whoever resolves it.
-    ///
-    /// [`Session::effects`]: https://docs.rs/airlock-host/latest/airlock_host/struct.Session.html#method.effects
+    /// Of what was pushed, what the host still rehearses: a session's `effects` waits for it, and so
+    /// does a resolution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rehearsing: Vec<ActionId>,
     /// What the tool `resolve` decided, and about which action, where its caller named none.

@@ -23,6 +23,7 @@ pub mod effects;
 pub mod error;
 pub mod event;
 pub mod identity;
+mod interruption;
 pub mod json;
 pub mod limits;
 mod packed;

@@ -18,6 +18,7 @@ use crate::identity::WorkspaceIdentity;
 use crate::json::Json;
 use crate::policy::Policy;
 
+pub use crate::interruption::Interruption;
 pub use brief::{BriefAction, NamedAction};
 
 /// Why an action is discarded that has [expired](PendingAction::expires_at).
@@ -229,44 +230,6 @@ impl ActionState {
 impl fmt::Display for ActionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-/// Where it is known how the last apply of an action ended, of which no end was recorded. An action
-/// of which all is known has none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Interruption {
-    /// All ends are recorded.
-    #[default]
-    None,
-    /// In the action's workspace, which knows what was committed to it.
-    InWorkspace,
-    /// Nowhere: it was begun by a version that committed in no one step, or may have been carried
-    /// out since a backup was made.
-    Unknown,
-}
-
-impl Interruption {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::None, Self::InWorkspace, Self::Unknown];
-
-    /// Whether an end is not recorded.
-    pub fn is_some(self) -> bool {
-        self != Self::None
-    }
-
-    /// For stores: as a column has it.
-    pub fn number(self) -> u8 {
-        self as u8
-    }
-
-    /// For stores: what a column says. None where no version of this library writes that.
-    pub fn from_number(number: i64) -> Option<Self> {
-        usize::try_from(number)
-            .ok()
-            .and_then(|at| Self::ALL.get(at).copied())
     }
 }
 

@@ -13,7 +13,7 @@ use super::foreign::beside;
 
 /// A log of more bytes is written back by the last who closes the store: who opens it reads all of
 /// its log.
-const LEFT: u64 = 1 << 20;
+const LEFT: u64 = 2 << 20;
 
 /// Lets the connection leave the log as it is when it is closed.
 pub(super) fn leave(connection: &Connection) -> rusqlite::Result<()> {

@@ -147,7 +147,7 @@ pub fn rows() -> Vec<Row> {
             "names `ast_edit` as the action's source",
             "L",
             json!({"source": "ast_edit"}),
-            "pushed",
+            "",
         ),
         pushed(
             "pretend-to-be-resolve",

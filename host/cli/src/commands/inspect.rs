@@ -2,6 +2,7 @@
 
 mod native;
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
@@ -12,7 +13,6 @@ use airlock_render::{Block, Line, Role};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::InspectArgs;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::commands::params::{self, table};
@@ -26,9 +26,12 @@ use crate::terminal::size::thousands;
 /// Letters of the longest name of a fact.
 pub const NAMES: usize = 8;
 
-pub async fn inspect(args: InspectArgs, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let plugin = &*args.plugin;
-    let limits = args.call.limits_over(Limits::default());
+pub async fn inspect(
+    plugin: &OsStr,
+    limits: Limits,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let loaded = load::load(plugin, limits, &interrupt, &progress).await;
     let loaded = match loaded {

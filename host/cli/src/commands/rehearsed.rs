@@ -72,8 +72,8 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     }
 }
 
-/// What a stale action does now, where its edits are the same on other lines. None where it can't be
-/// applied any more, or nobody can tell.
+/// What a stale action does now, if its edits are the same on other lines. None if it can't be
+/// applied any more, or that can't be found out.
 pub async fn moved(
     store: &Store,
     record: &ActionRecord,

@@ -16,8 +16,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::terminal::style;
 
-/// Shows, by how often `-v` was given: nothing; what guests say, decisions and warnings; all of ours;
-/// everything.
+/// Shows, by how often `-v` was given: nothing; what guests say, decisions and warnings; all of
+/// ours; everything.
 pub fn start(verbose: u8) {
     let shown = match verbose {
         0 => return,

@@ -145,7 +145,7 @@ fn what_can_not_be_routed_is_the_protocols_error_and_all_else_is_for_the_model()
     let long = script(json!([{"do": "text", "text": "x".repeat(300_000)}]));
     let cut = text(&server.call("puppet", long));
     assert!(
-        cut.len() < 101_000 && cut.contains("200000 bytes are left out"),
+        cut.len() < 51_000 && cut.contains("250000 bytes are left out"),
         "{}",
         cut.len()
     );

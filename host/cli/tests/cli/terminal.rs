@@ -157,7 +157,7 @@ fn an_action_is_applied_discarded_or_left_as_somebody_says() {
         "Discarded batch rename. Reason: the wrong one",
         "a.jpeg",
     );
-    check("d", Some(""), "Reason: discarded in the terminal", "a.jpeg");
+    check("d", Some(""), "Discarded batch rename", "a.jpeg");
     check("l", None, "resolve apply --id", "a.jpeg");
 }
 
@@ -358,7 +358,7 @@ fn rows_are_as_wide_as_the_terminal_and_lines_in_a_pipe_are_whole() {
     let shown = text.replace('\t', "       ");
     let (shown, indented) = (shown.replace('\n', "\n│ "), shown.replace('\n', "\n  │ "));
     let expected = format!(
-        "│ {shown}\n\nAccept: a label that is longer than a narrow terminal is wide [Edit]\n  reason: as it should be\n\n  │ {indented}\n"
+        "│ {shown}\n\nAccept: Edit: a label that is longer than a narrow terminal is wide\n  reason: as it should be\n\n  │ {indented}\n"
     );
     assert_eq!(piped, expected);
 }

@@ -148,7 +148,7 @@ fn params_that_never_reach_a_tool_are_told() {
         [("no-params".to_owned(), names)],
         "{object:#}"
     );
-    assert_eq!(object["counts"]["untried"], 6);
+    assert_eq!(object["counts"]["untried"], 7);
     assert_eq!(object["counts"]["notApplicable"], 2);
 }
 
@@ -161,7 +161,7 @@ fn a_read_only_tool_needs_no_action() {
     let ran = airlock(&args).run();
     let object = ran.json();
     assert_eq!((ran.code, untried(&object)), (0, vec![]), "{object:#}");
-    assert_eq!(object["counts"]["notApplicable"], 4);
+    assert_eq!(object["counts"]["notApplicable"], 5);
 }
 
 #[test]

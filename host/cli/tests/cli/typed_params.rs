@@ -95,8 +95,8 @@ fn the_help_of_a_plugin_lists_its_params_behind_a_margin() {
     };
     let params = [
         "Params of batch_rename_preview:",
-        "│ --files    array of string  yes       Which files to look at",
-        "│ --start    integer          no",
+        "│ --files        array of string  yes       Which files to look at",
+        "│ --start        integer          no",
     ];
     check(&["run", "batch-rename", "--help"], &params);
     check(&["run", "--help", "batch-rename"], &params);

@@ -20,13 +20,14 @@ impl Host for State {
             return Err(self.tell_refused(refused));
         }
         let names = context.names.as_deref();
-        if pushed.source_tool_name.as_deref().is_some_and(is_reserved) {
+        let has_tool = |name: &str| names.is_some_and(|names| names.has(name));
+        let named = pushed.source_tool_name.as_deref();
+        if named.is_some_and(|name| !has_tool(name) && is_reserved(name)) {
             let refused = PushError::Invalid(format!(
                 "the source tool name looks like that of `{RESOLVE}`, which is the host's own"
             ));
             return Err(self.tell_refused(refused));
         }
-        let has_tool = |name: &str| names.is_some_and(|names| names.has(name));
         let pushing = PushContext {
             source: &context.plugin,
             has_tool: &has_tool,

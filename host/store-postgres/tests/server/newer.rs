@@ -16,7 +16,7 @@ use crate::{
 };
 
 const RAISE: &str = "UPDATE airlock.meta SET value = '99' WHERE name = 'schema'";
-const SET_BACK: &str = "UPDATE airlock.meta SET value = '7' WHERE name = 'schema'";
+const SET_BACK: &str = "UPDATE airlock.meta SET value = '8' WHERE name = 'schema'";
 
 /// All that there is, as one text, but for the version itself.
 const ALL_ROWS: &str = "SELECT md5(string_agg(kept.row, ' ' ORDER BY kept.row)) FROM (
@@ -44,7 +44,7 @@ fn says_newer<T>(call: &str, done: Result<T, StoreError>) {
     );
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 99, and this program supports at most 7"),
+        text.contains("its schema is 99, and this program supports at most 8"),
         "{text}"
     );
 }
@@ -271,7 +271,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 7);
+    assert_eq!(store.stats().await.unwrap().schema, 8);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -289,7 +289,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 5 instead of 7; restart this program"),
+        text.contains("its schema is 5 instead of 8; restart this program"),
         "{text}"
     );
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::actions::{self, ACCOUNTS, Reasons, SESSIONS, Spec, TEXTS};
 use crate::transitions::{Expense, HOSTS, Pick, Target, Transition, Use};
 use airlock_model::actor::DecidedBy;
-use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, StackedAction};
+use airlock_model::pending::{
+    ActionId, ActionState, Decision, Interruption, Resolution, StackedAction,
+};
 use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement, Spending, Spent};
 
 #[derive(Debug, Clone)]
@@ -55,6 +57,9 @@ impl Entry {
         let mut stacked = StackedAction::new(self.spec.action(self.number), self.state());
         stacked.attempts = self.attempts;
         stacked.last_error = self.last_error.clone();
+        if self.interrupted {
+            stacked.interruption = Interruption::InWorkspace;
+        }
         stacked
     }
 
