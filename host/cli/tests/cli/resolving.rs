@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, steps};
+use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, names, steps};
 
 #[test]
 fn what_can_not_be_resolved_is_told_with_what_to_do() {
@@ -350,4 +350,45 @@ fn all_that_is_pending_is_resolved_in_one_object_for_programs() {
     assert_eq!(told["resolved"].as_array().unwrap().len(), 1);
     let ran = store.airlock(folder.path(), &discard).run();
     assert_eq!(ran.code, 1, "nothing is left: {ran:#?}");
+}
+
+#[test]
+fn what_is_left_over_in_a_workspace_is_discarded_by_one_command() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    let run = |file: &str, session: &str| {
+        let params = json!({"files": [file], "find": "jpeg$", "replace": "jpg"}).to_string();
+        let args = ["run", "batch-rename", &params, "--session", session];
+        assert_eq!(store.airlock(folder.path(), &args).run().code, 0);
+    };
+    let ids = |args: &[&str]| {
+        let ran = store.json(folder.path(), args);
+        let list = ran.get("resolved").or(ran.get("pending")).unwrap();
+        list.as_array().unwrap().len()
+    };
+    run("a.jpeg", "one");
+    run("b.jpeg", "another");
+    fs::write(folder.path().join("a.jpeg"), "changed since").unwrap();
+    assert_eq!(ids(&["pending"]), 2);
+    assert_eq!(ids(&["discard", "--stale", "--reason", "stale"]), 1);
+    assert_eq!(ids(&["discard", "--stale", "--reason", "stale"]), 0);
+    assert_eq!(ids(&["pending"]), 1);
+    run("a.jpeg", "one");
+    assert_eq!(ids(&["discard", "--everywhere", "--reason", "over"]), 2);
+    assert_eq!(ids(&["pending"]), 0);
+    let apply = ["apply", "--everywhere", "--reason", "all"];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    assert!(ran.stderr.contains("only discard"), "{ran:#?}");
+}
+
+#[test]
+fn an_action_is_named_as_an_argument() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    let id = store.push_rename(folder.path());
+    let ran = store.airlock(
+        folder.path(),
+        &["apply", &id[id.len() - 8..], "--reason", "right"],
+    );
+    assert_eq!(ran.run().code, 0);
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
 }
