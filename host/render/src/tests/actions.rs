@@ -178,8 +178,8 @@ fn what_was_decided() {
         Renderer::plain().width(40),
         of(resolved(Decision::Apply, "", None)),
         expect![[r#"
-            Accept: 2 replacements in 1 file [AST
-              │ Edit]
+            Accept: AST Edit: 2 replacements in 1
+              │ file
               applied by ann@vm, a person (evidence:
                 answered on the terminal), at 120 s
               from ast_edit of plugin

@@ -37,8 +37,9 @@ fn a_decision_that_was_carried_out() {
         Renderer::ansi().width(24),
         decision(&apply, &done("Replaced 2.")),
         expect![[r#"
-            ␛[1m␛[32mAccept:␛[0m ␛[1m2 replacements␛[0m
-              ␛[2m│␛[0m ␛[1min 1 file␛[0m ␛[2m[AST Edit]␛[0m
+            ␛[1m␛[32mAccept:␛[0m ␛[1mAST Edit: 2␛[0m
+              ␛[2m│␛[0m ␛[1mreplacements in 1␛[0m
+              ␛[2m│␛[0m ␛[1mfile␛[0m
               ␛[2mreason:␛[0m the diff is
                 ␛[2m│␛[0m right
 
@@ -116,7 +117,7 @@ fn a_decision_that_failed() {
         Renderer::ansi(),
         decision(&Resolution::discard("no"), &Err(tool())),
         expect![[r#"
-            ␛[1m␛[31mFailed:␛[0m ␛[1m2 replacements in 1 file␛[0m ␛[2m[AST Edit]␛[0m
+            ␛[1m␛[31mFailed:␛[0m ␛[1mAST Edit: 2 replacements in 1 file␛[0m
               ␛[2mreason to discard:␛[0m no
               ␛[1m␛[31merror:␛[0m not today"#]],
     );
