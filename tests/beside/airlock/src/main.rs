@@ -44,7 +44,12 @@ fn main() -> anyhow::Result<()> {
     let load = |engine: &Engine| runtime.block_on(Plugin::load(engine, &component));
     let plugin = load(&engine)?;
     let folder = Path::new(&folder);
-    let open = || Session::builder().model_decides().workspace(folder).bind(&plugin);
+    let open = || {
+        Session::builder()
+            .model_decides()
+            .workspace(folder)
+            .bind(&plugin)
+    };
     let store = runtime.block_on(SqliteStore::open(state.join("pending.db")))?;
 
     let calls = Calls {
